@@ -1,0 +1,49 @@
+"""One problem in the form that every discipline understands, whatever data set it came from."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Oracle = Literal[
+    "exact",
+    "close",  # floats within `tolerance`, absolutely or relatively, at any depth
+    "unordered",  # lists as multisets at the top level
+    "set",  # both sides as sets (EvalPlus' set comparison)
+    "not-none",  # only whether the result is None (EvalPlus' not-None tasks)
+    "checker",  # a program of the problem's own decides: `check(arguments, expected, got) -> bool`
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How an output is compared with the reference's, always outside the untrusted process."""
+
+    oracle: Oracle = "exact"
+    tolerance: float = 0.0
+    checker: str = ""
+    """Source of `check(arguments, expected, got) -> bool`, or the name of a data set's special oracle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A function to write, with its reference and inputs."""
+
+    task_id: str
+    """Unique within its data set: `HumanEval/0`, `seeds/word-ends`."""
+    entry_point: str
+    prompt: str
+    """Signature and docstring (and imports or helpers): a program to be completed."""
+    reference: str
+    """A complete program that defines `entry_point`."""
+    inputs: tuple[str, ...]
+    """Arguments of each call as Python source of a tuple, `(1, 'a')`; evaluated in the sandbox only."""
+    comparison: Comparison = Comparison()
+    base_inputs: int | None = None
+    """The first so many inputs are the data set's base inputs, the others its additional ones."""
+    assertion: str = ""
+    """One example that fixes name and signature: `assert f(1) == 2` (the loop carries it along)."""
+    libraries: frozenset[str] = frozenset()
+    """What the program needs beside the standard library, such as numpy."""
+    parents: tuple[str, ...] = ()
+    """task_ids, with their data set, of the problems that this one was evolved from."""
+    level: int | None = None
+    topics: tuple[str, ...] = ()

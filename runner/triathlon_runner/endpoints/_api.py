@@ -1,0 +1,72 @@
+"""What a discipline sees of a model: `await model.ask(prompt, sampling)`. No HTTP here."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.records import Reply, Usage
+
+
+class EndpointError(InfrastructureError):
+    """The endpoint gave no answer after all retries. The unit stays open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A conversation for `/v1/chat/completions` (instruct models)."""
+
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A text to go on with for `/v1/completions` (base models)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Decoding settings of one question; a model row may override what its provider refuses."""
+
+    max_tokens: int
+    temperature: float = 0.0
+    top_p: float = 1.0
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply with what it took."""
+
+    reply: Reply
+    usage: Usage
+    seconds: float
+    """Time from question to reply; a cached reply keeps the time of the day it was asked."""
+    served_model: str
+    """The model's name as the server gives it."""
+
+
+class Model(Protocol):
+    """One row of models.yaml, ready to be asked."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def kind(self) -> Literal["instruct", "base"]: ...
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        """Asks once. `sample` tells apart repeats of one question at temperature > 0.
+
+        Raises:
+            EndpointError: no answer after all retries; never a made-up reply.
+        """
+        ...

@@ -1,0 +1,40 @@
+"""What a metric is: a ratio of sums over clusters of tasks.
+
+Every score of the three disciplines has this form (a mean is a ratio whose denominators are counts; F1 is
+2·TP / (2·TP + FP + FN)), so one bootstrap over clusters serves them all, paired or not.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from triathlon_runner.records import UnitRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one cluster (a task; for runtime a program) adds to a metric."""
+
+    cluster: str
+    numerator: float
+    denominator: float
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One column of a table. `score = scale · Σ numerator / Σ denominator`."""
+
+    id: str
+    title: str
+    source: str
+    """The paper and equation or table it comes from."""
+    contributions: Callable[[Sequence[UnitRecord]], list[Contribution]]
+    scale: float = 1.0
+    maximum: float = 1.0
+    headline: bool = False
+    """The one score that stands for its discipline on the overall board."""
+
+    def score(self, records: Sequence[UnitRecord]) -> float:
+        """The metric over these records; nan where its denominator is 0."""
+        parts = self.contributions(records)
+        total = sum(part.denominator for part in parts)
+        return self.scale * sum(part.numerator for part in parts) / total if total else float("nan")

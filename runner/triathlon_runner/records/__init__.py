@@ -1,0 +1,39 @@
+"""What is written to `results/`: one strict, versioned schema per kind of record."""
+
+from triathlon_runner.records._base import (
+    SCHEMA_VERSION,
+    Discipline,
+    Finish,
+    Outcome,
+    Reply,
+    Strict,
+    UnitRecord,
+    Usage,
+)
+from triathlon_runner.records._evolved import EvolvedRecord
+from triathlon_runner.records._loop import LoopRecord, LoopStep
+from triathlon_runner.records._manifest import DataSetRecord, Manifest
+from triathlon_runner.records._runtime import AnswerRecord, RuntimeRecord, StatementRecord
+from triathlon_runner.records._verdict import FailingCase, JudgedBy, Verdict
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "AnswerRecord",
+    "DataSetRecord",
+    "Discipline",
+    "EvolvedRecord",
+    "FailingCase",
+    "Finish",
+    "JudgedBy",
+    "LoopRecord",
+    "LoopStep",
+    "Manifest",
+    "Outcome",
+    "Reply",
+    "RuntimeRecord",
+    "StatementRecord",
+    "Strict",
+    "UnitRecord",
+    "Usage",
+    "Verdict",
+]

@@ -1,0 +1,92 @@
+"""The parts that every record shares."""
+
+from enum import StrEnum
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION: Final = 1
+
+
+class Strict(BaseModel):
+    """Base of everything on disk: unknown keys and silent conversions are refused."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, populate_by_name=True, use_attribute_docstrings=True
+    )
+
+
+class Discipline(StrEnum):
+    LOOP = "loop"
+    RUNTIME = "runtime"
+    EVOLVED = "evolved"
+    TRANSLATION = "translation"
+
+
+class Outcome(StrEnum):
+    """How a unit, a program or an answer ended. Infrastructure faults are not in this list on purpose."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    """The program ran and gave another value than expected; the answer is wrong."""
+    CRASHED = "crashed"
+    """The program raised, exited, was killed by a signal, ran out of memory or does not parse."""
+    TIMED_OUT = "timed_out"
+    NO_ANSWER = "no_answer"
+    """The reply holds nothing that can be taken for an answer."""
+    TRUNCATED = "truncated"
+    """The reply was cut at the token limit."""
+    REFUSED = "refused"
+    CONTEXT_OVERFLOW = "context_overflow"
+
+
+class Finish(StrEnum):
+    """Why the model stopped writing, as the endpoint reports it, in our words."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    REFUSED = "refused"
+    CONTEXT_OVERFLOW = "context_overflow"
+
+
+class Usage(Strict):
+    """Tokens and requests that a unit took."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    """Part of `output_tokens` that was reasoning, where the server says so."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            requests=self.requests + other.requests,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+class Reply(Strict):
+    """One answer of a model, reasoning kept apart from what counts."""
+
+    text: str
+    reasoning: str = ""
+    finish: Finish = Finish.STOP
+
+
+class UnitRecord(Strict):
+    """One line of a results file: one finished unit (a task; for runtime one program and input)."""
+
+    schema_version: Literal[1] = Field(default=SCHEMA_VERSION, alias="schema")
+    suite: str
+    """`discipline/dataset`, with `@variant` where a protocol setting differs from the suite's own."""
+    model: str
+    task_id: str
+    sample: int = 0
+    protocol: str
+    """Hash of everything that shapes a result: prompts, settings, data set."""
+    outcome: Outcome
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    """Wall time of the unit; the only field that differs between two runs on the same replies."""

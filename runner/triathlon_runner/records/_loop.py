@@ -1,0 +1,35 @@
+"""Records of the loop discipline (spec: EVALOOOP)."""
+
+from triathlon_runner.records._base import Outcome, Reply, Strict, UnitRecord
+from triathlon_runner.records._verdict import Verdict
+
+
+class LoopStep(Strict):
+    """One turn: the prompt, the program written for it, its verdict and, where it passed, the summary."""
+
+    loop: int
+    """From 1."""
+    prompt: str
+    """p^j: the problem text of this loop, without the instruction around it."""
+    reply: Reply
+    program: str
+    """What was taken out of the reply; empty where nothing could be."""
+    outcome: Outcome
+    verdict: Verdict | None
+    """None where there was no program to execute."""
+    summary_reply: Reply | None = None
+    summary: str | None = None
+    """The sentence that becomes the next prompt; None where no summary was asked for."""
+
+
+class LoopRecord(UnitRecord):
+    """One task of a loop suite. `outcome` is `passed` where loop M passed, else that of the failing loop."""
+
+    max_loops: int
+    """M."""
+    sustained_loops: int
+    """l, 0 to M."""
+    loops: tuple[LoopStep, ...]
+    similarity: float | None = None
+    """s^l = Sim(p^l, p^(l+1)) for a task that stopped at 1 <= l < M; None where unknown."""
+    judge_replies: tuple[Reply, ...] = ()

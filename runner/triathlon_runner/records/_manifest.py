@@ -1,0 +1,46 @@
+"""The manifest beside each results file: under which conditions its lines were made."""
+
+from typing import Any
+
+from pydantic import Field
+
+from triathlon_runner.records._base import SCHEMA_VERSION, Strict, Usage
+
+
+class DataSetRecord(Strict):
+    name: str
+    version: str
+    sha256: str
+
+
+class Manifest(Strict):
+    """`<suite>.manifest.json`, rewritten whole after each run of the suite."""
+
+    schema_version: int = SCHEMA_VERSION
+    suite: str
+    model: str
+    served_model: str
+    """The model's name as the server gives it."""
+    served_by: str
+    """`api` with its host, or the engine with version, precision and device."""
+    protocol: str
+    settings: dict[str, Any]
+    """What the protocol hash covers, in the clear: prompts' hashes, sampling, data set."""
+    data: DataSetRecord
+    runner_version: str
+    sandbox_level: str
+    grader_integrity: str
+    """Result of the last `doctor --attack` with this engine, or `not run`."""
+    profile: str
+    tasks_in_suite: int
+    tasks_planned: int
+    """Fewer than `tasks_in_suite` where the profile takes a subset."""
+    open_units: int
+    """Planned units without a result: their infrastructure failed; the next run tries them again."""
+    open_reasons: dict[str, int] = Field(default_factory=dict)
+    outcomes: dict[str, int]
+    usage: Usage
+    cost_usd: float | None
+    started: str
+    """ISO 8601, UTC."""
+    ended: str

@@ -1,0 +1,125 @@
+"""The interface of every sandbox: a program and calls go in, plain values come out.
+
+Nothing that decides a verdict crosses to the untrusted side; nothing that comes back is executed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from triathlon_runner.errors import InfrastructureError
+
+
+class SandboxError(InfrastructureError):
+    """The sandbox itself failed (never: the program failed). The unit stays open."""
+
+
+class Language(StrEnum):
+    PYTHON = "python"
+    PHP = "php"
+    RUBY = "ruby"
+    JAVASCRIPT = "javascript"
+    PERL = "perl"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one job may use. CPU time decides; wall time only catches sleepers."""
+
+    cpu_seconds: float = 4.0
+    wall_seconds: float = 60.0
+    memory_bytes: int = 4 << 30
+    result_bytes: int = 64 << 20
+    """Encoded size of one returned value."""
+    output_bytes: int = 64 << 10
+    """Standard output and error kept, each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Arguments given as source text of a tuple; the child evaluates it before the call."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call into the program. `arguments` are plain values or source text."""
+
+    function: str
+    arguments: tuple[Any, ...] | Source
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One program and the calls to make into it, in order, in one fresh process."""
+
+    program: str
+    calls: tuple[Call, ...]
+    language: Language = Language.PYTHON
+    limits: Limits = Limits()
+    libraries: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The call returned; `value` is plain data, decoded."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The call (or, as the only result, loading the program) raised."""
+
+    type: str
+    message: str
+    line: int | None = None
+
+
+class Ended(StrEnum):
+    """How the child ended."""
+
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    """`on_result` said that no more is needed."""
+    TIMED_OUT = "timed_out"
+    DIED = "died"
+    """Exited, was killed by a signal, ran out of memory, or broke the protocol."""
+    NOT_LOADED = "not_loaded"
+    """The program does not parse, or raised at import."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What one job gave: a result for each call that was answered, and how it ended."""
+
+    ended: Ended
+    results: tuple[Returned | Raised, ...]
+    detail: str = ""
+    """Why it ended so: the signal, the limit, the exception at import."""
+    stdout: str = ""
+    stderr: str = ""
+    cpu_seconds: float = field(default=0.0, compare=False)
+
+
+class Sandbox(Protocol):
+    """Runs jobs. Bounded: `run` waits for a free place. Cancelling the task kills the child's whole group."""
+
+    @property
+    def level(self) -> str:
+        """`namespaces` or `lite`."""
+        ...
+
+    async def run(
+        self, job: Job, on_result: Callable[[int, Returned | Raised], bool] | None = None
+    ) -> Execution:
+        """Executes one job; `on_result(index, result)` sees each result as it comes and may stop by False.
+
+        Raises:
+            SandboxError: our machinery failed; what comes from a child is never taken for this.
+        """
+        ...
+
+    async def aclose(self) -> None: ...

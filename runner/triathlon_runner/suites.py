@@ -1,0 +1,61 @@
+"""What a suite is: one data set with one protocol, and how one unit of it is run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from triathlon_runner.endpoints import Model
+from triathlon_runner.grading import Grader
+from triathlon_runner.records import Discipline, UnitRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One thing to do for a model: a problem, or for runtime one program and input."""
+
+    task_id: str
+    level: int | None = None
+    """1 (easy) to 5; profiles choose evenly over the levels."""
+    group: str = ""
+    """What a subset should keep together or spread over: for runtime the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSetInfo:
+    """The data set of a suite, as the manifest names it."""
+
+    name: str
+    version: str
+    sha256: str
+
+
+class Suite(Protocol):
+    """One data set with one protocol. Building one reads its data; running one asks and executes."""
+
+    @property
+    def id(self) -> str:
+        """`discipline/dataset`, with `@variant` for a protocol setting that differs."""
+        ...
+
+    @property
+    def discipline(self) -> Discipline: ...
+
+    @property
+    def data(self) -> DataSetInfo: ...
+
+    def tasks(self) -> Sequence[Task]: ...
+
+    def protocol(self, kind: str) -> Mapping[str, Any]:
+        """All that shapes a result for models of this kind (instruct, base): prompts, sampling, data hash.
+
+        JSON-serialisable. Its hash stands in every record and manifest.
+        """
+        ...
+
+    async def run(self, task_id: str, sample: int, model: Model, grader: Grader, protocol: str) -> UnitRecord:
+        """Runs one unit to its end.
+
+        Raises:
+            InfrastructureError: the unit stays open.
+        """
+        ...
