@@ -1,11 +1,13 @@
 """What a suite is: one data set with one protocol, and how one unit of it is run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Model
 from triathlon_runner.grading import Grader
+from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Discipline, UnitRecord
 
 
@@ -59,3 +61,25 @@ class Suite(Protocol):
             InfrastructureError: the unit stays open.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteEntry:
+    """A suite's place in the catalogue: known before its data is read."""
+
+    id: str
+    title: str
+    discipline: Discipline
+    metrics: tuple[Metric, ...]
+    record: type[UnitRecord]
+    """The schema of its lines."""
+    build: Callable[[DataStore], Suite]
+    """Reads the data (DataUnavailableError where there is none) and makes the suite."""
+    core: bool = False
+    """On our own problems: needs no download."""
+    variant_of: str | None = None
+    """The suite id that this one differs from in one protocol setting, and in which kind of setting:"""
+    variant_kind: str | None = None
+    """prompts, temperatures or attacks."""
+    default_samples: int = 1
+    """Samples a task under the profile `full` (REval: 5)."""

@@ -47,3 +47,18 @@ class Problem:
     """task_ids, with their data set, of the problems that this one was evolved from."""
     level: int | None = None
     topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClassProblem:
+    """A class with unittest tests: a program whose run-time behaviour can be asked about."""
+
+    task_id: str
+    class_name: str
+    reference: str
+    """A complete program that defines the class."""
+    test: str
+    """Source of a module of `unittest.TestCase` classes; it sees the program's names."""
+    libraries: frozenset[str] = frozenset()
+    level: int | None = None
+    topics: tuple[str, ...] = ()
