@@ -1,0 +1,77 @@
+"""How much of which suites a run takes."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triathlon_runner.suites import SuiteEntry, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A named amount of work."""
+
+    name: str
+    about: str
+    official: bool
+    """Official data sets too, where their data is present."""
+    tasks: dict[str, int] | None
+    """Tasks of each core suite at most, by discipline; None: all."""
+    repeats: bool
+    """As many samples a task as the suite's paper takes; else one."""
+
+    def takes(self, entry: SuiteEntry) -> bool:
+        return entry.variant_of is None and (entry.core or self.official)
+
+    def samples(self, entry: SuiteEntry) -> int:
+        return entry.default_samples if self.repeats else 1
+
+    def choose(self, entry: SuiteEntry, tasks: Sequence[Task], limit: int | None) -> tuple[Task, ...]:
+        """The tasks to run; `limit` counts tasks of each suite and goes before the profile's own number."""
+        most = limit
+        if most is None and self.tasks is not None:
+            most = self.tasks[entry.discipline]
+        return tuple(tasks) if most is None else spread(tasks, most)
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "quick",
+            "a few tasks of each core suite, evenly over the levels",
+            official=False,
+            tasks={"loop": 10, "runtime": 8, "evolved": 5, "translation": 0},
+            repeats=False,
+        ),
+        Profile("standard", "all of core", official=False, tasks=None, repeats=False),
+        Profile("full", "core and official data, with the papers' repeats", official=True, tasks=None, repeats=True),
+    )
+}
+
+
+def spread(tasks: Sequence[Task], most: int) -> tuple[Task, ...]:
+    """At most so many tasks, evenly over levels and, within a level, over groups; a prefix for a smaller `most`.
+
+    Keeps the order of the suite. The choice is fixed: the same tasks give the same subset everywhere, and a
+    smaller subset is part of a larger one, so that a later, longer run goes on from an earlier, shorter one.
+    """
+    by_level: dict[int, list[Task]] = defaultdict(list)
+    for task in tasks:
+        by_level[task.level or 0].append(task)
+    queues = [_alternate_groups(by_level[level]) for level in sorted(by_level)]
+    chosen: set[str] = set()
+    for turn in range(max(map(len, queues), default=0)):
+        for queue in queues:
+            if turn < len(queue) and len(chosen) < most:
+                chosen.add(queue[turn].task_id)
+    return tuple(task for task in tasks if task.task_id in chosen)
+
+
+def _alternate_groups(tasks: Sequence[Task]) -> list[Task]:
+    """One task of each group, then a second of each, and so on."""
+    groups: dict[str, list[Task]] = defaultdict(list)
+    for task in tasks:
+        groups[task.group or task.task_id].append(task)
+    turns = max(map(len, groups.values()), default=0)
+    return [group[turn] for turn in range(turns) for group in groups.values() if turn < len(group)]
