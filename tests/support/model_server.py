@@ -1,0 +1,201 @@
+"""A loopback server that speaks the OpenAI protocol and answers what a Python function says.
+
+In a test: ``async with ModelServer(lambda asked: f"echo {asked.prompt}") as server: ... server.base_url``.
+As a process of its own: ``python -m support.model_server support.server_scripts:echo --latency 0.1``, which
+prints its base URL as its first line; `model_server_process` starts and stops that.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import importlib
+import json
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, TextIO
+
+from aiohttp import web
+
+from support.server_replies import Asked, Response, Said, Status
+
+Script = Callable[[Asked], "str | Response | Awaitable[str | Response]"]
+"""What the model says to a request: a text, a `server_replies` object, or an awaitable of one."""
+
+PATHS: dict[str, Literal["chat", "completions"]] = {
+    "/v1/chat/completions": "chat",
+    "/v1/completions": "completions",
+}
+
+
+class ModelServer:
+    """Serves one scripted model on a free port of 127.0.0.1, until the `async with` block ends."""
+
+    def __init__(
+        self,
+        script: Script,
+        *,
+        model: str = "scripted",
+        latency: float = 0.0,
+        slots: int | None = None,
+        port: int = 0,
+        keep_requests: bool = True,
+        log: Path | None = None,
+    ) -> None:
+        """Prepares the server.
+
+        Args:
+            script: What to answer.
+            model: The name in `/v1/models`.
+            latency: Seconds that every answer takes at least; time in the queue for a slot comes on top.
+            slots: How many requests are worked on at once; the others wait. None: no limit.
+            port: 0 takes a free one.
+            keep_requests: Whether `requests` fills up; a benchmark turns it off.
+            log: A file that gets one JSON line a request, for other processes to read.
+        """
+        self._script = script
+        self._model = model
+        self._latency = latency
+        self._slots = asyncio.Semaphore(slots) if slots else None
+        self._port = port
+        self._keep = keep_requests
+        self._log_path = log
+        self._log: TextIO | None = None
+        self._runner: web.ServerRunner | None = None
+        self.requests: list[Asked] = []
+        """Every request in the order of arrival."""
+        self.count = 0
+        self.bodies: Counter[bytes] = Counter()
+        """How often each body came, by its digest."""
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self.base_url = ""
+        """Ends in /v1; known once the server runs."""
+
+    async def __aenter__(self) -> "ModelServer":
+        self._log = self._log_path.open("a", buffering=1) if self._log_path else None
+        self._runner = web.ServerRunner(web.Server(self._handle, access_log=None), shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=4096)
+        await site.start()
+        self.base_url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/v1"
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+        if self._log is not None:
+            self._log.close()
+
+    async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
+        if http.path == "/health":
+            return web.Response()
+        if http.path == "/v1/models":
+            return web.json_response({"object": "list", "data": [{"id": self._model, "object": "model"}]})
+        if http.path not in PATHS:
+            return web.json_response({"error": {"message": f"no such path {http.path}"}}, status=404)
+        asked = self._note(http, await http.read())
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            return await self._work(http, asked)
+        finally:
+            self.in_flight -= 1
+
+    def _note(self, http: web.BaseRequest, raw: bytes) -> Asked:
+        body: dict[str, Any] = json.loads(raw)
+        digest = hashlib.blake2b(raw, digest_size=16).digest()
+        asked = Asked(PATHS[http.path], body, http.headers, self.count, self.bodies[digest])
+        self.count += 1
+        self.bodies[digest] += 1
+        if self._keep:
+            self.requests.append(asked)
+        if self._log is not None:
+            self._log.write(json.dumps({"number": asked.number, "body": body}) + "\n")
+        return asked
+
+    async def _work(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        if self._slots is None:
+            return await self._answer(http, asked)
+        async with self._slots:
+            return await self._answer(http, asked)
+
+    async def _answer(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        if self._latency:
+            await asyncio.sleep(self._latency)
+        try:
+            said = self._script(asked)
+            if isinstance(said, Awaitable):
+                said = await said
+        except LookupError as error:  # a script that knows no answer must be seen, not waited for
+            said = Status(400, f"the script failed: {error!r}")
+        response: Response = Said(said) if isinstance(said, str) else said
+        return await response.send(http, asked)
+
+
+@contextmanager
+def model_server_process(script: str, *arguments: str) -> Iterator[str]:
+    """Runs a server in a process of its own and yields its base URL.
+
+    Args:
+        script: `module:function`, importable with the tests folder on the path.
+        arguments: Further command line options, such as `--latency`, `0.1`.
+    """
+    tests = str(Path(__file__).resolve().parents[1])
+    command = [sys.executable, "-m", "support.model_server", script, *arguments]
+    process = subprocess.Popen(command, cwd=tests, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        base_url = process.stdout.readline().strip()
+        assert base_url, f"the server did not start: {command}"
+        yield base_url
+    finally:
+        process.terminate()
+        process.wait(10)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def main() -> None:
+    """Serves until SIGTERM or Ctrl-C."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("script", help="module:function")
+    parser.add_argument("--model", default="scripted")
+    parser.add_argument("--latency", type=float, default=0.0)
+    parser.add_argument("--slots", type=int)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--log", type=Path)
+    arguments = parser.parse_args()
+    asyncio.run(_serve(arguments))
+
+
+async def _serve(arguments: argparse.Namespace) -> None:
+    module, _, name = arguments.script.partition(":")
+    script: Script = getattr(importlib.import_module(module), name)
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    server = ModelServer(
+        script,
+        model=arguments.model,
+        latency=arguments.latency,
+        slots=arguments.slots,
+        port=arguments.port,
+        log=arguments.log,
+        keep_requests=False,
+    )
+    async with server:
+        sys.stdout.write(server.base_url + "\n")
+        sys.stdout.flush()
+        await stop.wait()
+
+
+if __name__ == "__main__":
+    main()

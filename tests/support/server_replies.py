@@ -1,0 +1,202 @@
+"""What a scripted model server can answer: a good reply, or one of the ways in which servers misbehave."""
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from aiohttp import web
+
+JSON_TYPE = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request as the server got it."""
+
+    endpoint: Literal["chat", "completions"]
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+    number: int
+    """Position in the order of arrival, from 0."""
+    attempt: int
+    """How often the very same body came before, from 0."""
+
+    @property
+    def prompt(self) -> str:
+        """The text to go on with, or the last message of the conversation."""
+        return str(self.body["prompt"] if "prompt" in self.body else self.body["messages"][-1]["content"])
+
+
+class Response(Protocol):
+    """Anything that a script may return besides a plain string."""
+
+    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A good answer, and with other values than the defaults a bad one."""
+
+    text: str | None
+    finish: str | None = "stop"
+    reasoning: str | None = None
+    reasoning_field: str = "reasoning_content"
+    refusal: str | None = None
+    input_tokens: int = 10
+    output_tokens: int = 5
+    reasoning_tokens: int = 0
+    choices: int = 1
+    model: str | None = None
+    """The name that the server gives; by default the one that was asked for."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Top-level fields of the body to set; the value None takes the field away."""
+
+    def body(self, asked: Asked) -> dict[str, Any]:
+        """The JSON of the OpenAI protocol."""
+        choice = self._message() if asked.endpoint == "chat" else {"text": self.text}
+        choices = [{"index": i, "finish_reason": self.finish, **choice} for i in range(self.choices)]
+        usage = {
+            "prompt_tokens": self.input_tokens,
+            "completion_tokens": self.output_tokens,
+            "total_tokens": self.input_tokens + self.output_tokens,
+            "completion_tokens_details": {"reasoning_tokens": self.reasoning_tokens},
+        }
+        body = {
+            "id": f"scripted-{asked.number}",
+            "object": "chat.completion" if asked.endpoint == "chat" else "text_completion",
+            "created": 0,
+            "model": self.model or asked.body.get("model"),
+            "choices": choices,
+            "usage": usage,
+        }
+        return {name: value for name, value in {**body, **self.changes}.items() if value is not None}
+
+    def _message(self) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+        if self.reasoning is not None:
+            message[self.reasoning_field] = self.reasoning
+        if self.refusal is not None:
+            message["refusal"] = self.refusal
+        return {"message": message}
+
+    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        body = json.dumps(self.body(asked)).encode()
+        return web.Response(body=body, content_type=JSON_TYPE, headers=dict(self.headers))
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """An HTTP error with OpenAI's error body."""
+
+    code: int
+    message: str = "scripted error"
+    error_code: str | None = None
+    param: str | None = None
+    type: str = "scripted"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        error = {"message": self.message, "code": self.error_code, "param": self.param, "type": self.type}
+        body = json.dumps({"error": error}).encode()
+        return web.Response(status=self.code, body=body, content_type=JSON_TYPE, headers=dict(self.headers))
+
+
+def too_many(retry_after: float | None = None) -> Status:
+    """429, with or without Retry-After."""
+    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    return Status(429, "Rate limit reached", "rate_limit_exceeded", headers=headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Any bytes under any content type: invalid JSON, an HTML page, an empty body, invalid UTF-8."""
+
+    body: bytes
+    content_type: str = JSON_TYPE
+    code: int = 200
+
+    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        return web.Response(status=self.code, body=self.body, content_type=self.content_type)
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidUtf8:
+    """A good answer, except that its text holds a byte that is no UTF-8."""
+
+    text: str = "ok"
+
+    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        body = json.dumps(Said(self.text + "MARK").body(asked)).encode().replace(b"MARK", b"\xff\xfe")
+        return web.Response(body=body, content_type=JSON_TYPE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Cuts the connection with a TCP reset instead of answering."""
+
+    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        return abort(http)
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Says nothing for so long, in seconds, then cuts the connection."""
+
+    seconds: float = 3600.0
+
+    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        await asyncio.sleep(self.seconds)
+        return abort(http)
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """Announces the whole body, sends half of it, and cuts the connection."""
+
+    text: str = "ok"
+
+    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        body = json.dumps(Said(self.text).body(asked)).encode()
+        response = await _start(http, len(body))
+        await response.write(body[: len(body) // 2])
+        return abort(http, response)
+
+
+@dataclass(frozen=True, slots=True)
+class Drip:
+    """A good answer, spread evenly over `seconds`; a patient client gets all of it."""
+
+    text: str = "ok"
+    seconds: float = 1.0
+    pieces: int = 10
+
+    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        body = json.dumps(Said(self.text).body(asked)).encode()
+        response = await _start(http, len(body))
+        size = -(-len(body) // self.pieces)
+        for start in range(0, len(body), size):
+            await response.write(body[start : start + size])
+            await asyncio.sleep(self.seconds / self.pieces)
+        await response.write_eof()
+        return response
+
+
+async def _start(http: web.BaseRequest, length: int) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": JSON_TYPE, "Content-Length": str(length)})
+    await response.prepare(http)
+    return response
+
+
+def abort(http: web.BaseRequest, response: web.StreamResponse | None = None) -> web.StreamResponse:
+    """Resets the connection: with a linger time of 0 the kernel sends RST instead of FIN."""
+    transport = http.transport
+    if transport is not None:
+        connection = transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        transport.abort()
+    return response or web.Response()
