@@ -1,13 +1,40 @@
-"""Where data files are looked for."""
+"""Where data files are looked for, and how a missing one is fetched."""
 
+import gzip
+import hashlib
+import tempfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, Literal
+
+import httpx
+import stamina
 
 from triathlon_runner.errors import UserError
+
+_TIMEOUT_SECONDS: Final = 30.0
+_ATTEMPTS: Final = 3
+_MAX_BYTES: Final = 64 << 20
+"""No file of the catalogue comes near this; it bounds what a wrong server can make us hold."""
 
 
 class DataUnavailableError(UserError):
     """A data set is neither in the data folder nor in the cache and could not be fetched."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One file of a data set, pinned."""
+
+    name: str
+    """Its name in the data folder and in the cache. Where `of` is `content`, `<name>.gz` is found too."""
+    url: str
+    sha256: str
+    of: Literal["file", "content"]
+    """What `sha256` covers: the file's bytes, or its content whether it is compressed or not."""
+    version: str
+    licence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +45,99 @@ class DataStore:
     folder: Path | None = None
     fetch: bool = True
     """False: never ask the network (`--offline`, and listing suites)."""
+
+    def read(self, file: DataFile) -> bytes:
+        """The content of a data file, decompressed: from the folder, else the cache, else fetched.
+
+        Raises:
+            DataUnavailableError: it is nowhere, or what is there is another file than the pinned one.
+        """
+        found = self._in_folder(file)
+        if found is not None:
+            return _verified(found.read_bytes(), file, repr(str(found)))
+        cached = self.cache / file.name
+        if cached.is_file():
+            data = cached.read_bytes()
+            if _digest(data, file) == file.sha256:
+                return _content(data)
+        if not self.fetch:
+            raise DataUnavailableError(self._missing(file, "and fetching is switched off"))
+        return self._download(file, cached)
+
+    def has(self, file: DataFile) -> bool:
+        """Whether the file is there without asking the network; its hash is not looked at."""
+        return self._in_folder(file) is not None or (self.cache / file.name).is_file()
+
+    def _in_folder(self, file: DataFile) -> Path | None:
+        if self.folder is None:
+            return None
+        names = (file.name,) if file.of == "file" else (file.name, f"{file.name}.gz")
+        return next((path for name in names if (path := self.folder / name).is_file()), None)
+
+    def _missing(self, file: DataFile, why: str) -> str:
+        places = [f"the folder {str(self.folder)!r}"] if self.folder is not None else []
+        places.append(f"the cache {str(self.cache)!r}")
+        return (
+            f"The data file {file.name!r} is not in {' nor in '.join(places)}, {why}. Put it into a folder "
+            f"and name that with --data or TRIATHLON_DATA; it comes from {file.url}"
+        )
+
+    def _download(self, file: DataFile, target: Path) -> bytes:
+        """Fetches, checks, and only then gives the file its name: nobody ever reads half of one."""
+        try:
+            data = _fetch(file.url)
+            content = _verified(data, file, file.url)
+            _write(target, data)
+        except httpx.HTTPError as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise DataUnavailableError(self._missing(file, f"and fetching it failed ({cause})")) from error
+        except OSError as error:
+            why = f"and the cache can't be written ({error})"
+            raise DataUnavailableError(self._missing(file, why)) from error
+        return content
+
+
+@stamina.retry(on=httpx.TransportError, attempts=_ATTEMPTS, wait_initial=0.2, wait_max=5.0, timeout=120.0)
+def _fetch(url: str) -> bytes:
+    with httpx.stream("GET", url, follow_redirects=True, timeout=_TIMEOUT_SECONDS) as response:
+        response.raise_for_status()
+        data = bytearray()
+        for chunk in response.iter_bytes():
+            data += chunk
+            if len(data) > _MAX_BYTES:
+                raise httpx.DecodingError(f"more than {_MAX_BYTES} bytes came", request=response.request)
+        return bytes(data)
+
+
+def _write(target: Path, data: bytes) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".part", delete=False) as partial:
+        path = Path(partial.name)
+        try:
+            partial.write(data)
+            partial.close()
+            path.replace(target)
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _content(data: bytes) -> bytes:
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+
+
+def _digest(data: bytes, file: DataFile) -> str:
+    try:
+        return hashlib.sha256(data if file.of == "file" else _content(data)).hexdigest()
+    except (EOFError, OSError, zlib.error):
+        return "nothing that can be decompressed"
+
+
+def _verified(data: bytes, file: DataFile, place: str) -> bytes:
+    """The content of `data`, or an error that names what came instead."""
+    digest = _digest(data, file)
+    if digest != file.sha256:
+        raise DataUnavailableError(
+            f"{place} is not the data file {file.name!r} of {file.version}: expected SHA-256 {file.sha256} "
+            f"of its {file.of}, got {digest}. Remove it or replace it by the one from {file.url}"
+        )
+    return _content(data)

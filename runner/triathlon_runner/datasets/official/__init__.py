@@ -1,0 +1,60 @@
+"""Official benchmark data, read from its released files. Nothing of it ships with the project."""
+
+from triathlon_runner.datasets.official._catalogue import (
+    CLASSEVAL,
+    DREVAL_DATA,
+    DREVAL_TASKS,
+    EVOEVAL,
+    EVOEVAL_SETS,
+    FILES,
+    HUMANEVAL,
+    HUMANEVAL_PLUS,
+    MBPP_PLUS,
+    MBXP,
+    MBXP_LANGUAGES,
+    EvoEvalSet,
+    MbxpLanguage,
+)
+from triathlon_runner.datasets.official._evalplus import humaneval, humaneval_plus, mbpp_plus
+from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only
+from triathlon_runner.datasets.official._raw import (
+    ClassEvalRow,
+    DrevalInput,
+    DrevalProgram,
+    HumanEvalRow,
+    MbxpRow,
+    classeval,
+    dreval,
+    humaneval_rows,
+    mbxp,
+)
+
+__all__ = [
+    "CLASSEVAL",
+    "DREVAL_DATA",
+    "DREVAL_TASKS",
+    "EVOEVAL",
+    "EVOEVAL_SETS",
+    "FILES",
+    "HUMANEVAL",
+    "HUMANEVAL_PLUS",
+    "MBPP_PLUS",
+    "MBXP",
+    "MBXP_LANGUAGES",
+    "ClassEvalRow",
+    "DrevalInput",
+    "DrevalProgram",
+    "EvoEvalSet",
+    "HumanEvalRow",
+    "MbxpLanguage",
+    "MbxpRow",
+    "classeval",
+    "dreval",
+    "evoeval",
+    "evoeval_main_only",
+    "humaneval",
+    "humaneval_plus",
+    "humaneval_rows",
+    "mbpp_plus",
+    "mbxp",
+]

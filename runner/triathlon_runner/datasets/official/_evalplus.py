@@ -1,0 +1,105 @@
+"""HumanEval, HumanEval+ and MBPP+ as EvalPlus releases them."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from triathlon_runner.datasets import Comparison, DataStore, Problem
+from triathlon_runner.datasets.official._assertions import example_assertion
+from triathlon_runner.datasets.official._catalogue import HUMANEVAL_PLUS, MBPP_PLUS
+from triathlon_runner.datasets.official._libraries import third_party
+from triathlon_runner.datasets.official._mbpp_types import typed_arguments
+from triathlon_runner.datasets.official._rows import Row, read_rows
+from triathlon_runner.datasets.official._source import arguments_source
+
+FLOAT_TOLERANCE: Final = 1e-6
+"""EvalPlus and EvoEval compare floats to this where a problem names no tolerance of its own."""
+
+_SET_TASKS: Final = frozenset(f"Mbpp/{n}" for n in (2, 7, 111, 140, 232, 249, 579, 769))
+_NOT_NONE_ENTRY_POINTS: Final = frozenset({"check_str", "text_match_three", "text_starta_endb"})
+_CHECKERS: Final = {
+    "Mbpp/581": "mbpp-581",
+    "Mbpp/558": "mbpp-558",
+    "HumanEval/32": "humaneval-32",
+}
+_ASSERTION_LINE: Final = re.compile(r"^\s*(assert .+)$", re.MULTILINE)
+
+
+def humaneval(store: DataStore) -> tuple[Problem, ...]:
+    """HumanEval's 164 problems with their base inputs, in EvalPlus' form (the one that EvoEval's board uses).
+
+    Raises:
+        DataUnavailableError: the data file can't be had.
+    """
+    return tuple(
+        replace(problem, inputs=problem.inputs[: problem.base_inputs]) for problem in humaneval_plus(store)
+    )
+
+
+def humaneval_plus(store: DataStore) -> tuple[Problem, ...]:
+    """HumanEval+ v0.1.10: 164 problems, 1,570 base and 122,683 additional inputs.
+
+    Raises:
+        DataUnavailableError: the data file can't be had.
+    """
+    return tuple(humaneval_problem(row) for row in read_rows(store, HUMANEVAL_PLUS))
+
+
+def humaneval_problem(row: Row, *, parents: tuple[str, ...] = ()) -> Problem:
+    """One row in HumanEval+'s form; EvoEval's verbose and concise sets have it too."""
+    reference = f"{row['prompt']}\n{row['canonical_solution']}"
+    return Problem(
+        task_id=row["task_id"],
+        entry_point=row["entry_point"],
+        prompt=row["prompt"],
+        reference=reference,
+        inputs=_sources(row, lambda arguments: arguments),
+        comparison=_comparison(row),
+        base_inputs=len(row["base_input"]),
+        assertion=example_assertion(row["task_id"], row["prompt"], row["test"], row["entry_point"]),
+        libraries=third_party(reference),
+        parents=parents,
+    )
+
+
+def mbpp_plus(store: DataStore) -> tuple[Problem, ...]:
+    """MBPP+ v0.2.0: 378 problems, 1,174 base and 39,841 additional inputs.
+
+    Raises:
+        DataUnavailableError: the data file can't be had.
+    """
+    return tuple(_mbpp_problem(row) for row in read_rows(store, MBPP_PLUS))
+
+
+def _mbpp_problem(row: Row) -> Problem:
+    task_id = row["task_id"]
+    assertion = _ASSERTION_LINE.search(row["prompt"])
+    return Problem(
+        task_id=task_id,
+        entry_point=row["entry_point"],
+        prompt=row["prompt"],
+        reference=row["canonical_solution"],
+        inputs=_sources(row, lambda arguments: typed_arguments(task_id, arguments)),
+        comparison=_comparison(row),
+        base_inputs=len(row["base_input"]),
+        assertion=assertion[1].strip() if assertion is not None else "",
+        libraries=third_party(row["canonical_solution"]),
+    )
+
+
+def _sources(row: Row, convert: Callable[[list[Any]], list[Any]]) -> tuple[str, ...]:
+    # A task without additional inputs has `{}` there (Mbpp/793).
+    inputs: Iterable[list[Any]] = (*row["base_input"], *(row["plus_input"] or ()))
+    return tuple(arguments_source(convert(arguments)) for arguments in inputs)
+
+
+def _comparison(row: Row) -> Comparison:
+    tolerance = float(row["atol"]) or FLOAT_TOLERANCE
+    if row["task_id"] in _CHECKERS:
+        return Comparison("checker", tolerance=tolerance, checker=_CHECKERS[row["task_id"]])
+    if row["task_id"] in _SET_TASKS:
+        return Comparison("set")
+    if row["entry_point"] in _NOT_NONE_ENTRY_POINTS:
+        return Comparison("not-none")
+    return Comparison("close", tolerance=tolerance)

@@ -1,0 +1,76 @@
+"""EvoEval v0.1.0: seven sets evolved from HumanEval."""
+
+import ast
+from dataclasses import replace
+from typing import Final
+
+from triathlon_runner.datasets import Comparison, DataStore, Problem
+from triathlon_runner.datasets.official._catalogue import EVOEVAL, EvoEvalSet
+from triathlon_runner.datasets.official._evalplus import FLOAT_TOLERANCE, humaneval_problem
+from triathlon_runner.datasets.official._libraries import third_party
+from triathlon_runner.datasets.official._rows import Row, read_rows
+
+_CHECKED: Final[dict[EvoEvalSet, frozenset[int]]] = {
+    "difficult": frozenset({10, 32}),
+    "creative": frozenset({26, 30, 69}),
+    "subtle": frozenset({32}),
+}
+"""Problems with more than one right answer; the set's own check of each stands among the named oracles."""
+
+
+def evoeval(store: DataStore, name: EvoEvalSet) -> tuple[Problem, ...]:
+    """One EvoEval set: 100 problems, verbose and concise 164. `EvoEval/N` is unique only within a set.
+
+    Raises:
+        DataUnavailableError: the data file can't be had.
+    """
+    rows = read_rows(store, EVOEVAL[name])
+    if name in ("verbose", "concise"):
+        return tuple(humaneval_problem(row, parents=(row["task_id"],)) for row in rows)
+    return tuple(_problem(row, name) for row in rows)
+
+
+def evoeval_main_only(store: DataStore) -> tuple[Problem, ...]:
+    """The tool_use problems without their helper functions; the helpers' imports stay, signatures name them.
+
+    Raises:
+        DataUnavailableError: the data file can't be had.
+    """
+    rows = read_rows(store, EVOEVAL["tool_use"])
+    return tuple(
+        replace(_problem(row, "tool_use"), prompt=_imports(row["helpers"]) + row["main"]) for row in rows
+    )
+
+
+def _problem(row: Row, name: EvoEvalSet) -> Problem:
+    reference = f"{row['prompt']}\n{row['canonical_solution']}"
+    parents = (row["p1"], row["p2"]) if name == "combine" else (row["parent"],)
+    return Problem(
+        task_id=row["task_id"],
+        entry_point=row["entry_point"],
+        prompt=row["prompt"],
+        reference=reference,
+        inputs=tuple(_tuple_source(arguments) for arguments in row["inputs"]),
+        comparison=_comparison(row["task_id"], name),
+        libraries=third_party(reference),
+        parents=parents,
+    )
+
+
+def _comparison(task_id: str, name: EvoEvalSet) -> Comparison:
+    number = int(task_id.rpartition("/")[2])
+    if number in _CHECKED.get(name, ()):
+        return Comparison("checker", tolerance=FLOAT_TOLERANCE, checker=f"evoeval-{name}-{number}")
+    return Comparison("close", tolerance=FLOAT_TOLERANCE)
+
+
+def _tuple_source(arguments: str) -> str:
+    """EvoEval writes arguments as they stand in a call, `[1, 2], 'a'`."""
+    inside = arguments.strip().rstrip(",")
+    return f"({inside},)" if inside else "()"
+
+
+def _imports(helpers: str) -> str:
+    nodes = ast.parse(helpers).body
+    lines = [ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    return "".join(f"{line}\n" for line in lines) + ("\n\n" if lines else "")

@@ -1,0 +1,17 @@
+"""What a reference program imports beside the standard library."""
+
+import ast
+import sys
+
+
+def third_party(program: str) -> frozenset[str]:
+    """Top-level names of imported modules that the standard library does not have."""
+    if "import" not in program:
+        return frozenset()
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(program)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return frozenset(names - sys.stdlib_module_names)
