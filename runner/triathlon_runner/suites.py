@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Model
@@ -59,6 +59,19 @@ class Suite(Protocol):
 
         Raises:
             InfrastructureError: the unit stays open.
+        """
+        ...
+
+
+@runtime_checkable
+class Preparable(Protocol):
+    """A suite that has to execute something (trace its references, say) before it knows its tasks."""
+
+    async def prepare(self, grader: Grader) -> None:
+        """Called once, before `tasks()` and `protocol()`; what it finds out may be kept on disk.
+
+        Raises:
+            SandboxError: a reference could not be executed.
         """
         ...
 
