@@ -1,0 +1,56 @@
+# Every target does its own set-up; `make help` explains them.
+SHELL := /bin/bash
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$p && break; done)
+BIN := .venv/bin
+PROFILE ?= quick
+RUN_OPTIONS ?=
+export TRIATHLON_CACHE ?= $(CURDIR)/.cache
+
+.PHONY: help setup setup-tests leaderboard run site serve test test-slow check lint package bench clean
+
+help: ## Explain the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: .venv/.complete ## Make .venv with what the other targets need
+
+.venv/.complete: pyproject.toml
+	@if [ -z "$(PYTHON)" ]; then echo "triathlon needs Python 3.11 or newer; install it or say make PYTHON=/path/to/python3" >&2; exit 2; fi
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+setup-tests: setup ## Install the browser and the interpreters that tests use, where that can be done
+	@tools/install-interpreters
+
+leaderboard: setup ## Run what is missing for every model of models.yaml, then rebuild the site (PROFILE=quick)
+	@code=0; $(BIN)/triathlon run --profile $(PROFILE) $(RUN_OPTIONS) || code=$$?; \
+	$(BIN)/triathlon build && exit $$code
+
+site: setup ## Rebuild _site/ from results/
+	$(BIN)/triathlon build
+
+serve: setup ## Show _site/ on loopback
+	$(BIN)/triathlon serve
+
+test: setup-tests ## Run the tests (slow ones: make test-slow)
+	$(BIN)/python -m pytest -m "not slow and not real_model"
+
+test-slow: setup-tests ## Run the tests that take long
+	$(BIN)/python -m pytest -m "slow and not real_model"
+
+lint: setup ## ruff and mypy strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+check: lint test ## Lint, type check and tests
+
+package: setup ## Build the wheel and use it in an empty environment outside the checkout
+	@tools/check-package
+
+bench: setup ## Measure the engine against its peers (see benchmarks/)
+	$(BIN)/python benchmarks/engine.py
+
+clean: ## Remove what was built; results/ and the cache stay
+	rm -rf .venv _site dist build .pytest_cache .mypy_cache .ruff_cache
