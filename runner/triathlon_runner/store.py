@@ -74,6 +74,15 @@ class ResultsFolder:
         finally:
             lock.release()
 
+    def units(self, model: str, suite: str) -> set[Unit]:
+        """The units that stand in a results file, without reading the rest of their lines."""
+        path = self.lines(model, suite)
+        if not path.exists():
+            return set()
+        with path.open("rb") as lines:
+            heads = (json.loads(line) for line in lines if line.endswith(b"\n"))
+            return {(head["task_id"], head["sample"]) for head in heads}
+
     def write_manifest(self, manifest: Manifest) -> None:
         replace_file(
             self.manifest(manifest.model, manifest.suite),

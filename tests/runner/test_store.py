@@ -1,0 +1,122 @@
+"""The results folder."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.records import Outcome, UnitRecord
+from triathlon_runner.store import ResultsFile, ResultsFolder, read_records, set_torn_line_aside
+
+
+def record(task_id: str, sample: int = 0) -> UnitRecord:
+    return UnitRecord(
+        suite="loop/core", model="m", task_id=task_id, sample=sample, protocol="p", outcome=Outcome.PASSED
+    )
+
+
+def append(path: Path, *task_ids: str) -> None:
+    with ResultsFile(path, UnitRecord) as file:
+        for task_id in task_ids:
+            file.append(record(task_id))
+
+
+def test_what_was_appended_is_read_again(tmp_path: Path) -> None:
+    """Each appended record is one line; opening the file again knows every unit in it."""
+    path = tmp_path / "runs/m/loop/core.jsonl"
+    append(path, "a", "b")
+    append(path, "c")
+    assert [r.task_id for r in read_records(path, UnitRecord)] == ["a", "b", "c"]
+    assert [json.loads(line)["schema"] for line in path.read_text().splitlines()] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("torn", [b'{"schema": 1, "suite": "loo', b"x" * 200_000, b"\xff\xfe"])
+def test_a_torn_last_line_is_set_aside(tmp_path: Path, torn: bytes) -> None:
+    """A last line without newline is moved to `.torn`, whatever it holds; the lines before it stay."""
+    path = tmp_path / "core.jsonl"
+    append(path, "a")
+    whole = path.read_bytes()
+    path.write_bytes(whole + torn)
+    with ResultsFile(path, UnitRecord) as file:
+        assert list(file.records) == [("a", 0)]
+        file.append(record("b"))
+    assert [r.task_id for r in read_records(path, UnitRecord)] == ["a", "b"]
+    assert (tmp_path / "core.jsonl.torn").read_bytes() == torn + b"\n"
+
+
+def test_a_file_that_is_only_a_torn_line(tmp_path: Path) -> None:
+    """A file without any newline holds no result; what was in it is kept aside."""
+    path = tmp_path / "core.jsonl"
+    path.write_bytes(b'{"schema"')
+    assert set_torn_line_aside(path) == b'{"schema"'
+    assert path.read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"not json\n", "line 2"),
+        (b'{"schema": 1}\n', "line 2"),
+        (b'{"schema": 99, "suite": "s"}\n', "line 2"),
+    ],
+)
+def test_a_broken_line_is_named_and_nothing_is_lost(tmp_path: Path, line: bytes, said: str) -> None:
+    """A complete line that is no record stops the run with file and line; the file is left as it was."""
+    path = tmp_path / "core.jsonl"
+    append(path, "a")
+    path.write_bytes(path.read_bytes() + line)
+    before = path.read_bytes()
+    with pytest.raises(UserError, match=said), ResultsFile(path, UnitRecord):
+        pass
+    assert path.read_bytes() == before
+
+
+def test_a_unit_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    """One unit, one line."""
+    path = tmp_path / "core.jsonl"
+    append(path, "a", "b")
+    first = path.read_bytes().splitlines(keepends=True)[0]
+    path.write_bytes(path.read_bytes() + first)
+    with pytest.raises(UserError, match=r"'a', 0.*line 1 and in line 3"):
+        list(read_records(path, UnitRecord))
+
+
+def test_sorting_gives_the_order_of_the_suite(tmp_path: Path) -> None:
+    """Units finish in any order; the finished file has the suite's. Appending goes on behind it."""
+    path = tmp_path / "core.jsonl"
+    with ResultsFile(path, UnitRecord) as file:
+        for task_id in ("c", "a", "b"):
+            file.append(record(task_id))
+        file.sort([("a", 0), ("b", 0), ("c", 0), ("d", 0)])
+        file.append(record("d"))
+    assert [r.task_id for r in read_records(path, UnitRecord)] == ["a", "b", "c", "d"]
+
+
+def test_two_runners_on_one_model(tmp_path: Path) -> None:
+    """The second runner is told so and touches nothing; another model is free."""
+    folder = ResultsFolder(tmp_path)
+    with folder.locked("m"):
+        with pytest.raises(UserError, match="another triathlon run"), folder.locked("m"):
+            pass
+        with folder.locked("other"):
+            pass
+    with folder.locked("m"):
+        assert folder.units("m", "loop/core") == set()
+
+
+def test_an_unwritable_results_folder_is_refused_at_once(tmp_path: Path) -> None:
+    """A results path that cannot be a folder fails before anything is asked."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot write to the results folder"):
+        ResultsFolder(tmp_path / "file" / "results").check_writable()
+
+
+def test_units_are_listed_without_parsing_records(tmp_path: Path) -> None:
+    """`units` names the finished units and leaves a torn line out."""
+    folder = ResultsFolder(tmp_path)
+    path = folder.lines("m", "loop/core")
+    append(path, "a", "b")
+    with path.open("ab") as file:
+        file.write(b'{"torn')
+    assert folder.units("m", "loop/core") == {("a", 0), ("b", 0)}
