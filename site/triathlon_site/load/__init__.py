@@ -1,0 +1,16 @@
+"""Reading `results/runs/`: one pass over each file, an aggregate kept by content, a notice for each fault."""
+
+from triathlon_site.load._aggregate import FileAggregate, Notice, Parts, TaskResult
+from triathlon_site.load._cache import AggregateCache
+from triathlon_site.load._results import Results, Skipped, read_results
+
+__all__ = [
+    "AggregateCache",
+    "FileAggregate",
+    "Notice",
+    "Parts",
+    "Results",
+    "Skipped",
+    "TaskResult",
+    "read_results",
+]

@@ -1,0 +1,145 @@
+"""What the site keeps of one results file: sums by task, no replies."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from triathlon_runner.metrics import Metric
+from triathlon_runner.records import Manifest, Strict, UnitRecord, Usage
+from triathlon_runner.suites import SuiteEntry
+
+
+class Notice(Strict):
+    """Something in the results that a reader of the site should know of."""
+
+    file: str
+    """Relative to the results folder."""
+    line: int | None = None
+    message: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}, line {self.line}"
+        return f"{place}: {self.message}"
+
+
+class Parts(Strict):
+    """One metric's contributions, a cluster each."""
+
+    clusters: tuple[str, ...]
+    numerators: tuple[float, ...]
+    denominators: tuple[float, ...]
+
+
+class TaskResult(Strict):
+    """How one unit ended."""
+
+    task_id: str
+    sample: int
+    outcome: str
+
+
+class FileAggregate(Strict):
+    """One model on one suite."""
+
+    model: str
+    suite: str
+    file: str
+    sha256: str
+    protocol: str
+    manifest: Manifest | None
+    tasks: tuple[TaskResult, ...]
+    outcomes: dict[str, int]
+    usage: Usage
+    seconds: float
+    other_protocols: int
+    """Lines of an earlier protocol: not counted."""
+    metrics: dict[str, Parts]
+    notices: tuple[Notice, ...]
+    evidence: dict[str, str] = {}
+    """Page and anchor of each unit's evidence, by `task_id` (and `#sample` from the second on)."""
+
+    @property
+    def open_units(self) -> int:
+        return self.manifest.open_units if self.manifest else 0
+
+    @property
+    def partial(self) -> bool:
+        """True where the profile took only some of the suite's tasks."""
+        return self.manifest is not None and self.manifest.tasks_planned < self.manifest.tasks_in_suite
+
+
+def aggregate(
+    entry: SuiteEntry,
+    *,
+    model: str,
+    file: str,
+    sha256: str,
+    records: Sequence[UnitRecord],
+    manifest: Manifest | None,
+    notices: Iterable[Notice],
+) -> tuple[FileAggregate, Sequence[UnitRecord]]:
+    """Sums up one file's records; also returns the records that counted."""
+    protocol = manifest.protocol if manifest else records[-1].protocol if records else ""
+    current = [record for record in records if record.protocol == protocol]
+    result = FileAggregate(
+        model=model,
+        suite=entry.id,
+        file=file,
+        sha256=sha256,
+        protocol=protocol,
+        manifest=manifest,
+        tasks=tuple(TaskResult(task_id=r.task_id, sample=r.sample, outcome=r.outcome) for r in current),
+        outcomes=dict(sorted(Counter(str(record.outcome) for record in current).items())),
+        usage=sum((record.usage for record in current), Usage()),
+        seconds=sum(record.seconds for record in current),
+        other_protocols=len(records) - len(current),
+        metrics={metric.id: parts(metric, current) for metric in entry.metrics},
+        notices=(*notices, *_about_protocols(file, len(records) - len(current), protocol)),
+    )
+    return result, current
+
+
+def parts(metric: Metric, records: Sequence[UnitRecord]) -> Parts:
+    """Contributions summed by cluster, in the order of the clusters' names."""
+    sums: dict[str, list[float]] = {}
+    for part in metric.contributions(records):
+        total = sums.setdefault(part.cluster, [0.0, 0.0])
+        total[0] += part.numerator
+        total[1] += part.denominator
+    ordered = sorted(sums)
+    return Parts(
+        clusters=tuple(ordered),
+        numerators=tuple(sums[cluster][0] for cluster in ordered),
+        denominators=tuple(sums[cluster][1] for cluster in ordered),
+    )
+
+
+def _about_protocols(file: str, others: int, protocol: str) -> list[Notice]:
+    if not others:
+        return []
+    message = f"{others} lines were made under another protocol than {protocol!r} and are not counted"
+    return [Notice(file=file, message=message)]
+
+
+def read_manifest(path: Path, file: str) -> tuple[Manifest | None, list[Notice]]:
+    """The manifest beside a results file, or a notice of what is wrong with it."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None, [
+            Notice(file=file, message="no manifest beside it: the conditions of this run are unknown")
+        ]
+    try:
+        return Manifest.model_validate_json(content), []
+    except ValueError as error:
+        return None, [Notice(file=file, message=f"its manifest cannot be read: {first_fault(error)}")]
+
+
+def first_fault(error: Exception) -> str:
+    """The first of a validation error's faults, in one line."""
+    faults: list[Any] = getattr(error, "errors", list)()
+    if not faults:
+        return str(error)
+    where = ".".join(str(part) for part in faults[0]["loc"])
+    return f"{where}: {faults[0]['msg']}" if where else str(faults[0]["msg"])

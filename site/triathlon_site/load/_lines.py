@@ -1,0 +1,56 @@
+"""The lines of one results file, each checked against its schema."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
+from triathlon_site.load._aggregate import Notice, first_fault
+
+
+def read_lines(
+    path: Path, record: type[UnitRecord], *, file: str, model: str, suite: str
+) -> Iterator[UnitRecord | Notice]:
+    """Every line as a record, or as a notice of why it is none. Reads one line at a time."""
+    seen: dict[tuple[str, int, str], int] = {}
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            parsed = _parse(line, record, model, suite)
+            if isinstance(parsed, str):
+                yield Notice(file=file, line=number, message=parsed)
+                continue
+            unit = (parsed.task_id, parsed.sample, parsed.protocol)
+            first = seen.setdefault(unit, number)
+            if first != number:
+                message = (
+                    f"{parsed.task_id!r} sample {parsed.sample} stands in line {first} already; not counted"
+                )
+                yield Notice(file=file, line=number, message=message)
+                continue
+            yield parsed
+
+
+def _parse(line: bytes, record: type[UnitRecord], model: str, suite: str) -> UnitRecord | str:
+    if not line.endswith(b"\n"):
+        return "the line was cut before its end; the next run asks again"
+    try:
+        parsed = record.model_validate_json(line)
+    except ValidationError as error:
+        return _why_not(line, error)
+    if parsed.model != model:
+        return f"a line of model {parsed.model!r} in the folder of {model!r}"
+    if parsed.suite != suite:
+        return f"a line of suite {parsed.suite!r} in the file of {suite!r}"
+    return parsed
+
+
+def _why_not(line: bytes, error: ValidationError) -> str:
+    try:
+        schema = json.loads(line).get("schema", SCHEMA_VERSION)
+    except (ValueError, AttributeError, RecursionError):
+        return "not a JSON object"
+    if schema != SCHEMA_VERSION:
+        return f"schema {schema!r} is unknown; this version reads schema {SCHEMA_VERSION}"
+    return f"not a record: {first_fault(error)}"

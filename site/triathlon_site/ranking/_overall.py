@@ -1,0 +1,54 @@
+"""One order over the disciplines: a mean of percentiles, and how much it depends on the weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+STEPS: Final = 40
+"""Weights are tried in steps of 1/40: 861 weightings of three disciplines."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighting:
+    """How a model fares over all weightings of the disciplines."""
+
+    first: float
+    """Share of the weightings in which it is first (shared first places count for each)."""
+
+
+def percentiles(scores: Sequence[float] | Array) -> Array:
+    """Share of the other models that a model beats, ties half, 0 to 100; nan stays nan; 50 for a lone model."""
+    values = np.asarray(scores, dtype=float)
+    known = ~np.isnan(values)
+    result = np.full(len(values), np.nan)
+    count = int(known.sum())
+    if count == 1:
+        result[known] = 50.0
+    elif count > 1:
+        result[known] = 100 * (rankdata(values[known], method="average") - 1) / (count - 1)
+    return result
+
+
+def wins_by_weighting(by_discipline: Array) -> list[Weighting]:
+    """`by_discipline`: models × disciplines, percentiles without gaps."""
+    weights = _simplex(by_discipline.shape[1])
+    totals = by_discipline @ weights.T
+    first = totals >= totals.max(axis=0) - 1e-9
+    return [Weighting(float(share)) for share in first.mean(axis=1)]
+
+
+def _simplex(parts: int) -> Array:
+    """All weightings of `parts` disciplines in steps of 1 / STEPS, each summing to 1."""
+    if parts == 1:
+        return np.ones((1, 1))
+    axes = np.meshgrid(*[np.arange(STEPS + 1)] * (parts - 1), indexing="ij")
+    heads = np.stack([axis.ravel() for axis in axes], axis=1)
+    heads = heads[heads.sum(axis=1) <= STEPS]
+    tail = STEPS - heads.sum(axis=1, keepdims=True)
+    return np.hstack([heads, tail]) / STEPS

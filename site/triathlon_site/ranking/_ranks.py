@@ -1,0 +1,81 @@
+"""Ranks: higher scores first, ties share the smallest rank, an interval from the paired bootstrap."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from triathlon_site.uncertainty import LEVEL, Draws
+
+Array = NDArray[np.float64]
+TIE: Final = 1e-9
+"""Scores nearer than this are equal: what adding in another order can change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """1 is best. `low` to `high`: where 95 % of the draws place the model."""
+
+    rank: int
+    tied: bool
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class RankShift:
+    """Rank by a baseline minus rank by this column; positive: rises."""
+
+    shift: int
+    significant: bool
+    """True where 95 % of the draws agree with the sign of the shift."""
+
+
+def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
+    """Rank of each score, None for nan; ties share the smallest (EvoEval's rule)."""
+    values = np.round(np.asarray(scores, dtype=float) / TIE) * TIE
+    known = ~np.isnan(values)
+    result: list[int | None] = [None] * len(values)
+    for position, rank in zip(np.flatnonzero(known), rankdata(-values[known], method="min"), strict=True):
+        result[int(position)] = int(rank)
+    return result
+
+
+def rank_draws(draws: Draws) -> Draws:
+    """Ranks within each draw; a model without a score comes last and so takes no other's place."""
+    return np.asarray(rankdata(-np.where(np.isnan(draws), -np.inf, draws), method="min", axis=1), dtype=float)
+
+
+def ranks(scores: Array, ranked: Draws) -> list[Rank | None]:
+    """The rank of each model, with its interval from the ranks within draws."""
+    own = smallest_ranks(scores)
+    tail = (1 - LEVEL) / 2
+    result: list[Rank | None] = []
+    for position, rank in enumerate(own):
+        if rank is None:
+            result.append(None)
+            continue
+        low, high = np.quantile(ranked[:, position], [tail, 1 - tail], method="nearest")
+        result.append(Rank(rank, own.count(rank) > 1, min(rank, int(low)), max(rank, int(high))))
+    return result
+
+
+def rank_shifts(
+    scores: Array, draws: Draws, baseline_scores: Array, baseline_draws: Draws
+) -> list[RankShift | None]:
+    """Shift of each model from its baseline rank, both among the models that have both scores."""
+    both = ~np.isnan(scores) & ~np.isnan(baseline_scores)
+    here = smallest_ranks(np.where(both, scores, np.nan))
+    before = smallest_ranks(np.where(both, baseline_scores, np.nan))
+    drawn = rank_draws(np.where(both, baseline_draws, np.nan)) - rank_draws(np.where(both, draws, np.nan))
+    result: list[RankShift | None] = []
+    for position, (new, old) in enumerate(zip(here, before, strict=True)):
+        if new is None or old is None:
+            result.append(None)
+            continue
+        agree = float(np.mean(np.sign(drawn[:, position]) == np.sign(old - new)))
+        result.append(RankShift(old - new, old != new and agree >= LEVEL))
+    return result

@@ -1,0 +1,34 @@
+"""Tiers: models that the tasks cannot tell from the best of their tier."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from triathlon_site.uncertainty import Sample, holm, paired_p_values
+
+SIGNIFICANCE: Final = 0.05
+
+
+def tiers(samples: Sequence[Sample], scores: Sequence[float]) -> list[int | None]:
+    """The tier of each model, from 1; None without a score.
+
+    The best model leads tier 1. It is compared with every model below by the paired bootstrap, the p-values
+    adjusted by Holm's method; the first model that is significantly worse leads the next tier, and so on.
+    """
+    result: list[int | None] = [None] * len(scores)
+    order = sorted(
+        (position for position, score in enumerate(scores) if not np.isnan(score)),
+        key=lambda position: (-scores[position], position),
+    )
+    tier = 0
+    while order:
+        tier += 1
+        leader, rest = order[0], order[1:]
+        adjusted = holm(paired_p_values(samples, leader, rest)) if rest else np.empty(0)
+        worse = np.flatnonzero(adjusted < SIGNIFICANCE)
+        end = 1 + int(worse[0]) if len(worse) else len(order)
+        for position in order[:end]:
+            result[position] = tier
+        order = order[end:]
+    return result

@@ -1,0 +1,18 @@
+"""Every model × column with score, interval, rank and tier: the numbers that pages and `triathlon scores` show."""
+
+from triathlon_site.scores._boards import BoardPlan, Column, plan_boards
+from triathlon_site.scores._overall import Overall, OverallRow, overall
+from triathlon_site.scores._table import Board, ColumnScores, Score, score_board
+
+__all__ = [
+    "Board",
+    "BoardPlan",
+    "Column",
+    "ColumnScores",
+    "Overall",
+    "OverallRow",
+    "Score",
+    "overall",
+    "plan_boards",
+    "score_board",
+]

@@ -1,0 +1,72 @@
+"""The board over all disciplines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from triathlon_site.ranking import Rank, percentiles, rank_draws, ranks, wins_by_weighting
+from triathlon_site.scores._table import Board, Score
+
+
+@dataclass(frozen=True, slots=True)
+class OverallRow:
+    """One model over the disciplines."""
+
+    model: str
+    rank: Rank | None
+    """None where a discipline is missing."""
+    percentile: float | None
+    """Mean of the percentiles in the disciplines, 0 to 100."""
+    percentiles: tuple[float | None, ...]
+    first: float | None
+    """Share of all weightings of the disciplines in which the model is first."""
+    scores: tuple[Score | None, ...]
+    """The headline score in each discipline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    boards: tuple[Board, ...]
+    rows: tuple[OverallRow, ...]
+
+
+def overall(boards: Sequence[Board]) -> Overall:
+    """Models with a result in every discipline are ranked by the mean of their percentiles among each other."""
+    models = sorted({model for board in boards for model in board.models})
+    complete = [m for m in models if all(m in board.headline.scores for board in boards)]
+    shares = np.array(
+        [percentiles([board.headline.scores[m].value for m in complete]) for board in boards]
+    ).T.reshape(len(complete), len(boards))
+    means = shares.mean(axis=1) if complete else np.empty(0)
+    placed = ranks(means, rank_draws(_drawn_means(boards, complete))) if complete else []
+    wins = wins_by_weighting(shares) if complete else []
+    rows = [
+        OverallRow(
+            model,
+            placed[position],
+            float(means[position]),
+            tuple(float(share) for share in shares[position]),
+            wins[position].first,
+            tuple(board.headline.scores[model] for board in boards),
+        )
+        for position, model in enumerate(complete)
+    ]
+    rows.sort(key=lambda row: (row.rank.rank if row.rank else len(rows), row.model))
+    rest = [_unranked(model, boards) for model in models if model not in complete]
+    return Overall(tuple(boards), (*rows, *rest))
+
+
+def _drawn_means(boards: Sequence[Board], models: Sequence[str]) -> np.typing.NDArray[np.float64]:
+    """Draws × models: the mean percentile within each draw; the disciplines' draws are independent."""
+    total = 0.0
+    for board in boards:
+        order = sorted(board.models)
+        own = board.headline.draws[:, [order.index(model) for model in models]]
+        total = total + rank_draws(-own)
+    return np.asarray(total) / len(boards)
+
+
+def _unranked(model: str, boards: Sequence[Board]) -> OverallRow:
+    scores = tuple(board.headline.scores.get(model) for board in boards)
+    return OverallRow(model, None, None, (None,) * len(boards), None, scores)

@@ -1,0 +1,18 @@
+"""How sure a score is: a bootstrap over tasks, shared by all models of a suite."""
+
+from triathlon_site.uncertainty._bootstrap import DRAWS, Draws, Sample, draw, task_weights
+from triathlon_site.uncertainty._interval import LEVEL, Interval, interval
+from triathlon_site.uncertainty._paired import holm, paired_p_values
+
+__all__ = [
+    "DRAWS",
+    "LEVEL",
+    "Draws",
+    "Interval",
+    "Sample",
+    "draw",
+    "holm",
+    "interval",
+    "paired_p_values",
+    "task_weights",
+]

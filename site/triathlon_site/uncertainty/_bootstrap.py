@@ -1,0 +1,83 @@
+"""The bootstrap over tasks.
+
+It is the Bayesian bootstrap (Rubin, The Annals of Statistics 9, 1981): each draw gives every task a weight from
+the standard exponential distribution, the same weight for all models, which makes every comparison paired. Two
+pseudo-tasks of weight Gamma(1/2), one at either end of the scale, keep the interval honest where few tasks were
+run or all of them agree. For pass@1 the result is exactly the Jeffreys interval. The plain percentile bootstrap
+would give a model that solves 0 of 10 tasks the interval 0 to 0.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+DRAWS: Final = 4000
+PSEUDO_WEIGHT: Final = 0.5
+"""Shape of the gamma weight of either pseudo-task: 1/2 is Jeffreys' prior."""
+
+Array = NDArray[np.float64]
+Draws = NDArray[np.float64]
+"""draws × models: one column of scores a model; nan where a model has no task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One metric of several models over the clusters (tasks; for runtime programs) of one suite."""
+
+    suite: str
+    """Seeds the weights: two metrics of one suite share them, so that their ranks can be compared too."""
+    models: tuple[str, ...]
+    clusters: tuple[str, ...]
+    numerators: Array
+    """models × clusters; 0 where a model has no result."""
+    denominators: Array
+    """models × clusters; 0 where a model has no result."""
+    scale: float
+    maximum: float
+
+    @property
+    def top(self) -> float:
+        """The ratio, before scaling, of a model that gets everything right."""
+        return self.maximum / self.scale
+
+    def scores(self) -> Array:
+        """One score a model; nan where its denominators sum to 0."""
+        return _ratio(self.numerators.sum(axis=1), self.denominators.sum(axis=1), self.scale)
+
+    def tasks(self) -> NDArray[np.int64]:
+        """How many clusters count, a model."""
+        return np.count_nonzero(self.denominators, axis=1)
+
+
+def generator(*names: str) -> np.random.Generator:
+    """Random numbers that depend on nothing but these names, so that the same results give the same bytes."""
+    digest = hashlib.sha256("\0".join(names).encode()).digest()
+    return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32).tolist())
+
+
+def task_weights(suite: str, clusters: int, draws: int = DRAWS) -> Array:
+    """Draws × clusters exponential weights, the same for every model and metric of the suite."""
+    return generator("tasks", suite).standard_exponential((draws, clusters))
+
+
+def draw(sample: Sample, draws: int = DRAWS) -> Draws:
+    """Scores of every model under `draws` random weightings of the tasks."""
+    weights = task_weights(sample.suite, len(sample.clusters), draws)
+    numerators = weights @ sample.numerators.T
+    denominators = weights @ sample.denominators.T
+    ends = generator("ends", sample.suite).gamma(PSEUDO_WEIGHT, size=(2, draws, len(sample.models)))
+    bottom, top = ends * mean_denominator(sample)
+    return _ratio(numerators + top * sample.top, denominators + bottom + top, sample.scale)
+
+
+def mean_denominator(sample: Sample) -> Array:
+    """What one task weighs, a model: the size of a pseudo-task."""
+    return sample.denominators.sum(axis=1) / np.maximum(sample.tasks(), 1)
+
+
+def _ratio(numerator: Array, denominator: Array, scale: float) -> Array:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(denominator > 0, scale * numerator / denominator, np.nan)

@@ -1,0 +1,95 @@
+"""Is one model really better than another? A paired bootstrap over the tasks that both have."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+
+from triathlon_site.uncertainty._bootstrap import (
+    DRAWS,
+    Array,
+    Sample,
+    generator,
+    mean_denominator,
+    task_weights,
+)
+
+
+def paired_p_values(
+    samples: Sequence[Sample], leader: int, others: Sequence[int], draws: int = DRAWS
+) -> Array:
+    """Two-sided p-values for "no difference in the mean score over `samples`" between one model and others.
+
+    Both models get the same task weights; two pseudo-tasks of weight Exp(1), one won by either model, keep a
+    handful of tasks from proving anything: where one side wins all of k disputed pass/fail tasks and none is
+    agreed on, p = 2^-k. The tail is that of the Beta distribution with the draws' mean and variance, so that
+    p-values far below 1 / draws keep their order under a correction for many comparisons.
+    """
+    difference = np.zeros((draws, len(others)))
+    for sample in samples:
+        difference += _differences(sample, leader, others, draws) / sample.maximum
+    return _two_sided(difference / len(samples))
+
+
+def _differences(sample: Sample, leader: int, others: Sequence[int], draws: int) -> Array:
+    """Draws × others: score of the leader minus that of the other, on the tasks that both have."""
+    weights = task_weights(sample.suite, len(sample.clusters), draws)
+    ends = generator("pairs", sample.suite).standard_exponential((2, draws, 1))
+    result = np.empty((draws, len(others)))
+    for mask, members in _by_shared_tasks(sample, leader, others).items():
+        shared = np.frombuffer(mask, dtype=bool)
+        rows = [leader, *(others[member] for member in members)]
+        part = Sample(
+            sample.suite,
+            tuple(sample.models[row] for row in rows),
+            tuple(np.array(sample.clusters, dtype=object)[shared]),
+            sample.numerators[rows][:, shared],
+            sample.denominators[rows][:, shared],
+            sample.scale,
+            sample.maximum,
+        )
+        scores = _pseudo_scores(part, weights[:, shared], ends)
+        result[:, members] = scores[:, :1] - scores[:, 1:]
+    return result
+
+
+def _pseudo_scores(part: Sample, weights: Array, ends: Array) -> Array:
+    """Scores with one pseudo-task that the first model wins and one that all others win."""
+    if not part.clusters:
+        return np.zeros((len(weights), len(part.models)))
+    unit = mean_denominator(part)
+    won, lost = ends * unit
+    top = lost.copy()
+    top[:, 0] = won[:, 0]
+    numerators = weights @ part.numerators.T + top * part.top
+    denominators = weights @ part.denominators.T + won + lost
+    return part.scale * numerators / denominators
+
+
+def _by_shared_tasks(sample: Sample, leader: int, others: Sequence[int]) -> dict[bytes, list[int]]:
+    """Positions in `others`, grouped by which tasks they share with the leader."""
+    own = sample.denominators[leader] > 0
+    groups: dict[bytes, list[int]] = {}
+    for position, row in enumerate(others):
+        groups.setdefault((own & (sample.denominators[row] > 0)).tobytes(), []).append(position)
+    return groups
+
+
+def _two_sided(difference: Array) -> Array:
+    """p-values from differences in [-1, 1] by a Beta distribution on that range with the same moments."""
+    mean = np.clip((difference.mean(axis=0) + 1) / 2, 1e-9, 1 - 1e-9)
+    variance = np.maximum(difference.var(axis=0) / 4, 1e-18)
+    size = np.maximum(mean * (1 - mean) / variance - 1, 1e-9)
+    below = betainc(mean * size, (1 - mean) * size, 0.5)
+    return np.asarray(np.minimum(1.0, 2 * np.minimum(below, 1 - below)))
+
+
+def holm(p_values: NDArray[np.float64]) -> Array:
+    """Holm's step-down adjustment (Scandinavian Journal of Statistics 6, 1979): compare with the level itself."""
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    stepped = np.maximum.accumulate((count - np.arange(count)) * p_values[order])
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(1.0, stepped)
+    return adjusted

@@ -1,0 +1,250 @@
+"""Synthetic results: models of a known strength on tasks of a known difficulty, written as the runner writes."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from triathlon_runner.records import (
+    AnswerRecord,
+    DataSetRecord,
+    Discipline,
+    EvolvedRecord,
+    FailingCase,
+    LoopRecord,
+    LoopStep,
+    Manifest,
+    Outcome,
+    Reply,
+    RuntimeRecord,
+    StatementRecord,
+    UnitRecord,
+    Usage,
+    Verdict,
+)
+from triathlon_runner.suites import SuiteEntry
+
+LOOPS = 10
+FAULTS = (
+    Outcome.FAILED,
+    Outcome.FAILED,
+    Outcome.CRASHED,
+    Outcome.TIMED_OUT,
+    Outcome.NO_ANSWER,
+    Outcome.TRUNCATED,
+)
+
+
+@dataclass(frozen=True)
+class FakeModel:
+    """A model that solves a task of difficulty d with probability 1 / (1 + exp(d - strength))."""
+
+    id: str
+    strength: float = 0.0
+    robustness: float = 0.8
+    """Chance that a solved program survives one more loop."""
+
+
+@dataclass(frozen=True)
+class FakeSuite:
+    """So many tasks of a suite of the catalogue."""
+
+    entry: SuiteEntry
+    tasks: int = 20
+    planned: int | None = None
+    open_units: int = 0
+    padding: int = 0
+    """Characters added to each reply, to make files as large as real ones."""
+    parents: dict[str, str] = field(default_factory=dict)
+
+
+def write_results(
+    root: Path, models: Sequence[FakeModel], suites: Sequence[FakeSuite], seed: int = 1
+) -> None:
+    """Writes `runs/<model>/<suite>.jsonl` and manifests under `root`."""
+    for model in models:
+        for suite in suites:
+            records = list(fake_records(model, suite, seed))
+            write_file(root, model.id, suite.entry.id, records, suite)
+
+
+def write_file(
+    root: Path, model: str, suite: str, records: Sequence[UnitRecord], fake: FakeSuite | None = None
+) -> Path:
+    path = root / "runs" / model / f"{suite}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(record.model_dump_json(by_alias=True) + "\n" for record in records))
+    manifest = fake_manifest(model, suite, records, fake)
+    path.with_name(path.name.removesuffix(".jsonl") + ".manifest.json").write_text(
+        json.dumps(manifest.model_dump(mode="json", by_alias=True), indent=1)
+    )
+    return path
+
+
+def fake_manifest(
+    model: str, suite: str, records: Sequence[UnitRecord], fake: FakeSuite | None = None
+) -> Manifest:
+    in_suite = fake.tasks if fake else len(records)
+    return Manifest(
+        suite=suite,
+        model=model,
+        served_model=model.upper(),
+        served_by="vllm 0.32.0, float32, cpu",
+        protocol=protocol_of(suite),
+        settings={"temperature": 0.0, "max_tokens": 1024, "prompts": {"generate": "ab" * 32}},
+        data=DataSetRecord(name=suite.split("/")[1], version="1", sha256="cd" * 32),
+        runner_version="0.1.0",
+        sandbox_level="namespaces",
+        grader_integrity="not run",
+        profile="quick" if fake and fake.planned else "standard",
+        tasks_in_suite=in_suite,
+        tasks_planned=fake.planned if fake and fake.planned else in_suite,
+        open_units=fake.open_units if fake else 0,
+        open_reasons={"429 too many requests": fake.open_units} if fake and fake.open_units else {},
+        outcomes=dict(Counter(str(record.outcome) for record in records)),
+        usage=sum((record.usage for record in records), Usage()),
+        cost_usd=None,
+        started="2026-01-02T03:04:05Z",
+        ended="2026-01-02T03:14:05Z",
+    )
+
+
+def protocol_of(suite: str) -> str:
+    return hashlib.sha256(suite.encode()).hexdigest()[:16]
+
+
+def fake_records(model: FakeModel, suite: FakeSuite, seed: int = 1) -> Iterator[UnitRecord]:
+    """One record a planned task. Task difficulties are the same for all models."""
+    rng = np.random.default_rng([seed, int.from_bytes(hashlib.sha256(model.id.encode()).digest()[:4])])
+    make = {Discipline.LOOP: _loop, Discipline.RUNTIME: _runtime, Discipline.EVOLVED: _evolved}
+    for index in range(suite.planned or suite.tasks):
+        difficulty = 3 * np.sin(index * 12.9898)
+        chance = 1 / (1 + np.exp(difficulty - model.strength))
+        yield make[suite.entry.discipline](model, suite, index, float(chance), rng)
+
+
+def _base(model: FakeModel, suite: FakeSuite, index: int, requests: int) -> dict[str, Any]:
+    return {
+        "suite": suite.entry.id,
+        "model": model.id,
+        "task_id": f"{suite.entry.id.split('/')[1]}/{index:03d}",
+        "protocol": protocol_of(suite.entry.id),
+        "usage": Usage(requests=requests, input_tokens=180 * requests, output_tokens=90 * requests),
+        "seconds": 0.5 * requests,
+    }
+
+
+def _fault(rng: np.random.Generator) -> Outcome:
+    return FAULTS[int(rng.integers(len(FAULTS)))]
+
+
+def _verdict(outcome: Outcome) -> Verdict | None:
+    if outcome in {Outcome.NO_ANSWER, Outcome.TRUNCATED}:
+        return None
+    if outcome is Outcome.PASSED:
+        return Verdict(outcome=outcome, passed=12, total=12)
+    failing = FailingCase(index=3, input="('ab', 2)", expected="'aabb'", got="'abab'")
+    return Verdict(outcome=outcome, passed=3, total=12, failing=failing)
+
+
+def _program(index: int, version: int, padding: int) -> str:
+    body = "\n".join(f"    # step {n}: keep what is needed" for n in range(padding // 40))
+    return f"def repeat_{index}(text, times):\n{body}\n    return ''.join(c * times for c in text)  # v{version}\n"
+
+
+def _loop(
+    model: FakeModel, suite: FakeSuite, index: int, chance: float, rng: np.random.Generator
+) -> LoopRecord:
+    steps: list[LoopStep] = []
+    prompt = f"Write a function repeat_{index} that repeats each letter of a text."
+    for loop in range(1, LOOPS + 1):
+        passed = rng.random() < (chance if loop == 1 else model.robustness)
+        outcome = Outcome.PASSED if passed else _fault(rng)
+        program = _program(index, loop, suite.padding)
+        text = f"Here it is:\n```python\n{program}```"
+        summary = (
+            f"Create repeat_{index} so that every letter appears {'several' if loop % 2 else 'many'} times."
+        )
+        asks = passed and loop < LOOPS
+        steps.append(
+            LoopStep(
+                loop=loop,
+                prompt=prompt,
+                reply=Reply(text=text),
+                program=program if _verdict(outcome) else "",
+                outcome=outcome,
+                verdict=_verdict(outcome),
+                summary_reply=Reply(text=summary) if asks else None,
+                summary=summary if asks else None,
+            )
+        )
+        if not passed:
+            break
+        prompt = summary
+    sustained = sum(step.outcome is Outcome.PASSED for step in steps)
+    return LoopRecord(
+        **_base(model, suite, index, 2 * len(steps)),
+        outcome=steps[-1].outcome,
+        max_loops=LOOPS,
+        sustained_loops=sustained,
+        loops=tuple(steps),
+        similarity=round(float(rng.random()), 2) if 1 <= sustained < LOOPS else None,
+    )
+
+
+def _answer(right: bool, expected: str, wrong: str) -> AnswerRecord:
+    text = expected if right else wrong
+    outcome = Outcome.PASSED if right else Outcome.FAILED
+    reply = Reply(text=f"[THOUGHT] The loop runs twice. [/THOUGHT] [ANSWER]{text}[/ANSWER]")
+    return AnswerRecord(reply=reply, answer=text, expected=(expected,), outcome=outcome, correct=right)
+
+
+def _runtime(
+    model: FakeModel, suite: FakeSuite, index: int, chance: float, rng: np.random.Generator
+) -> RuntimeRecord:
+    statements = []
+    for line in (2, 3, 5):
+        coverage, state, path = (bool(draw < chance) for draw in rng.random(3))
+        statements.append(
+            StatementRecord(
+                line=line,
+                variable="total",
+                coverage=_answer(coverage, "YES", "NO"),
+                state=_answer(state, "6; int", "5; int"),
+                path=_answer(path, "    return total", "    total = 0"),
+            )
+        )
+    output = _answer(bool(rng.random() < chance), "6", "7")
+    answers = [a for s in statements for a in (s.coverage, s.state, s.path)] + [output]
+    right = all(answer.correct for answer in answers)
+    program = "def add(values):\n    total = 0\n    for value in values:\n        total += value\n    return total\n"
+    return RuntimeRecord(
+        **_base(model, suite, index, 10),
+        outcome=Outcome.PASSED if right else Outcome.FAILED,
+        style="direct",
+        program_id=f"program/{index // 3:03d}",
+        program=program + "\n" * (suite.padding // 80),
+        input="add([1, 2, 3])",
+        statements=tuple(statements),
+        output=output,
+    )
+
+
+def _evolved(
+    model: FakeModel, suite: FakeSuite, index: int, chance: float, rng: np.random.Generator
+) -> EvolvedRecord:
+    outcome = Outcome.PASSED if rng.random() < chance else _fault(rng)
+    program = _program(index, 1, suite.padding)
+    return EvolvedRecord(
+        **_base(model, suite, index, 1),
+        outcome=outcome,
+        prompt=f'def repeat_{index}(text, times):\n    """Repeats each letter of a text."""\n',
+        reply=Reply(text=f"```python\n{program}```"),
+        program=program if _verdict(outcome) else "",
+        verdict=_verdict(outcome),
+    )
