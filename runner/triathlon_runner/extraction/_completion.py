@@ -1,0 +1,77 @@
+"""Programs that continue a prompt: base models, which run on until the limit stops them."""
+
+import ast
+import re
+
+from triathlon_runner.extraction._source import Function, defined_names, parse
+
+_ENDS_A_BODY = re.compile(r"^\s*(return|yield|raise|pass)\b", re.MULTILINE)
+
+
+def completed(prompt: str, text: str, entry_point: str) -> tuple[str, list[str]] | None:
+    """Prompt and continuation, cut where the continuation leaves the function.
+
+    What follows the function is another example that the model invents, and no part of its answer; a server
+    with a fitting stop sequence would have ended the reply there.
+
+    Returns:
+        The program and what was changed, or None where the function's end was never reached.
+    """
+    for joined, change in _joined(prompt, text):
+        cut = _cut(joined, len(prompt), entry_point)
+        if cut is not None:
+            rest = joined[len(cut) :].strip()
+            return cut, [*change, *(["cut off what follows the function"] if rest else [])]
+    return None
+
+
+def unfinished(prompt: str, text: str, entry_point: str) -> str | None:
+    """Prompt and whole continuation, where that defines the function as far as it goes."""
+    for joined, _ in _joined(prompt, text):
+        if entry_point in defined_names(joined) and _has_body(joined, entry_point):
+            return joined
+    return None
+
+
+def _joined(prompt: str, text: str) -> list[tuple[str, list[str]]]:
+    """The ways in which the two can be put together; the first is as the model wrote it."""
+    ways: list[tuple[str, list[str]]] = [(prompt + text, [])]
+    stripped = text.lstrip("\n")
+    if stripped and not stripped[0].isspace() and _ENDS_A_BODY.search(stripped):
+        first, newline, others = stripped.partition("\n")
+        ways.append((f"{prompt}    {first}{newline}{others}", ["indented the first line"]))
+        ways.append((prompt + _indent(stripped), ["indented the body"]))
+    return ways
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"    {line}" if line.strip() else line for line in text.split("\n"))
+
+
+def _cut(joined: str, asked: int, entry_point: str) -> str | None:
+    """The text up to the first flush line behind the function at which it is complete."""
+    position = 0
+    for line in joined.splitlines(keepends=True):
+        leaves = position >= asked and line.strip() and not line[0].isspace()
+        if leaves and _is_complete(joined[:position], asked, entry_point):
+            return joined[:position].rstrip() + "\n"
+        position += len(line)
+    return None
+
+
+def _is_complete(program: str, asked: int, entry_point: str) -> bool:
+    return bool(program[asked:].strip()) and _has_body(program, entry_point)
+
+
+def _has_body(program: str, entry_point: str) -> bool:
+    """Whether a function of this name has more in it than a docstring."""
+    tree = parse(program)
+    return any(
+        isinstance(statement, Function) and statement.name == entry_point and not _only_docstring(statement)
+        for statement in (tree.body if tree else [])
+    )
+
+
+def _only_docstring(function: Function) -> bool:
+    first = function.body[0]
+    return len(function.body) == 1 and isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)

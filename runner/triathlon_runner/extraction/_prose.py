@@ -1,0 +1,74 @@
+"""Finding the statements of a program in text that mixes them with prose."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from triathlon_runner.extraction._source import parse
+
+_BEGINS = re.compile(
+    r"(def|async|class|import|from|@|if|for|while|try|with)\b|@|[A-Za-z_][\w.\[\]'\", ]*[^=]?=[^=]"
+)
+_CONTINUES = re.compile(r"\s|$|[)\]}]|(else|elif|except|finally)\b|\"\"\"|'''")
+_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
+_MAX_ENDS = 20
+"""Attempts at letting a statement reach past a line that looks like its end."""
+_KEPT = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Assign,
+    ast.AugAssign,
+    ast.AnnAssign,
+    ast.If,
+    ast.For,
+    ast.While,
+    ast.Try,
+    ast.With,
+)
+"""Statements that prose is not mistaken for: to Python, `Note` alone would be an expression."""
+
+
+def code_lines(text: str) -> str:
+    """The statements in the text, in order, without the prose between them; empty where there are none."""
+    lines = text.split("\n")
+    found: list[str] = []
+    at = 0
+    while at < len(lines):
+        statement = _statement(lines, at)
+        if statement:
+            found.append(statement)
+        at += statement.count("\n") + 1
+    return "\n".join(found)
+
+
+def _statement(lines: list[str], start: int) -> str:
+    """The statement that begins on this line, or nothing."""
+    if not _BEGINS.match(lines[start]):
+        return ""
+    for end in _ends(lines, start):
+        code = "\n".join(lines[start:end]).rstrip()
+        tree = parse(code)
+        if tree:
+            return code if all(isinstance(statement, _KEPT) for statement in tree.body) else ""
+    return ""
+
+
+def _ends(lines: list[str], start: int) -> Iterator[int]:
+    """Where a statement may end: before the next flush line, or further on where something is still open."""
+    tries = 0
+    for end in range(start + 1, len(lines) + 1):
+        if end == len(lines) or not _CONTINUES.match(lines[end]):
+            yield end
+            tries += 1
+            if tries == _MAX_ENDS or not _is_open("\n".join(lines[start:end])):
+                return
+
+
+def _is_open(code: str) -> bool:
+    """Whether more may belong to it: a decorator's function, the rest of a string or of a bracket."""
+    last = code.rstrip().rsplit("\n", 1)[-1]
+    strings = code.count('"""') % 2 or code.count("'''") % 2
+    return bool(last.startswith("@") or strings or any(code.count(a) > code.count(b) for a, b in _BRACKETS))

@@ -1,0 +1,128 @@
+"""Changes that make a program of what a model wrote, each said in words."""
+
+import ast
+
+from triathlon_runner.extraction._source import (
+    Function,
+    bound_names,
+    changed_roots,
+    defined_names,
+    functions,
+    lines_of,
+    missing_names,
+    parse,
+    segment,
+    used_names,
+)
+
+_RUNS_THINGS = frozenset({"print", "input", "unittest", "doctest", "pytest"})
+
+
+def with_missing_names(
+    program: str, sources: list[tuple[str, str]], entry_point: str
+) -> tuple[str, list[str]]:
+    """The program with the imports and helpers that it lacks and a source has.
+
+    Args:
+        program: what the model wrote.
+        sources: (where from, code), the nearest first.
+        entry_point: never taken from a source: the model has to write it.
+    """
+    changes: list[str] = []
+    for where, code in sources:
+        added = _statements_for(program, code, entry_point)
+        if added:
+            program = _put_in_front(program, added)
+            names = ", ".join(sorted(set().union(*(defined_names(statement) for statement in added))))
+            changes.append(f"took {names} from {where}")
+    return program, changes
+
+
+def without_demonstration(program: str, entry_point: str) -> tuple[str, list[str]]:
+    """The program without what it runs after the function: prints, asserts, examples, a main part.
+
+    Set-up stays: statements in front of the function, and those that bind or change what a function uses.
+    """
+    tree = parse(program)
+    if tree is None or entry_point not in defined_names(program):
+        return program, []
+    drop = _demonstration(tree, entry_point)
+    if not drop:
+        return program, []
+    gone = {line for statement in drop for line in range(lines_of(statement)[0], lines_of(statement)[1] + 1)}
+    kept_lines = {
+        line
+        for statement in tree.body
+        if statement not in drop
+        for line in range(lines_of(statement)[0], lines_of(statement)[1] + 1)
+    }
+    if gone & kept_lines:  # two statements share a line
+        return program, []
+    lines = [text for number, text in enumerate(program.split("\n"), 1) if number not in gone]
+    return "\n".join(lines).rstrip() + "\n", [f"left out {len(drop)} statement(s) that only run examples"]
+
+
+def under_the_tests_name(program: str, entry_point: str, others: list[str]) -> tuple[str, list[str]]:
+    """The program with the tests' name bound, where no code has it and exactly one function can be meant."""
+    names = {name for unit in (program, *others) for name in functions(unit)}
+    if entry_point in defined_names(program) or len(names) != 1 or not functions(program):
+        return program, []
+    (name,) = names
+    return f"{program.rstrip()}\n\n{entry_point} = {name}\n", [f"{name} stands for {entry_point}"]
+
+
+def _statements_for(program: str, code: str, entry_point: str) -> list[str]:
+    tree = parse(code)
+    if tree is None:
+        return []
+    wanted = missing_names(program)
+    offered = [s for s in tree.body if not (isinstance(s, Function) and s.name == entry_point)]
+    chosen: set[int] = set()
+    while True:
+        new = {n for n, s in enumerate(offered) if n not in chosen and _offers(s, wanted)}
+        if not new:
+            return [segment(code, offered[n]) for n in sorted(chosen)]
+        chosen |= new
+        wanted |= set().union(*(missing_names(segment(code, offered[n])) for n in new))
+
+
+def _offers(statement: ast.stmt, wanted: set[str]) -> bool:
+    return bool((bound_names(statement) | changed_roots(statement)) & wanted) or (
+        bool(wanted) and isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
+    )
+
+
+def _put_in_front(program: str, statements: list[str]) -> str:
+    """Behind a leading docstring and `from __future__`, which must stay first."""
+    tree = parse(program)
+    after = 0
+    for statement in tree.body if tree else []:
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        if not (is_text or is_future):
+            break
+        after = lines_of(statement)[1]
+    lines = program.split("\n")
+    return "\n".join([*lines[:after], *statements, "", *lines[after:]])
+
+
+def _demonstration(tree: ast.Module, entry_point: str) -> list[ast.stmt]:
+    kept = [s for s in tree.body if isinstance(s, Function | ast.ClassDef | ast.Import | ast.ImportFrom)]
+    needed = {entry_point}.union(*(used_names(statement) for statement in kept))
+    own = {s.name for s in kept if isinstance(s, Function | ast.ClassDef)} | {entry_point} | _RUNS_THINGS
+    position = max(n for n, statement in enumerate(tree.body) if entry_point in bound_names(statement))
+    return [
+        statement
+        for n, statement in enumerate(tree.body)
+        if statement not in kept
+        and not (bound_names(statement) | changed_roots(statement)) & needed
+        and (_is_main(statement) or (n > position and (_is_check(statement) or used_names(statement) & own)))
+    ]
+
+
+def _is_main(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
+
+
+def _is_check(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assert)

@@ -1,0 +1,113 @@
+"""Reading Python source without running it: what it defines, what it lacks."""
+
+import ast
+import builtins
+import symtable
+import warnings
+from collections.abc import Iterator
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
+
+
+def parse(code: str) -> ast.Module | None:
+    """The syntax tree; None where the source does not parse, however strangely it fails."""
+    with warnings.catch_warnings():  # an invalid escape in a model's string is not our warning
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(code)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def bound_names(statement: ast.stmt) -> set[str]:
+    """Names that a top-level statement binds in its module."""
+    if isinstance(statement, Function | ast.ClassDef):
+        return {statement.name}
+    names: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, Function | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names
+
+
+def changed_roots(statement: ast.stmt) -> set[str]:
+    """Names whose value the statement changes from inside: `memo[0] = 1`, `f.cache = {}`."""
+    roots: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            inner: ast.expr = node
+            while isinstance(inner, ast.Attribute | ast.Subscript):
+                inner = inner.value
+            if isinstance(inner, ast.Name):
+                roots.add(inner.id)
+    return roots
+
+
+def used_names(node: ast.AST) -> set[str]:
+    """Every name that is read anywhere inside."""
+    return {
+        inner.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
+    }
+
+
+def defined_names(code: str) -> set[str]:
+    """Names that the module binds at its top level; empty where it does not parse."""
+    tree = parse(code)
+    return set().union(*(bound_names(statement) for statement in tree.body)) if tree else set()
+
+
+def functions(code: str) -> list[str]:
+    """Names of its top-level functions, in order, lambdas among them."""
+    tree = parse(code)
+    return [name for statement in tree.body for name in _function_names(statement)] if tree else []
+
+
+def missing_names(code: str) -> set[str]:
+    """Global names that the program reads and nothing in it binds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            table = symtable.symtable(code, "<program>", "exec")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return set()
+    tops = {
+        s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()
+    }
+    return set(_global_reads(table)) - tops - _BUILTINS
+
+
+def segment(code: str, statement: ast.stmt) -> str:
+    """The statement's lines, decorators included."""
+    first, last = lines_of(statement)
+    return "\n".join(code.split("\n")[first - 1 : last])
+
+
+def lines_of(statement: ast.stmt) -> tuple[int, int]:
+    """First and last line of the statement, from 1, decorators included."""
+    decorators = getattr(statement, "decorator_list", [])
+    first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+    return first, statement.end_lineno or first
+
+
+def _function_names(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, Function):
+        return [statement.name]
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda):
+        return [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def _global_reads(table: symtable.SymbolTable) -> Iterator[str]:
+    is_top = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (is_top or symbol.is_global()):
+            yield symbol.get_name()
+    for child in table.get_children():
+        yield from _global_reads(child)

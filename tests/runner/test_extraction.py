@@ -1,0 +1,372 @@
+"""Taking programs out of replies (rule 3 of the specification, and what models really write)."""
+
+import ast
+import warnings
+from typing import Any
+
+import pytest
+
+from triathlon_runner.extraction import Extraction, code_blocks, extract_program, spoken
+from triathlon_runner.records import Finish, Outcome, Reply
+
+ADD = "def add(a, b):\n    return a + b\n"
+MBPP_PROMPT = '"""\nWrite a function to add two numbers.\nassert add(1, 2) == 3\n"""\n'
+OPEN_PROMPT = 'from typing import List\n\n\ndef add(a: int, b: int) -> int:\n    """Adds."""\n'
+
+
+def extract(text: str, **options: Any) -> Extraction:
+    defaults: dict[str, Any] = {"entry_point": "add", "prompt": MBPP_PROMPT, "completes": False}
+    finish = options.pop("finish", Finish.STOP)
+    return extract_program(Reply(text=text, finish=finish), **(defaults | options))
+
+
+def call(extraction: Extraction, name: str = "add", *arguments: Any) -> Any:
+    """Runs a program of this file's own making (never of a model's)."""
+    scope: dict[str, Any] = {"__name__": "program"}
+    exec(extraction.program, scope)
+    return scope[name](*(arguments or (1, 2)))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```python\n{ADD}```",
+        f"```\n{ADD}```",
+        f"```Python3\n{ADD}```",
+        f"``` py\n{ADD}```",
+        f'```python title="add.py"\n{ADD}```',
+        f"````python\n{ADD}````",
+        f"~~~python\n{ADD}~~~",
+        f"```java\n{ADD}```",
+        f"Sure! Here it is:\n\n```python\n{ADD}```\n\nIt adds both numbers.",
+        f"1. First:\n\n   ```python\n   {ADD.strip().replace(chr(10), chr(10) + '   ')}\n   ```\n",
+        f"Here is the code: ```python\n{ADD}```",
+        "```python\ndef add(a, b):\n    return a + b```",
+        "```python def add(a, b): return a + b```",
+        "```def add(a, b): return a + b```",
+        "```python def add(a, b):\n    return a + b\n```",
+        f"```python\n{ADD}",
+        f"```python\n{ADD}```python\n",
+        f"```python\r\n{ADD.replace(chr(10), chr(13) + chr(10))}```\r\n",
+        f"\ufeff```python\n{ADD}```",
+        "```python\ndef add(a, b):\n\u00a0\u00a0\u00a0\u00a0return a + b\n```",
+        "```python\n>>> def add(a, b):\n...     return a + b\n...\n>>> add(1, 2)\n3\n```",
+    ],
+)
+def test_fences_of_any_kind_are_opened(reply: str) -> None:
+    """A program in a fence is found whatever the fence, its label, its indentation or its missing end."""
+    assert call(extract(reply)) == 3
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        ADD,
+        f"Here is the function:\n{ADD}\nIt adds two numbers.",
+        f"Note: this is simple.\nimport math\n{ADD}\nExample:\nadd(1, 2) gives 3.",
+        "    def add(a, b):\n        return a + b\n",
+        f"Solution\n\n@staticmethod_like\n{ADD}".replace("@staticmethod_like\n", ""),
+    ],
+)
+def test_without_a_fence_the_statements_are_found(reply: str) -> None:
+    """Prose around unfenced code is left out."""
+    result = extract(reply)
+    assert call(result) == 3
+    assert "It adds" not in result.program
+
+
+def test_decorated_functions_and_flush_strings_survive_prose() -> None:
+    """A decorator and a string whose lines are flush belong to the statement around them."""
+    reply = (
+        "I use a cache.\nfrom functools import cache\n\n@cache\ndef add(a, b):\n    '''Sum\nof both\n'''\n"
+        "    return a + b\n\nDone."
+    )
+    assert call(extract(reply)) == 3
+
+
+def test_the_last_of_several_versions_counts() -> None:
+    """A model that corrects itself means its last version."""
+    first = "```python\ndef add(a, b):\n    return a - b\n```\n"
+    reply = f"{first}Wait, that subtracts. Corrected:\n```python\n{ADD}```"
+    assert call(extract(reply)) == 3
+
+
+def test_usage_blocks_are_not_the_program() -> None:
+    """A block that only calls the function is not chosen, wherever it stands."""
+    reply = f"```bash\npip install add\n```\n```python\n{ADD}```\nUsage:\n```python\nprint(add(1, 2))\n```"
+    result = extract(reply)
+    assert call(result) == 3
+    assert "print" not in result.program
+
+
+def test_helpers_in_another_block_come_along() -> None:
+    """What the program lacks and another block defines is put in front of it, and said."""
+    reply = (
+        "First the import and a helper:\n```python\nimport operator\ndef plus(a, b):\n"
+        "    return operator.add(a, b)\n```\nThen:\n```python\ndef add(a, b):\n    return plus(a, b)\n```"
+    )
+    result = extract(reply)
+    assert call(result) == 3
+    assert result.changes == ("took operator, plus from another block",)
+
+
+def test_the_prompts_imports_and_helpers_come_along() -> None:
+    """Names that the prompt gives are there for the program, but never the function asked for."""
+    helper = "import math\n\n\ndef half(x):\n    return math.floor(x / 2)\n\n\n"
+    prompt = helper + "def add(a: float) -> float:\n    '''d'''\n"
+    result = extract("```python\ndef add(a):\n    return half(a)\n```", prompt=prompt)
+    assert call(result, "add", 5) == 2
+    assert result.changes == ("took half, math from the prompt",)
+    lazy = extract(
+        "```python\ndef other(a):\n    return 1\ndef another(a):\n    return 2\n```", prompt=prompt
+    )
+    assert "def add" not in lazy.program
+
+
+def test_imports_go_behind_a_future_import() -> None:
+    """`from __future__` stays the first statement."""
+    result = extract(
+        "```python\nfrom __future__ import annotations\n"
+        "def add(a: List[int], b) -> int:\n    return math.floor(a + b)\n```",
+        prompt="import math\n" + OPEN_PROMPT,
+    )
+    assert call(result) == 3
+
+
+def test_a_missing_import_that_nobody_offers_stays_missing() -> None:
+    """We add nothing of our own: a forgotten import is the model's mistake."""
+    result = extract("```python\ndef add(a, b):\n    return itertools.accumulate([a, b])\n```")
+    assert "import" not in result.program
+
+
+def test_one_function_under_another_name_stands_for_the_tests() -> None:
+    """The tests' name is bound where it is missing and exactly one function can be meant."""
+    result = extract("```python\ndef add_numbers(a, b):\n    return a + b\n```")
+    assert call(result) == 3
+    assert result.changes == ("add_numbers stands for add",)
+
+
+def test_of_two_functions_under_other_names_none_is_chosen() -> None:
+    """Two candidates are one too many: the program is executed as it is, and fails."""
+    plus, minus = "def plus(a, b):\n    return a + b\n", "def minus(a, b):\n    return a - b\n"
+    result = extract(f"```python\n{plus}{minus}```")
+    assert "add" not in result.program
+    assert result.outcome is None
+    split = extract(f"```python\n{plus}```\n```python\n{minus}```")
+    assert "add" not in split.program
+
+
+def test_the_right_name_is_not_replaced() -> None:
+    """A program that has the tests' name keeps it, whatever else it defines."""
+    result = extract("```python\ndef helper(a):\n    return a\n\nadd = lambda a, b: helper(a) + b\n```")
+    assert call(result) == 3
+    assert result.changes == ()
+
+
+def test_examples_that_run_are_left_out() -> None:
+    """Prints, asserts, input and a main part behind the function do not run with it."""
+    tail = (
+        "assert add(1, 2) == 4\nn = int(input())\nprint(add(n, 1))\nfor x in [1]:\n    print(add(x, x))\n"
+        "result = add(5, 5)\nif __name__ == '__main__':\n    unittest.main()\n"
+        "import unittest\nunittest.main()\n"
+    )
+    result = extract(f"```python\n{ADD}{tail}```")
+    assert call(result) == 3
+    assert "input" not in result.program
+    assert result.changes == ("left out 7 statement(s) that only run examples",)
+
+
+def test_set_up_is_kept() -> None:
+    """Statements that the function needs stay: recursion limits, tables, caches, wrappers."""
+    reply = (
+        "```python\nimport sys\nsys.setrecursionlimit(5000)\nTABLE = {}\ndef fill():\n    TABLE['one'] = 1\n"
+        "fill()\ndef add(a, b):\n    return a * TABLE['one'] + b + EXTRA + add.bonus\n"
+        "EXTRA = len(TABLE) - 1\nadd.bonus = 0\n```"
+    )
+    result = extract(reply)
+    assert call(result) == 3
+    assert result.changes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("<think>def add(a, b): return 0</think>answer", "answer"),
+        ("<think>\nfirst\n</think>\n<think>second</think>answer", "\nanswer"),
+        ("the server opened the tag\n</think>\nanswer", "\nanswer"),
+        ("answer\n<think>never closed", "answer\n"),
+        ("<thinking>so</thinking>answer", "answer"),
+        ("x = '<think>'\ny = '</think>'", "x = '<think>'\ny = '</think>'"),
+    ],
+)
+def test_reasoning_is_not_the_answer(text: str, left: str) -> None:
+    """Reasoning text is left out; a tag that a program merely quotes is not."""
+    assert spoken(text) == left
+
+
+def test_code_in_reasoning_is_not_taken() -> None:
+    """A program that stands only in the reasoning is no answer, and the final one wins over it."""
+    draft = "<think>\n```python\ndef add(a, b):\n    return a - b\n```\n</think>\n"
+    assert extract(draft).outcome is Outcome.NO_ANSWER
+    assert call(extract(f"{draft}```python\n{ADD}```")) == 3
+    assert (
+        extract("<think>\nI begin with\n```python\ndef add(a, b):\n    return 1").outcome is Outcome.NO_ANSWER
+    )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "  \n\n",
+        "I cannot write that function.",
+        "The function adds two numbers and returns their sum.",
+        "```\n```",
+        "```bash\npip install numpy\n```",
+        "Note: importing math would help. For example: 3.",
+        "import antigravity",
+    ],
+)
+def test_prose_is_no_answer(reply: str) -> None:
+    """What holds no function is `no_answer`, not an empty program that crashes."""
+    result = extract(reply)
+    assert result == Extraction("", (), Outcome.NO_ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("finish", "outcome"),
+    [
+        (Finish.LENGTH, Outcome.TRUNCATED),
+        (Finish.REFUSED, Outcome.REFUSED),
+        (Finish.CONTEXT_OVERFLOW, Outcome.CONTEXT_OVERFLOW),
+    ],
+)
+def test_a_reply_that_was_stopped_has_its_own_outcome(finish: Finish, outcome: Outcome) -> None:
+    """A reply cut at the limit is `truncated` even where code could be taken out of it; refusals likewise."""
+    assert extract(f"```python\n{ADD}```\nNow I expl", finish=finish) == Extraction("", (), outcome)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "```python\ndef add(a, b)\n    return a + b\n```",
+        "def add(a, b)\n    return a + b",
+        "def add(a, b):\nreturn a + b",
+        "```python\ndef add(a, b):\n    return (a + b\n```",
+    ],
+)
+def test_a_program_that_does_not_parse_is_still_the_answer(broken: str) -> None:
+    """Broken code is handed on, so that its verdict says how it crashed."""
+    result = extract(broken)
+    assert result.outcome is None
+    assert "def add(a, b)" in result.program
+    with pytest.raises(SyntaxError):
+        compile(result.program, "p", "exec")
+
+
+def test_prose_inside_a_fence_is_left_out() -> None:
+    """A block that mixes sentences into the program is reduced to its statements."""
+    assert call(extract(f"```python\nHere is the program you wanted:\n{ADD}I hope it helps!\n```")) == 3
+
+
+def test_a_fence_inside_a_docstring_belongs_to_the_program() -> None:
+    """Markdown in a docstring does not end the block."""
+    docstring = '    """Adds.\n\n    ```python\n    add(1, 2)\n    ```\n    """\n'
+    reply = f"```python\ndef add(a, b):\n{docstring}    return a + b\n```"
+    assert call(extract(reply)) == 3
+
+
+def test_a_body_alone_is_put_under_the_prompts_signature() -> None:
+    """A chat model that completes instead of answering is understood."""
+    for reply in ("    return a + b", "```python\nreturn a + b\n```", "return a + b"):
+        result = extract(reply, prompt=OPEN_PROMPT)
+        assert call(result) == 3
+        assert result.changes == ("put the body under the prompt's signature",)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        (OPEN_PROMPT, "    return a + b\n"),
+        (OPEN_PROMPT, "    return a + b"),
+        (
+            OPEN_PROMPT,
+            "    total = a\n\n    # both\n    return total + b\n\n\ndef sub(a, b):\n    return a -",
+        ),
+        (OPEN_PROMPT, "    return a + b\n\nprint(add(1, 2))\nassert add(1, 1) == 3\n"),
+        (OPEN_PROMPT, "    return a + b\n```\n\nExplanation follows"),
+        (OPEN_PROMPT, "    text = '''\nflush\n'''\n    return a + b\n# next"),
+        (OPEN_PROMPT, "return a + b\n\nprint(1)"),
+        (OPEN_PROMPT, "total = a + b\n    return total\nprint(1)"),
+        (OPEN_PROMPT, "if a:\n    return a + b\nreturn b\n"),
+        (OPEN_PROMPT, f"\n{ADD}\nprint(2)"),
+        (OPEN_PROMPT, f"```python\n{ADD}```\nDone."),
+        (MBPP_PROMPT, f'{ADD}\n"""\nWrite a function to subtract.\n"""\ndef sub(a'),
+        (MBPP_PROMPT, f"import math\n\ndef helper(x):\n    return x\n\n{ADD}\ndef more("),
+    ],
+)
+def test_completions_end_where_they_leave_the_function(prompt: str, text: str) -> None:
+    """A base model's text continues the prompt, and what it invents behind the function does not count."""
+    result = extract(text, prompt=prompt, completes=True)
+    assert call(result) == 3
+    assert ast.parse(result.program)
+    assert "print" not in result.program
+
+
+def test_a_completion_that_ran_on_is_whole_when_the_limit_comes() -> None:
+    """The limit cuts a base model always; only one that was still in the function is truncated."""
+    done = extract(
+        "    return a + b\n\ndef sub(a, b):\n    ret",
+        prompt=OPEN_PROMPT,
+        completes=True,
+        finish=Finish.LENGTH,
+    )
+    assert call(done) == 3
+    assert done.changes == ("cut off what follows the function",)
+    cut = extract("    total = a\n    total +=", prompt=OPEN_PROMPT, completes=True, finish=Finish.LENGTH)
+    assert cut.outcome is Outcome.TRUNCATED
+    no_end = extract("    return a + b", prompt=OPEN_PROMPT, completes=True, finish=Finish.LENGTH)
+    assert no_end.outcome is Outcome.TRUNCATED
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "    # think about it\n", "\n\nprint(1)\n"])
+def test_a_completion_without_a_body_is_no_answer(text: str) -> None:
+    """A docstring alone would make a function that returns None: that is not what the model wrote."""
+    assert extract(text, prompt=OPEN_PROMPT, completes=True).outcome is Outcome.NO_ANSWER
+
+
+@pytest.mark.parametrize(
+    "nasty",
+    [
+        "```python\ndef add(a, b):\n    return " + "(" * 5000 + "a" + ")" * 5000 + "\n```",
+        "```python\ndef add(a, b):\n    return " + "-" * 100_000 + "a\n```",
+        "```python\ndef add(a, b):\n    return " + "+".join(["a"] * 50_000) + "\n```",
+        "def add(a, b):\n" + "x = 1\n" * 5000,
+        "```\n" * 5000,
+        "def f\n" * 3000,
+        "@a\n" * 3000,
+        "\ud800 def add(a, b): return \0 1",
+    ],
+)
+def test_strange_replies_end_in_an_extraction(nasty: str) -> None:
+    """No reply makes extraction itself fail."""
+    assert isinstance(extract(nasty), Extraction)
+
+
+def test_invalid_escapes_warn_nobody() -> None:
+    """A model's sloppy string is no warning of ours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = extract(
+            '```python\nimport re\ndef add(a, b):\n    return len(re.findall("\\d", "12")) + 1\n```'
+        )
+    assert "\\d" in result.program
+
+
+def test_blocks_keep_their_labels() -> None:
+    """The word behind a fence is kept: other languages are chosen by it."""
+    blocks = code_blocks("```php\n<?php echo 1;\n```\ntext\n```JavaScript\nlet x;\n```")
+    assert [(block.label, block.code) for block in blocks] == [
+        ("php", "<?php echo 1;"),
+        ("javascript", "let x;"),
+    ]

@@ -1,0 +1,73 @@
+"""Prompt sets: data files with a name and a hash."""
+
+from pathlib import Path
+
+import pytest
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.prompts import PromptSet, load_prompts
+
+
+def test_a_prompt_is_rendered_with_its_values() -> None:
+    """A template's values are put in as they are; its last line end is dropped."""
+    prompts = PromptSet("p", {"ask": "Do {{ task }} now.\n"})
+    assert prompts.render("ask", task="{{ x }} $y & <z>") == "Do {{ x }} $y & <z> now."
+
+
+def test_an_unknown_value_in_a_template_is_the_users_error() -> None:
+    """A template that asks for what is not given is refused, and the message lists what there is."""
+    prompts = PromptSet("mine", {"ask": "Do {{ tsak }}."})
+    with pytest.raises(UserError, match=r"prompt 'ask' of the set 'mine'.*'tsak'.*It may use task"):
+        prompts.render("ask", task="x")
+
+
+def test_a_template_that_does_not_parse_is_the_users_error() -> None:
+    """A syntax error in a template names the prompt."""
+    with pytest.raises(UserError, match="prompt 'ask'"):
+        PromptSet("mine", {"ask": "{% if %}"}).render("ask")
+
+
+def test_the_hash_depends_on_content_alone() -> None:
+    """Equal templates give equal hashes wherever they come from; any change gives another."""
+    one = PromptSet("a", {"x": "1", "y": "2"})
+    assert one.sha256 == PromptSet("b", {"y": "2", "x": "1"}).sha256
+    assert one.sha256 != PromptSet("a", {"x": "1", "y": "3"}).sha256
+    assert one.sha256 != PromptSet("a", {"x": "12", "y": ""}).sha256
+
+
+def test_a_digest_covers_only_what_is_named() -> None:
+    """A protocol that uses one prompt does not change with another."""
+    assert PromptSet("a", {"x": "1", "y": "2"}).digest("x") == PromptSet("a", {"x": "1", "y": "3"}).digest(
+        "x"
+    )
+
+
+def test_a_folder_replaces_some_prompts(tmp_path: Path) -> None:
+    """A user's file stands in place of ours of the same name; the others stay."""
+    ours = load_prompts("loop")
+    (tmp_path / "loop").mkdir()
+    (tmp_path / "loop" / "generate.txt").write_text("Write it: {{ task }}\n")
+    theirs = load_prompts("loop", tmp_path)
+    assert theirs.render("generate", task="T") == "Write it: T"
+    assert theirs.name == tmp_path.name
+    assert theirs.templates["summary"] == ours.templates["summary"]
+    assert theirs.sha256 != ours.sha256
+
+
+def test_a_file_that_is_no_prompt_is_refused(tmp_path: Path) -> None:
+    """A misspelt file name would be ignored silently; it is refused with the names that exist."""
+    (tmp_path / "loop").mkdir()
+    (tmp_path / "loop" / "genrate.txt").write_text("x")
+    with pytest.raises(UserError, match=r"'genrate\.txt'.*Expected names: .*generate"):
+        load_prompts("loop", tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """A wrong path is the user's error, not our prompts under his name."""
+    with pytest.raises(UserError, match="nowhere"):
+        load_prompts("loop", tmp_path / "nowhere")
+
+
+def test_a_folder_without_this_discipline_leaves_our_prompts(tmp_path: Path) -> None:
+    """Prompts for one discipline do not touch another."""
+    assert load_prompts("loop", tmp_path) == load_prompts("loop")
