@@ -8,15 +8,15 @@ from typing import Any, Final
 from triathlon_runner.datasets import Comparison, DataStore, Problem
 from triathlon_runner.datasets.official._assertions import example_assertion
 from triathlon_runner.datasets.official._catalogue import HUMANEVAL_PLUS, MBPP_PLUS
-from triathlon_runner.datasets.official._libraries import third_party
 from triathlon_runner.datasets.official._mbpp_types import typed_arguments
 from triathlon_runner.datasets.official._rows import Row, read_rows
 from triathlon_runner.datasets.official._source import arguments_source
+from triathlon_runner.datasets.official._syntax import third_party
 
 FLOAT_TOLERANCE: Final = 1e-6
 """EvalPlus and EvoEval compare floats to this where a problem names no tolerance of its own."""
 
-_SET_TASKS: Final = frozenset(f"Mbpp/{n}" for n in (2, 7, 111, 140, 232, 249, 579, 769))
+_SET_TASKS: Final = frozenset(f"Mbpp/{n}" for n in (2, 7, 111, 140, 232, 579, 769))
 _NOT_NONE_ENTRY_POINTS: Final = frozenset({"check_str", "text_match_three", "text_starta_endb"})
 _CHECKERS: Final = {
     "Mbpp/581": "mbpp-581",

@@ -7,8 +7,8 @@ from typing import Final
 from triathlon_runner.datasets import Comparison, DataStore, Problem
 from triathlon_runner.datasets.official._catalogue import EVOEVAL, EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import FLOAT_TOLERANCE, humaneval_problem
-from triathlon_runner.datasets.official._libraries import third_party
 from triathlon_runner.datasets.official._rows import Row, read_rows
+from triathlon_runner.datasets.official._syntax import parse, third_party
 
 _CHECKED: Final[dict[EvoEvalSet, frozenset[int]]] = {
     "difficult": frozenset({10, 32}),
@@ -71,6 +71,6 @@ def _tuple_source(arguments: str) -> str:
 
 
 def _imports(helpers: str) -> str:
-    nodes = ast.parse(helpers).body
+    nodes = parse(helpers).body
     lines = [ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     return "".join(f"{line}\n" for line in lines) + ("\n\n" if lines else "")

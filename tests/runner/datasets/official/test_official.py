@@ -1,0 +1,178 @@
+"""The official sets as problems: counts, kinds of input, comparison rules."""
+
+import ast
+import math
+from typing import Any
+
+import pytest
+
+from support.official_data import official_store
+from triathlon_runner.datasets import Comparison, DataStore, Problem, official
+
+pytestmark = [
+    pytest.mark.official,
+    # Programs and docstrings of the data sets hold string escapes that the parser remarks on.
+    pytest.mark.filterwarnings("ignore:invalid escape sequence"),
+]
+
+
+@pytest.fixture(scope="module")
+def store() -> DataStore:
+    return official_store()
+
+
+@pytest.fixture(scope="module")
+def mbpp(store: DataStore) -> dict[str, Problem]:
+    return {problem.task_id: problem for problem in official.mbpp_plus(store)}
+
+
+@pytest.fixture(scope="module")
+def humaneval(store: DataStore) -> dict[str, Problem]:
+    return {problem.task_id: problem for problem in official.humaneval_plus(store)}
+
+
+def _arguments(problem: Problem, index: int = 0) -> Any:
+    return eval(problem.inputs[index])
+
+
+def test_mbpp_plus_counts(mbpp: dict[str, Problem]) -> None:
+    """MBPP+ v0.2.0 has 378 tasks with 1,174 base and 39,841 additional inputs."""
+    base = sum(problem.base_inputs or 0 for problem in mbpp.values())
+    assert (len(mbpp), base) == (378, 1174)
+    assert sum(len(problem.inputs) for problem in mbpp.values()) - base == 39841
+
+
+def test_humaneval_plus_counts(store: DataStore, humaneval: dict[str, Problem]) -> None:
+    """HumanEval+ v0.1.10 has 164 tasks, 1,570 base and 122,683 additional inputs; HumanEval the base."""
+    base = sum(problem.base_inputs or 0 for problem in humaneval.values())
+    assert (len(humaneval), base) == (164, 1570)
+    assert sum(len(problem.inputs) for problem in humaneval.values()) - base == 122683
+    assert sum(len(problem.inputs) for problem in official.humaneval(store)) == 1570
+
+
+@pytest.mark.parametrize(
+    ("task_id", "expected"),
+    [
+        ("Mbpp/2", ((3, 4, 5, 6), (5, 7, 4, 10))),
+        ("Mbpp/63", ([(3, 5), (1, 7), (10, 3), (1, 2)],)),
+        ("Mbpp/106", ([5, 6, 7], (9, 10))),
+        ("Mbpp/124", (0.0, 1j)),
+        ("Mbpp/252", (1 + 0j,)),
+        ("Mbpp/278", ((1, 5, 7, (4, 6), 10),)),
+        ("Mbpp/259", (((1, 3), (4, 5), (2, 9), (1, 10)), ((6, 7), (3, 9), (1, 1), (7, 3)))),
+        ("Mbpp/580", ((4, 5, (7, 6, (2, 4)), 6, 8),)),
+    ],
+)
+def test_mbpp_types(mbpp: dict[str, Problem], task_id: str, expected: Any) -> None:
+    """The inputs that MBPP+ keeps as JSON lists come back as the tuples, sets and numbers that they were."""
+    arguments = _arguments(mbpp[task_id])
+    assert arguments == expected
+    assert repr(arguments) == repr(expected)
+
+
+def test_inf_survives(humaneval: dict[str, Problem], mbpp: dict[str, Problem]) -> None:
+    """Infinite inputs reach the programs as what they are."""
+    texts = [text for problem in (*humaneval.values(), *mbpp.values()) for text in problem.inputs]
+    infinite = [text for text in texts if "float('inf')" in text]
+    assert infinite
+    assert all(any(value == math.inf for value in _flat(eval(text))) for text in infinite)
+
+
+def _flat(value: Any) -> list[Any]:
+    if isinstance(value, list | tuple):
+        return [leaf for item in value for leaf in _flat(item)]
+    return [value]
+
+
+def test_every_input_is_a_tuple(store: DataStore) -> None:
+    """Each input of every set is the source of a tuple."""
+    sets = [official.evoeval(store, name) for name in ("difficult", "creative", "combine", "tool_use")]
+    for problem in (problem for problems in sets for problem in problems):
+        for text in problem.inputs:
+            assert isinstance(ast.parse(text, mode="eval").body, ast.Tuple), (problem.task_id, text)
+
+
+def test_comparison_rules(mbpp: dict[str, Problem], humaneval: dict[str, Problem]) -> None:
+    """Set tasks, not-None tasks, tolerances and own checks are those of EvalPlus' grader."""
+    rules = [problem.comparison for problem in mbpp.values()]
+    assert sum(rule.oracle == "set" for rule in rules) == 7
+    assert sum(rule.oracle == "not-none" for rule in rules) == 3
+    assert sum(rule.tolerance == 1e-4 for rule in rules) == 13
+    assert {rule.checker for rule in rules if rule.oracle == "checker"} == {"mbpp-558", "mbpp-581"}
+    assert humaneval["HumanEval/32"].comparison == Comparison("checker", 1e-4, "humaneval-32")
+    assert humaneval["HumanEval/0"].comparison == Comparison("close", 1e-6)
+
+
+def test_assertions_are_the_prompts(mbpp: dict[str, Problem], humaneval: dict[str, Problem]) -> None:
+    """MBPP+'s example is the one of its prompt; each of HumanEval's calls the entry point."""
+    assert mbpp["Mbpp/2"].assertion == (
+        "assert set(similar_elements((3, 4, 5, 6),(5, 7, 4, 10))) == set((4, 5))"
+    )
+    assert all(problem.assertion in problem.prompt for problem in mbpp.values())
+    for problem in humaneval.values():
+        assert isinstance(ast.parse(problem.assertion).body[0], ast.Assert)
+        assert f"{problem.entry_point}(" in problem.assertion
+
+
+@pytest.mark.parametrize("name", official.EVOEVAL_SETS)
+def test_evoeval_sets(store: DataStore, name: official.EvoEvalSet) -> None:
+    """Every EvoEval set has its size, knows its HumanEval parents and names its own checks."""
+    problems = official.evoeval(store, name)
+    assert len(problems) == (164 if name in ("verbose", "concise") else 100)
+    assert {len(problem.parents) for problem in problems} == {2 if name == "combine" else 1}
+    assert all(parent.startswith("HumanEval/") for problem in problems for parent in problem.parents)
+    checkers = {problem.comparison.checker for problem in problems} - {""}
+    expected = {
+        "difficult": {"evoeval-difficult-10", "evoeval-difficult-32"},
+        "creative": {"evoeval-creative-26", "evoeval-creative-30", "evoeval-creative-69"},
+        "subtle": {"evoeval-subtle-32"},
+        "verbose": {"humaneval-32"},
+        "concise": {"humaneval-32"},
+    }
+    assert checkers == expected.get(name, set())
+
+
+def test_main_only_has_no_helpers(store: DataStore) -> None:
+    """Main-only prompts define one function, the one asked for, and keep the imports of its signature."""
+    with_helpers = {problem.task_id: problem for problem in official.evoeval(store, "tool_use")}
+    for problem in official.evoeval_main_only(store):
+        functions = [
+            node.name for node in ast.parse(problem.prompt).body if isinstance(node, ast.FunctionDef)
+        ]
+        assert functions == [problem.entry_point]
+        assert problem.reference == with_helpers[problem.task_id].reference
+        assert len(problem.prompt) < len(with_helpers[problem.task_id].prompt)
+
+
+@pytest.mark.parametrize(("language", "count"), [("python", 974), ("php", 966), ("perl", 966)])
+def test_mbxp(store: DataStore, language: official.MbxpLanguage, count: int) -> None:
+    """MBXP's languages join on the MBPP task number."""
+    rows = official.mbxp(store, language)
+    assert len(rows) == count
+    assert rows[0].number == 1
+    assert {row.number for row in rows} <= {row.number for row in official.mbxp(store, "python")}
+
+
+def test_dreval(store: DataStore) -> None:
+    """DREval has 85 functions and 69 classes; its questions stay inside programs and inputs."""
+    programs = official.dreval(store)
+    assert [sum(program.test is None for program in programs), len(programs)] == [85, 154]
+    for program in programs:
+        lines = len(program.code.splitlines())
+        for question in program.questions:
+            assert 0 <= question.input_index < len(program.inputs)
+            assert all(1 <= line <= lines for line, _ in question.statements)
+
+
+def test_classeval_and_humaneval_rows(store: DataStore) -> None:
+    """The raw readers give every row of their files."""
+    assert len(official.classeval(store)) == 100
+    assert len(official.humaneval_rows(store)) == 164
+
+
+def test_catalogue(store: DataStore) -> None:
+    """Every file of the catalogue has its own name and hash, and the folder's files are these."""
+    assert len({file.name for file in official.FILES}) == len(official.FILES)
+    assert len({file.sha256 for file in official.FILES}) == len(official.FILES)
+    for file in official.FILES:
+        assert store.read(file)

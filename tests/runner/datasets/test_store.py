@@ -1,0 +1,159 @@
+"""The data store: folder, cache, network, in this order, and never a file that is not the pinned one."""
+
+import gzip
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from triathlon_runner.datasets import DataFile, DataStore, DataUnavailableError
+
+CONTENT = b'{"task_id": "a/0"}\n'
+PACKED = gzip.compress(CONTENT, mtime=0)
+
+
+class _Release(BaseHTTPRequestHandler):
+    """Serves `/whole`, cuts `/half` short, redirects `/moved`, knows nothing else."""
+
+    asked: list[str]
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        if self.path == "/moved":
+            self.send_response(302)
+            self.send_header("Location", "/whole")
+            self.end_headers()
+            return
+        if self.path not in ("/whole", "/half"):
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(PACKED)))
+        self.end_headers()
+        self.wfile.write(PACKED if self.path == "/whole" else PACKED[:10])
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def _release() -> Iterator[tuple[str, list[str]]]:
+    asked: list[str] = []
+    handler = type("Handler", (_Release,), {"asked": asked})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+
+
+def _file(url: str = "http://127.0.0.1:9/none", sha256: str | None = None) -> DataFile:
+    digest = sha256 or hashlib.sha256(PACKED).hexdigest()
+    return DataFile("rows.jsonl.gz", url, digest, "file", "v1", "MIT")
+
+
+def _content_file(url: str = "http://127.0.0.1:9/none") -> DataFile:
+    return DataFile("rows.jsonl", url, hashlib.sha256(CONTENT).hexdigest(), "content", "v1", "MIT")
+
+
+def test_folder_first(tmp_path: Path) -> None:
+    """A file in the folder is read and nobody is asked for it."""
+    (tmp_path / "rows.jsonl.gz").write_bytes(PACKED)
+    store = DataStore(cache=tmp_path / "cache", folder=tmp_path)
+    assert store.read(_file()) == CONTENT
+    assert store.has(_file())
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("rows.jsonl", CONTENT), ("rows.jsonl.gz", gzip.compress(CONTENT))]
+)
+def test_content_hash(tmp_path: Path, name: str, data: bytes) -> None:
+    """A file that is pinned by its content may be compressed in the folder or not."""
+    (tmp_path / name).write_bytes(data)
+    assert DataStore(cache=tmp_path / "c", folder=tmp_path, fetch=False).read(_content_file()) == CONTENT
+
+
+def test_wrong_file_in_folder(tmp_path: Path) -> None:
+    """Another file under the pinned name is refused, and the message says both hashes."""
+    (tmp_path / "rows.jsonl.gz").write_bytes(b"other")
+    with pytest.raises(DataUnavailableError) as caught:
+        DataStore(cache=tmp_path / "c", folder=tmp_path).read(_file())
+    assert _file().sha256 in str(caught.value)
+    assert hashlib.sha256(b"other").hexdigest() in str(caught.value)
+
+
+def test_broken_gzip_in_folder(tmp_path: Path) -> None:
+    """A torn compressed file is refused as a user's error, not as a traceback of the decompressor."""
+    (tmp_path / "rows.jsonl.gz").write_bytes(PACKED[:12])
+    with pytest.raises(DataUnavailableError, match="can be decompressed"):
+        DataStore(cache=tmp_path / "c", folder=tmp_path).read(_content_file())
+
+
+def test_fetched_once(tmp_path: Path) -> None:
+    """What was fetched is kept: the second reading asks nobody. Redirections are followed."""
+    with _release() as (base, asked):
+        store = DataStore(cache=tmp_path / "deep" / "cache")
+        assert store.read(_file(f"{base}/moved")) == CONTENT
+        assert store.read(_file(f"{base}/moved")) == CONTENT
+        assert asked == ["/moved", "/whole"]
+    assert [path.name for path in (tmp_path / "deep" / "cache").iterdir()] == ["rows.jsonl.gz"]
+
+
+def test_wrong_download_is_not_kept(tmp_path: Path) -> None:
+    """A download with another hash is an error and leaves nothing behind."""
+    with _release() as (base, _), pytest.raises(DataUnavailableError, match="expected SHA-256 0000"):
+        DataStore(cache=tmp_path).read(_file(f"{base}/whole", sha256="0000"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["half", "absent"])
+def test_failed_download_is_not_kept(tmp_path: Path, path: str) -> None:
+    """A download that breaks off, or a missing file, is an error and leaves nothing behind."""
+    with _release() as (base, _), pytest.raises(DataUnavailableError, match="fetching it failed"):
+        DataStore(cache=tmp_path).read(_file(f"{base}/{path}"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_network(tmp_path: Path) -> None:
+    """Without a network the message names the places that were looked at and the way out."""
+    with pytest.raises(DataUnavailableError) as caught:
+        DataStore(cache=tmp_path / "c", folder=tmp_path).read(_file())
+    for part in (str(tmp_path / "c"), "--data", "TRIATHLON_DATA", "http://127.0.0.1:9/none"):
+        assert part in str(caught.value)
+
+
+def test_fetching_switched_off(tmp_path: Path) -> None:
+    """`fetch=False` never asks the network."""
+    with _release() as (base, asked):
+        with pytest.raises(DataUnavailableError, match="switched off"):
+            DataStore(cache=tmp_path, fetch=False).read(_file(f"{base}/whole"))
+        assert asked == []
+
+
+def test_spoilt_cache_is_fetched_again(tmp_path: Path) -> None:
+    """A file in the cache that is no longer the pinned one is replaced, never read."""
+    (tmp_path / "rows.jsonl.gz").write_bytes(b"spoilt")
+    with _release() as (base, _):
+        assert DataStore(cache=tmp_path).read(_file(f"{base}/whole")) == CONTENT
+    assert (tmp_path / "rows.jsonl.gz").read_bytes() == PACKED
+
+
+def test_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    """A cache that is no folder is the user's to mend."""
+    (tmp_path / "cache").write_text("a file")
+    with _release() as (base, _), pytest.raises(DataUnavailableError, match="can't be written"):
+        DataStore(cache=tmp_path / "cache").read(_file(f"{base}/whole"))
