@@ -13,6 +13,8 @@ from triathlon_runner.sandbox._api import (
     SandboxError,
     Source,
 )
+from triathlon_runner.sandbox._local import open_sandbox
+from triathlon_runner.sandbox._values import Opaque, Tagged
 
 __all__ = [
     "Call",
@@ -21,9 +23,12 @@ __all__ = [
     "Job",
     "Language",
     "Limits",
+    "Opaque",
     "Raised",
     "Returned",
     "Sandbox",
     "SandboxError",
     "Source",
+    "Tagged",
+    "open_sandbox",
 ]

@@ -1,0 +1,85 @@
+"""The harness of one child: loads the program, answers its calls, writes plain values. It decides nothing."""
+
+import json
+import marshal
+import sys
+from types import ModuleType
+from typing import Any
+
+from . import frames
+from .encode import ValueTooDeepError, ValueTooLargeError, encode
+
+MODULE = "solution"
+"""The program's `__name__`: a real module, so that dataclasses and pickling work, and not `__main__`."""
+FILE = "<program>"
+
+
+def serve(source: int, sink: int) -> None:
+    """Executes what comes over `source` until it ends."""
+    _quiet_output()
+    stream = frames.FrameStream(source, sink)
+    first = stream.receive()
+    if first is None:
+        return
+    job = marshal.loads(first[1])  # noqa: S302 (written by the runner)
+    module = ModuleType(MODULE)
+    module.__file__ = FILE
+    sys.modules[MODULE] = module
+    try:
+        exec(compile(job["program"], FILE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (the point)
+    except BaseException as error:
+        stream.send(frames.NOT_LOADED, _describe(error))
+        return
+    stream.send(frames.LOADED)
+    while (message := stream.receive()) is not None:
+        function, arguments, text = marshal.loads(message[1])  # noqa: S302
+        stream.send(*_answer(module.__dict__, function, arguments, text, job["result_bytes"]))
+
+
+def _answer(
+    names: dict[str, Any], function: str, arguments: tuple[Any, ...] | None, text: str | None, limit: int
+) -> tuple[bytes, bytes]:
+    """Makes one call and encodes what it gave."""
+    try:
+        if text is not None:
+            arguments = eval(text, {})  # noqa: S307 (in the sandbox)
+        value = names[function](*arguments)  # type: ignore[misc]
+        return frames.VALUE, encode(value, limit)
+    except ValueTooLargeError:
+        return frames.RAISED, _report("ResultTooLarge", f"encoded, the result exceeds {limit} bytes", None)
+    except ValueTooDeepError:
+        return frames.RAISED, _report(
+            "ResultTooDeep", "the result is nested too deep or contains itself", None
+        )
+    except BaseException as error:
+        return frames.RAISED, _describe(error)
+
+
+def _describe(error: BaseException) -> bytes:
+    """Type, message and the program's line of an exception; its own methods may raise, too."""
+    try:
+        message = str(error)[:2000]
+    except BaseException:
+        message = "(its message can't be read)"
+    line = None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    if line is None and isinstance(error, SyntaxError):
+        line = error.lineno
+    return _report(type(error).__name__, message, line)
+
+
+def _report(kind: str, message: str, line: int | None) -> bytes:
+    return json.dumps({"type": kind, "message": message, "line": line}).encode()
+
+
+def _quiet_output() -> None:
+    """Text streams of the child: lines at once, so that what was printed before a kill is not lost."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        stream = open(number, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 (the null device)

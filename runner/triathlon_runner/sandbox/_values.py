@@ -1,0 +1,19 @@
+"""Values that have no plain form of their own, as the trusted side sees them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A value of a named type, reduced to plain data: `Tagged("decimal.Decimal", "1.50")`."""
+
+    type: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opaque:
+    """Something that can't cross, such as a generator or a function. Equal to nothing but itself."""
+
+    type: str
