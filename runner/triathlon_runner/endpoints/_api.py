@@ -22,6 +22,9 @@ class Chat:
     """A conversation for `/v1/chat/completions` (instruct models)."""
 
     messages: tuple[Message, ...]
+    turn: int = 0
+    """Which of a unit's questions this is, where one may word the same question twice and means it to be asked
+    twice (the loop does). Never sent; part of the key under which a reply is kept, at any temperature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,9 @@ class Completion:
     """A text to go on with for `/v1/completions` (base models)."""
 
     text: str
+    turn: int = 0
+    """Which of a unit's questions this is, where one may word the same question twice and means it to be asked
+    twice (the loop does). Never sent; part of the key under which a reply is kept, at any temperature."""
 
 
 @dataclass(frozen=True, slots=True)
