@@ -1,0 +1,105 @@
+"""The oracles that compare one output with the reference's. Both are plain decoded values; nothing executes."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from triathlon_runner.datasets import Comparison
+
+RELATIVE_TOLERANCE = 1e-7
+"""EvalPlus allows this on top of a task's absolute tolerance (the default of numpy's `assert_allclose`)."""
+
+
+def agree(comparison: Comparison, expected: Any, got: Any) -> bool:
+    """Whether `got` counts as the reference's `expected`, for every oracle but `checker`."""
+    return _ORACLES[comparison.oracle](expected, got, comparison.tolerance)
+
+
+def exact(expected: Any, got: Any, _tolerance: float = 0.0) -> bool:
+    """Python's own equality on plain data, and nan equals nan."""
+    return bool(expected == got) or close(expected, got, 0.0)
+
+
+def close(expected: Any, got: Any, tolerance: float) -> bool:
+    """Equal, or equal but for floats within `tolerance + 1e-7 |expected|`, at any depth (EvalPlus' base rule).
+
+    A single number must have the expected type, as there; inside a container an int may stand for a float.
+    """
+    if expected == got:
+        return True
+    return type(expected) is type(got) and _close(expected, got, tolerance)
+
+
+def _close(expected: Any, got: Any, tolerance: float) -> bool:
+    if isinstance(expected, float | complex) or isinstance(got, float | complex):
+        return _near(expected, got, tolerance)
+    if type(expected) is not type(got):
+        return False
+    if isinstance(expected, list | tuple):
+        return len(expected) == len(got) and all(
+            _close(left, right, tolerance) for left, right in zip(expected, got, strict=True)
+        )
+    if isinstance(expected, dict):
+        return expected.keys() == got.keys() and all(
+            _close(value, got[key], tolerance) for key, value in expected.items()
+        )
+    return bool(expected == got)
+
+
+def _near(expected: Any, got: Any, tolerance: float) -> bool:
+    """Numbers within the tolerance; nan is near nan, an infinity only itself."""
+    if expected == got:
+        return True
+    if not all(isinstance(value, int | float | complex) for value in (expected, got)):
+        return False
+    if expected != expected or got != got:  # noqa: PLR0124 (nan, real or complex)
+        return bool(expected != expected and got != got)  # noqa: PLR0124
+    try:
+        distance, size = abs(expected - got), abs(expected)
+    except OverflowError:  # an int beyond every float
+        return False
+    relative = RELATIVE_TOLERANCE * size if tolerance else 0.0
+    return math.isfinite(distance) and bool(distance <= tolerance + relative)
+
+
+def unordered(expected: Any, got: Any, tolerance: float) -> bool:
+    """Sequences with the same items, each as often, in any order."""
+    if not isinstance(expected, list | tuple) or not isinstance(got, list | tuple):
+        return close(expected, got, tolerance)
+    if len(expected) != len(got):
+        return False
+    left = list(got)
+    for item in expected:
+        for index, candidate in enumerate(left):
+            if close(item, candidate, tolerance):
+                del left[index]
+                break
+        else:
+            return False
+    return True
+
+
+def as_sets(expected: Any, got: Any, _tolerance: float) -> bool:
+    """Both sides as sets (EvalPlus' rule for Mbpp/2, 7, 111, 140, 232, 579, 769)."""
+    try:
+        return set(expected) == set(got)
+    except TypeError:
+        return False
+
+
+def not_none(expected: Any, got: Any, _tolerance: float) -> bool:
+    """Whether there is a result at all (EvalPlus' rule for tasks that return match objects).
+
+    A bool stands for itself: True for a match, False for none.
+    """
+    there = expected if isinstance(expected, bool) else expected is not None
+    return there == (got if isinstance(got, bool) else got is not None)
+
+
+_ORACLES: dict[str, Callable[[Any, Any, float], bool]] = {
+    "exact": exact,
+    "close": close,
+    "unordered": unordered,
+    "set": as_sets,
+    "not-none": not_none,
+}

@@ -1,0 +1,102 @@
+"""Answer keys: what a problem's reference returns on each input, and how long it computed, kept on disk."""
+
+import hashlib
+import os
+import struct
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.sandbox import Call, Ended, Job, Limits, Raised, Returned, Sandbox, SandboxError, Source
+from triathlon_runner.sandbox._decode import MalformedError, decode
+from triathlon_runner.sandbox._inside.encode import encode
+
+FORMAT = b"triathlon answer key 1\n"
+REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=1 << 30)
+"""The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerKey:
+    """Expected outputs, one an input, and the reference's CPU time in seconds."""
+
+    expected: tuple[Any, ...]
+    cpu_seconds: float
+
+
+class AnswerKeys:
+    """Keys by content hash, under a folder or (None) only in memory."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path | None) -> None:
+        self._sandbox = sandbox
+        self._folder = folder
+        self._known: dict[str, AnswerKey] = {}
+
+    async def of(self, problem: Problem) -> AnswerKey:
+        """The key, from memory, disk or the reference itself.
+
+        Raises:
+            SandboxError: the sandbox, or the reference, failed.
+        """
+        name = key_name(problem)
+        key = self._known.get(name) or self._read(name)
+        if key is None:
+            key = await make_key(self._sandbox, problem)
+            self._write(name, key)
+        self._known[name] = key
+        return key
+
+    def _read(self, name: str) -> AnswerKey | None:
+        if self._folder is None or not (path := self._folder / name).is_file():
+            return None
+        data = path.read_bytes()
+        if not data.startswith(FORMAT):
+            return None
+        try:
+            (cpu,) = struct.unpack_from("<d", data, len(FORMAT))
+            return AnswerKey(tuple(decode(data[len(FORMAT) + 8 :])), cpu)
+        except (MalformedError, struct.error):
+            return None
+
+    def _write(self, name: str, key: AnswerKey) -> None:
+        if self._folder is None:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        data = FORMAT + struct.pack("<d", key.cpu_seconds) + encode(list(key.expected), 1 << 31)
+        with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
+            file.write(data)
+        os.replace(file.name, self._folder / name)  # noqa: PTH105 (a half-written key never has the name)
+
+
+def key_name(problem: Problem) -> str:
+    """Hash of all that the expected outputs depend on."""
+    digest = hashlib.sha256()
+    for part in (problem.entry_point, problem.reference, *problem.inputs):
+        digest.update(str(len(part)).encode() + b":" + part.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+async def make_key(sandbox: Sandbox, problem: Problem) -> AnswerKey:
+    """Runs the reference on all inputs.
+
+    Raises:
+        SandboxError: it did not return on every input.
+    """
+    calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs)
+    execution = await sandbox.run(
+        Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
+    )
+    expected = [result.value for result in execution.results if isinstance(result, Returned)]
+    if execution.ended is not Ended.FINISHED or len(expected) != len(calls):
+        faults = [result for result in execution.results if isinstance(result, Raised)]
+        raise ReferenceFailedError(problem.task_id, execution.detail or str(faults[:1]))
+    return AnswerKey(tuple(expected), execution.cpu_seconds)
+
+
+class ReferenceFailedError(SandboxError):
+    """A problem's own reference did not return on every input: the problem can't be judged here."""
+
+    def __init__(self, task_id: str, why: str) -> None:
+        super().__init__(f"the reference of {task_id} did not return on every input: {why}")
