@@ -23,8 +23,8 @@ class Chat:
 
     messages: tuple[Message, ...]
     turn: int = 0
-    """Which of a unit's questions this is, where one may word the same question twice and means it to be asked
-    twice (the loop does). Never sent; part of the key under which a reply is kept, at any temperature."""
+    """Tells apart equal questions of one unit that are meant to be asked anew (the loop's). Never sent; part
+    of the key under which a reply is kept, at any temperature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Completion:
 
     text: str
     turn: int = 0
-    """Which of a unit's questions this is, where one may word the same question twice and means it to be asked
-    twice (the loop does). Never sent; part of the key under which a reply is kept, at any temperature."""
+    """Tells apart equal questions of one unit that are meant to be asked anew (the loop's). Never sent; part
+    of the key under which a reply is kept, at any temperature."""
 
 
 @dataclass(frozen=True, slots=True)
