@@ -16,3 +16,5 @@ class EvolvedRecord(UnitRecord):
     """What extraction changed on the way from reply to program, in words."""
     verdict: Verdict | None
     """None where there was no program to execute."""
+    parents: tuple[str, ...] = ()
+    """task_ids of the problems that this one was evolved from, so that families show in the results."""

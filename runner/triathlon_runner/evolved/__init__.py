@@ -1,0 +1,16 @@
+"""The evolved discipline (EvoEval): problems evolved from known ones, solved in one go."""
+
+from triathlon_runner.evolved._catalogue import catalogue
+from triathlon_runner.evolved._metrics import METRICS, PASS_AT_1, pass_at_k, pass_at_k_of
+from triathlon_runner.evolved._suite import GREEDY, STOP, EvolvedSuite
+
+__all__ = [
+    "GREEDY",
+    "METRICS",
+    "PASS_AT_1",
+    "STOP",
+    "EvolvedSuite",
+    "catalogue",
+    "pass_at_k",
+    "pass_at_k_of",
+]

@@ -1,0 +1,50 @@
+"""What is counted: pass@1 and the unbiased pass@k."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from math import comb
+from typing import Final
+
+from triathlon_runner.metrics import Contribution, Metric
+from triathlon_runner.records import Outcome, UnitRecord
+
+
+def pass_at_k_of(samples: int, correct: int, k: int) -> float:
+    """The unbiased estimate of pass@k from `samples` samples of one task (Chen et al. 2021, equation 1).
+
+    Raises:
+        ValueError: there are fewer than k samples; nothing unbiased can be said.
+    """
+    if not 0 <= correct <= samples or not 1 <= k <= samples:
+        raise ValueError(f"expected 0 <= correct <= samples and 1 <= k <= samples, got {correct, samples, k}")
+    return 1.0 - comb(samples - correct, k) / comb(samples, k)
+
+
+def _contributions(k: int) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
+    def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
+        outcomes: dict[str, list[bool]] = defaultdict(list)
+        for record in records:
+            outcomes[record.task_id].append(record.outcome is Outcome.PASSED)
+        return [
+            Contribution(task_id, pass_at_k_of(len(passed), sum(passed), k), 1.0)
+            for task_id, passed in outcomes.items()
+            if len(passed) >= k
+        ]
+
+    return contributions
+
+
+def pass_at_k(k: int) -> Metric:
+    """pass@k over the tasks that have at least k samples."""
+    return Metric(
+        id=f"pass@{k}",
+        title=f"pass@{k}",
+        source="EvoEval, section 3 (pass@1 of one greedy sample); Chen et al. 2021, equation 1",
+        contributions=_contributions(k),
+        headline=k == 1,
+    )
+
+
+PASS_AT_1: Final = pass_at_k(1)
+METRICS: Final = (PASS_AT_1,)
+"""The metrics of every evolved suite; `pass_at_k` makes others where several samples were taken."""

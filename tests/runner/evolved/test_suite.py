@@ -1,0 +1,168 @@
+"""A unit of an evolved suite: asked, taken out of the reply, judged, recorded."""
+
+from typing import Literal, cast
+
+import pytest
+
+from support.official_data import official_store
+from triathlon_runner import evolved
+from triathlon_runner.datasets import Problem
+from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
+from triathlon_runner.evolved import EvolvedSuite
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Reply, Usage, Verdict
+from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.suites import DataSetInfo
+
+PROBLEM = Problem(
+    task_id="set/double",
+    entry_point="double",
+    prompt='def double(n: int) -> int:\n    """Return twice n."""\n    ',
+    reference="def double(n):\n    return n * 2\n",
+    inputs=("(1,)", "(2,)"),
+    base_inputs=1,
+    parents=("seeds/same",),
+    level=2,
+)
+SOLUTION = "def double(n):\n    return n + n\n"
+
+
+class _Model:
+    id = "m"
+
+    def __init__(self, reply: Reply | Exception, kind: Literal["instruct", "base"] = "instruct") -> None:
+        self.kind: Literal["instruct", "base"] = kind
+        self.reply = reply
+        self.asked: list[tuple[Chat | Completion, Sampling, int]] = []
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        self.asked.append((prompt, sampling, sample))
+        if isinstance(self.reply, Exception):
+            raise self.reply
+        return Answer(self.reply, Usage(requests=1), 1.5, "m-1")
+
+
+class _Grader:
+    """Passes whatever it gets and remembers it."""
+
+    sandbox = cast(Sandbox, None)
+
+    def __init__(self, outcome: Outcome = Outcome.PASSED) -> None:
+        self.outcome = outcome
+        self.judged: list[tuple[str, str]] = []
+
+    async def judge(
+        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+    ) -> Verdict:
+        self.judged.append((program, inputs))
+        return Verdict(outcome=self.outcome, passed=0, total=2)
+
+
+def _suite(inputs: Literal["base", "all"] = "all") -> EvolvedSuite:
+    data = DataSetInfo("a set", "1", "0" * 64)
+    return EvolvedSuite("evolved/a", data, {PROBLEM.task_id: PROBLEM}, inputs, load_prompts("evolved"))
+
+
+async def _run(model: _Model, grader: _Grader, suite: EvolvedSuite | None = None) -> EvolvedRecord:
+    return await (suite or _suite()).run("set/double", 3, model, grader, "hash")
+
+
+async def test_instruct_model() -> None:
+    """An instruct model gets an instruction around the whole prompt and its code block is executed."""
+    model, grader = _Model(Reply(text=f"Sure:\n```python\n{SOLUTION}```")), _Grader()
+    record = await _run(model, grader, _suite("base"))
+    (asked, sampling, sample) = model.asked[0]
+    assert isinstance(asked, Chat)
+    assert PROBLEM.prompt.strip() in asked.messages[0].content
+    assert (sampling.temperature, sampling.stop, sample) == (0.0, (), 3)
+    assert grader.judged == [(SOLUTION, "base")]
+    assert record.outcome is Outcome.PASSED
+    assert (record.sample, record.protocol, record.seconds, record.parents) == (
+        3,
+        "hash",
+        1.5,
+        ("seeds/same",),
+    )
+    assert record.prompt == asked.messages[0].content
+
+
+async def test_base_model() -> None:
+    """A base model completes signature and docstring, and stops where the function ends."""
+    model, grader = _Model(Reply(text="    return n + n\n\nx = 1\n"), "base"), _Grader()
+    record = await _run(model, grader)
+    (asked, sampling, _) = model.asked[0]
+    assert asked == Completion('def double(n: int) -> int:\n    """Return twice n."""\n')
+    assert sampling.stop == evolved.STOP
+    assert record.program == 'def double(n: int) -> int:\n    """Return twice n."""\n    return n + n\n'
+    assert record.changes == ("cut off what follows the function",)
+    assert grader.judged == [(record.program, "all")]
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (Reply(text="I would rather not."), Outcome.NO_ANSWER),
+        (Reply(text=f"```python\n{SOLUTION}```", finish=Finish.LENGTH), Outcome.TRUNCATED),
+        (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
+    ],
+)
+async def test_no_program(reply: Reply, outcome: Outcome) -> None:
+    """Where there is no program nothing is executed, and the outcome says why."""
+    grader = _Grader()
+    record = await _run(_Model(reply), grader)
+    assert (record.outcome, record.verdict, record.program) == (outcome, None, "")
+    assert grader.judged == []
+
+
+async def test_outcome_is_the_verdicts() -> None:
+    """What the execution showed is the unit's outcome."""
+    record = await _run(_Model(Reply(text=SOLUTION)), _Grader(Outcome.TIMED_OUT))
+    assert record.outcome is Outcome.TIMED_OUT
+    assert record.verdict is not None
+
+
+async def test_endpoint_failure_is_no_record() -> None:
+    """A failing endpoint leaves the unit open instead of recording an answer."""
+    with pytest.raises(EndpointError):
+        await _run(_Model(EndpointError("503")), _Grader())
+
+
+def test_protocol_covers_what_shapes_a_result() -> None:
+    """Kind of model, inputs and temperature each give another protocol; both kinds name the data's hash."""
+    base, instruct = _suite().protocol("base"), _suite().protocol("instruct")
+    assert base != instruct
+    assert base["data"]["sha256"] == instruct["data"]["sha256"] == "0" * 64
+    assert _suite("base").protocol("base") != base
+    assert instruct["prompts"] == load_prompts("evolved").digest("solve")
+
+
+def test_temperature_is_in_the_protocol() -> None:
+    """Sampling at a temperature is another protocol than the greedy one."""
+    greedy, warm = evolved.catalogue()[0], evolved.catalogue(temperature=0.8)[0]
+    store = None
+    assert greedy.build(store).protocol("base") != warm.build(store).protocol("base")  # type: ignore[arg-type]
+
+
+def test_catalogue_is_known_without_data() -> None:
+    """Every set of the paper is a suite, officially and as ours; ids are unique."""
+    ids = [entry.id for entry in evolved.catalogue()]
+    assert len(set(ids)) == len(ids)
+    for name in ("difficult", "creative", "subtle", "combine", "tool_use", "tool_use-main_only"):
+        assert {f"evolved/{name}", f"evolved/core-{name}"} <= set(ids)
+    assert {"evolved/humaneval", "evolved/humaneval-plus", "evolved/core-decompose"} <= set(ids)
+    assert all(entry.core == entry.id.startswith("evolved/core-") for entry in evolved.catalogue())
+
+
+@pytest.mark.official
+def test_official_suites_build() -> None:
+    """Every official suite builds from the data files and has the size of its set."""
+    store = official_store()
+    suites = [entry.build(store) for entry in evolved.catalogue() if not entry.core]
+    sizes = {suite.id.removeprefix("evolved/"): len(suite.tasks()) for suite in suites}
+    assert {name: sizes[name] for name in ("humaneval", "humaneval-plus", "verbose", "concise")} == {
+        "humaneval": 164,
+        "humaneval-plus": 164,
+        "verbose": 164,
+        "concise": 164,
+    }
+    assert sizes["difficult"] == sizes["tool_use-main_only"] == 100
