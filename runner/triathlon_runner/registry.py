@@ -77,7 +77,9 @@ class Registry(_Config):
         ids = [row.id for row in self.models]
         doubled = sorted({name for name in ids if ids.count(name) > 1})
         if doubled:
-            raise ValueError(f"each id may stand once, but {doubled[0]!r} stands {ids.count(doubled[0])} times")
+            raise ValueError(
+                f"each id may stand once, but {doubled[0]!r} stands {ids.count(doubled[0])} times"
+            )
         if self.judge is not None and self.judge not in ids:
             raise ValueError(f"judge {self.judge!r} is not the id of a model; ids are {', '.join(ids)}")
         return self
@@ -176,7 +178,7 @@ def _refuse_doubled_keys(node: yaml.Node, path: Path) -> None:
             line = key.start_mark.line + 1
             if key.value in seen:
                 raise UserError(
-                    f"{path}, line {line}: key {key.value!r} stands here and in line {seen[key.value]}; keep one"
+                    f"{path}, line {line}: key {key.value!r} also stands in line {seen[key.value]}; keep one"
                 )
             seen[key.value] = line
             _refuse_doubled_keys(value, path)

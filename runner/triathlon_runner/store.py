@@ -100,7 +100,7 @@ class ResultsFolder:
 class ResultsFile(Generic[R]):
     """The lines of one model and suite, open for appending.
 
-    A line is complete or not there: a torn last line is moved to `<suite>.jsonl.torn` when the file is opened.
+    A line is complete or not there: opening the file moves a torn last line to `<suite>.jsonl.torn`.
     """
 
     def __init__(self, path: Path, record: type[R]) -> None:
@@ -151,7 +151,9 @@ class ResultsFile(Generic[R]):
         if wanted == list(self.records):
             return
         self.records = {unit: self.records[unit] for unit in wanted}
-        replace_file(self.path, "".join(r.model_dump_json(by_alias=True) + "\n" for r in self.records.values()))
+        replace_file(
+            self.path, "".join(r.model_dump_json(by_alias=True) + "\n" for r in self.records.values())
+        )
         self.__exit__(None, None, None)
         self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)
 
@@ -178,7 +180,9 @@ def read_records(path: Path, record: type[R]) -> Iterator[R]:
                 ) from None
             unit = (parsed.task_id, parsed.sample)
             if unit in seen:
-                raise UserError(f"{path}: {unit!r} stands in line {seen[unit]} and in line {number}; keep one")
+                raise UserError(
+                    f"{path}: {unit!r} stands in line {seen[unit]} and in line {number}; keep one"
+                )
             seen[unit] = number
             yield parsed
 

@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from triathlon_runner.suites import SuiteEntry, Task
 
@@ -19,16 +20,24 @@ class Profile:
     """Tasks of each core suite at most, by discipline; None: all."""
     repeats: bool
     """As many samples a task as the suite's paper takes; else one."""
+    limit: int | None = None
+    """The user's own number of tasks of each suite; goes before `tasks`."""
+    own_samples: int | None = None
+    """The user's own number of samples a task; goes before `repeats`."""
+
+    def with_own(self, *, limit: int | None, samples: int | None) -> Self:
+        """The profile with what the user set beside it."""
+        return replace(self, limit=limit, own_samples=samples)
 
     def takes(self, entry: SuiteEntry) -> bool:
         return entry.variant_of is None and (entry.core or self.official)
 
     def samples(self, entry: SuiteEntry) -> int:
-        return entry.default_samples if self.repeats else 1
+        return self.own_samples or (entry.default_samples if self.repeats else 1)
 
-    def choose(self, entry: SuiteEntry, tasks: Sequence[Task], limit: int | None) -> tuple[Task, ...]:
-        """The tasks to run; `limit` counts tasks of each suite and goes before the profile's own number."""
-        most = limit
+    def choose(self, entry: SuiteEntry, tasks: Sequence[Task]) -> tuple[Task, ...]:
+        """The tasks to run, in the order of the suite."""
+        most = self.limit
         if most is None and self.tasks is not None:
             most = self.tasks[entry.discipline]
         return tuple(tasks) if most is None else spread(tasks, most)
@@ -45,13 +54,19 @@ PROFILES = {
             repeats=False,
         ),
         Profile("standard", "all of core", official=False, tasks=None, repeats=False),
-        Profile("full", "core and official data, with the papers' repeats", official=True, tasks=None, repeats=True),
+        Profile(
+            "full",
+            "core and official data, with the papers' repeats",
+            official=True,
+            tasks=None,
+            repeats=True,
+        ),
     )
 }
 
 
 def spread(tasks: Sequence[Task], most: int) -> tuple[Task, ...]:
-    """At most so many tasks, evenly over levels and, within a level, over groups; a prefix for a smaller `most`.
+    """At most so many tasks, evenly over levels and, within a level, over groups.
 
     Keeps the order of the suite. The choice is fixed: the same tasks give the same subset everywhere, and a
     smaller subset is part of a larger one, so that a later, longer run goes on from an earlier, shorter one.

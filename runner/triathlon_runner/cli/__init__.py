@@ -1,0 +1,5 @@
+"""The command line of the runner; the site adds its own commands to `app`."""
+
+from triathlon_runner.cli._app import Common, app, run_app
+
+__all__ = ["Common", "app", "run_app"]

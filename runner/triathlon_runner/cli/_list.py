@@ -1,0 +1,64 @@
+"""`triathlon models` and `triathlon suites`: what is registered and whether it can run here."""
+
+import json
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from triathlon_runner import catalogue, registry
+from triathlon_runner.cli._app import Common, Data, ModelsFile, app, console, data_store
+from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.schedule import why_not
+from triathlon_runner.suites import SuiteEntry
+
+AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
+
+
+@app.command()
+def models(models_file: ModelsFile = Common.models_file, as_json: AsJson = False) -> None:
+    """The models of models.yaml and whether they can run here."""
+    listed = registry.load(models_file)
+    rows = [
+        {
+            "id": row.id,
+            "name": row.name,
+            "kind": row.kind,
+            "parameters": row.parameters or "",
+            "license": row.license or "",
+            "reached by": "vLLM, started here" if row.serve else row.api.base_url if row.api else "",
+            "here": why_not(row) or "ready",
+        }
+        for row in listed.models
+    ]
+    _show(rows, as_json)
+
+
+@app.command()
+def suites(data: Data = None, variants: bool = False, as_json: AsJson = False) -> None:
+    """The suites and whether their data is here; --variants lists those too."""
+    store = data_store(data, fetch=False)
+    chosen = [entry for entry in catalogue.entries() if variants or entry.variant_of is None]
+    _show([_suite(entry, store) for entry in chosen], as_json)
+
+
+def _suite(entry: SuiteEntry, store: DataStore) -> dict[str, str]:
+    try:
+        data = entry.build(store).data
+    except DataUnavailableError:
+        return {"id": entry.id, "title": entry.title, "data": "", "here": "fetched when it is run, or --data"}
+    where = "in the package" if entry.core else "here"
+    return {"id": entry.id, "title": entry.title, "data": f"{data.name} {data.version}", "here": where}
+
+
+def _show(rows: list[dict[str, str]], as_json: bool) -> None:
+    screen = console()
+    if as_json:
+        screen.print_json(json.dumps(rows))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0] if rows else ():
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row.values())
+    screen.print(table)

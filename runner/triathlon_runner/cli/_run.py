@@ -1,0 +1,186 @@
+"""`triathlon run`: asks, executes, appends what is open."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from triathlon_runner import catalogue, registry
+from triathlon_runner.cli._app import (
+    Common,
+    Data,
+    ModelsFile,
+    Names,
+    Results,
+    app,
+    cache_folder,
+    console,
+    data_store,
+    names,
+    results_folder,
+)
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.endpoints import ReplyCache
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.schedule import (
+    PROFILES,
+    Conditions,
+    ConsoleProgress,
+    Plan,
+    Profile,
+    Reacher,
+    Runner,
+    Summary,
+    build_plan,
+)
+from triathlon_runner.store import ResultsFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for, checked as far as can be without reading data."""
+
+    models: list[str] | None
+    suites: list[str] | None
+    profile: Profile
+    dry_run: bool
+    folder: ResultsFolder
+    data: DataStore
+
+
+@app.command()
+def run(
+    models: Names = None,
+    suites: Names = None,
+    profile: Annotated[str, typer.Option(help="How much: " + ", ".join(PROFILES) + ".")] = "quick",
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be asked, ask nothing.")] = False,
+    models_file: ModelsFile = Common.models_file,
+    results: Results = Common.results,
+    data: Data = None,
+) -> None:
+    """Asks, executes and appends what is open.
+
+    Exit code 0: nothing is open; 1: units stay open, run again; 2: something is for you to mend.
+    """
+    if profile not in PROFILES:
+        raise UserError(f"expected --profile {' or '.join(PROFILES)}, got {profile!r}")
+    listed = registry.load(models_file)
+    options = Options(
+        models=names(models),
+        suites=names(suites),
+        profile=PROFILES[profile].with_own(limit=limit, samples=samples),
+        dry_run=dry_run,
+        folder=results_folder(results),
+        data=data_store(data),
+    )
+    listed.select(options.models)
+    catalogue.select(options.suites)
+    raise typer.Exit(asyncio.run(_run(options, listed)))
+
+
+async def _run(options: Options, listed: registry.Registry) -> int:
+    screen = console()
+    async with open_sandbox() as sandbox:
+        cache = cache_folder()
+        grader = ProgramGrader(sandbox, cache / "keys")
+        plan = await build_plan(
+            listed,
+            grader,
+            options.data,
+            models=options.models,
+            suites=options.suites,
+            profile=options.profile,
+        )
+        _say_skipped(plan, screen)
+        if options.dry_run:
+            _show_plan(plan, options.folder, screen)
+            return 0
+        _record_skipped(plan, options.folder)
+        with ReplyCache(cache / "replies.sqlite") as replies, ConsoleProgress(screen) as progress:
+            reacher = Reacher(listed, replies, cache, progress.say)
+            conditions = Conditions(options.profile.name, sandbox.level, "not run")
+            runner = Runner(options.folder, grader, reacher, progress, conditions)
+            summary = await _interruptible(runner, plan, progress)
+    _say_summary(summary, options.folder, screen)
+    return summary.exit_code
+
+
+async def _interruptible(runner: Runner, plan: Plan, progress: ConsoleProgress) -> Summary:
+    """The first Ctrl-C stops new work and finishes what is in flight; the second stops at once."""
+    task = asyncio.ensure_future(runner.run(plan))
+
+    def interrupt() -> None:
+        if runner.stop.asked:
+            task.cancel()
+            return
+        runner.stop.asked = True
+        progress.say("Ctrl-C: finishing what is in flight; again to stop at once (nothing finished is lost)")
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not runner.stop.asked:
+            raise
+        progress.say("stopped; the next run goes on from here")
+        runner.summary.open += 1
+        return runner.summary
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _say_skipped(plan: Plan, screen: Console) -> None:
+    for what, skipped in (("model", plan.skipped_models), ("suite", plan.skipped_suites)):
+        for name, reason in skipped.items():
+            screen.print(f"skipped {what} {name}: {reason}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _record_skipped(plan: Plan, folder: ResultsFolder) -> None:
+    """The site lists these models with the reason."""
+    for model, reason in plan.skipped_models.items():
+        folder.skipped(model).parent.mkdir(parents=True, exist_ok=True)
+        folder.skipped(model).write_text(reason + "\n", encoding="utf-8")
+    for model in plan.work:
+        folder.skipped(model).unlink(missing_ok=True)
+
+
+def _show_plan(plan: Plan, folder: ResultsFolder, screen: Console) -> None:
+    table = Table(box=None, pad_edge=False)
+    for name in ("model", "suite", "units", "open"):
+        table.add_column(name, justify="right" if name in {"units", "open"} else "left")
+    for model, works in plan.work.items():
+        for work in works:
+            units, left = (
+                len(work.built.units),
+                len(work.open_units(folder.units(work.row.id, work.suite_id))),
+            )
+            table.add_row(model, work.suite_id, str(units), str(left))
+    screen.print(table)
+
+
+def _say_summary(summary: Summary, folder: ResultsFolder, screen: Console) -> None:
+    lines: Sequence[str] = [
+        f"{summary.finished} units finished, {summary.open} open; results in {folder.root}{os.sep}",
+        *(
+            f"kept apart: {name} holds results of another protocol; move its file away to ask again"
+            for name in summary.other_protocol
+        ),
+        *(f"not finished: {error}" for error in summary.errors),
+    ]
+    for line in lines:
+        screen.print(line, markup=False, highlight=False, soft_wrap=True)

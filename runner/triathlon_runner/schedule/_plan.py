@@ -1,0 +1,86 @@
+"""What is open: every unit that the profile wants and that no line of the results stands for."""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.schedule._profiles import Profile
+from triathlon_runner.store import Unit
+from triathlon_runner.suites import Suite, SuiteEntry, Task
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltSuite:
+    """A suite whose data has been read, with the tasks that this run takes of it."""
+
+    entry: SuiteEntry
+    suite: Suite
+    tasks: tuple[Task, ...]
+    """All tasks of the suite, in its order."""
+    chosen: tuple[Task, ...]
+    samples: int
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """The planned units, in the order of the results file."""
+        return tuple((task.task_id, sample) for task in self.chosen for sample in range(self.samples))
+
+    @property
+    def order(self) -> tuple[Unit, ...]:
+        """Every unit that the file may hold, in its order; samples beyond the plan follow by number."""
+        return tuple((task.task_id, sample) for task in self.tasks for sample in range(self.samples))
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One model on one suite: what is wanted, and under which protocol."""
+
+    row: ModelRow
+    built: BuiltSuite
+    settings: Mapping[str, Any]
+    """All that shapes a result, in the clear."""
+
+    @property
+    def suite_id(self) -> str:
+        return self.built.entry.id
+
+    @property
+    def protocol(self) -> str:
+        """Hash of `settings`, the same on every machine."""
+        text = json.dumps(self.settings, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def open_units(self, done: Collection[Unit]) -> tuple[Unit, ...]:
+        """The planned units that are not among those done, in order."""
+        return tuple(unit for unit in self.built.units if unit not in done)
+
+
+@dataclass(slots=True)
+class Plan:
+    """All the work of one run, by model, and what is left out with the reason."""
+
+    work: dict[str, list[Work]] = field(default_factory=dict)
+    skipped_models: dict[str, str] = field(default_factory=dict)
+    skipped_suites: dict[str, str] = field(default_factory=dict)
+
+
+def choose(entry: SuiteEntry, suite: Suite, profile: Profile) -> BuiltSuite:
+    """Applies the profile to a suite that has been built."""
+    tasks = tuple(suite.tasks())
+    return BuiltSuite(entry, suite, tasks, profile.choose(entry, tasks), profile.samples(entry))
+
+
+def work_for(registry: Registry, row: ModelRow, suites: Sequence[BuiltSuite]) -> list[Work]:
+    """The work of one model; a row's own temperature or token limit is part of its protocol."""
+    own = {
+        name: value
+        for name in ("temperature", "max_tokens")
+        if (value := registry.setting(row, name)) is not None
+    }
+    return [
+        Work(row, built, {**built.suite.protocol(row.kind), **({"row_settings": own} if own else {})})
+        for built in suites
+    ]

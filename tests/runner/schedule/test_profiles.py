@@ -1,0 +1,32 @@
+"""Which tasks a profile takes."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triathlon_runner.schedule import spread
+from triathlon_runner.suites import Task
+
+TASKS = tuple(Task(f"t{number}", level=1 + number // 4) for number in range(20))
+
+
+def test_a_subset_is_even_over_the_levels() -> None:
+    """Ten of five levels are two of each, in the suite's order."""
+    chosen = spread(TASKS, 10)
+    assert Counter(task.level for task in chosen) == {1: 2, 2: 2, 3: 2, 4: 2, 5: 2}
+    assert list(chosen) == sorted(chosen, key=TASKS.index)
+
+
+@given(st.integers(0, 25), st.integers(0, 25))
+def test_a_smaller_subset_is_part_of_a_larger_one(few: int, many: int) -> None:
+    """A longer run goes on from a shorter one."""
+    few, many = sorted((few, many))
+    assert set(spread(TASKS, few)) <= set(spread(TASKS, many))
+    assert len(spread(TASKS, many)) == min(many, len(TASKS))
+
+
+def test_groups_take_turns() -> None:
+    """With several inputs a program, a subset takes one input of each program before a second of any."""
+    tasks = [Task(f"{program}#{number}", level=1, group=program) for program in "ab" for number in range(3)]
+    assert [task.task_id for task in spread(tasks, 3)] == ["a#0", "a#1", "b#0"]

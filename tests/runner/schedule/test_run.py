@@ -1,0 +1,177 @@
+"""Running plans: what is asked, what is written, what stays open."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from support.fake_suite import FakeModel, FakeReacher, FakeSuite, entry_of
+from triathlon_runner.endpoints import EndpointError, ModelUnavailableError
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader
+from triathlon_runner.records import Outcome, UnitRecord
+from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.schedule import PROFILES, Conditions, ConsoleProgress, Plan, Runner, Summary
+from triathlon_runner.schedule._plan import choose, work_for
+from triathlon_runner.store import ResultsFolder, read_records
+from triathlon_runner.suites import Task
+
+ROW = ModelRow.model_validate(
+    {"id": "m", "name": "M", "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
+)
+GRADER = cast(Grader, SimpleNamespace())
+
+
+class Bench:
+    """One results folder and everything around a run."""
+
+    def __init__(self, root: Path, suite: FakeSuite, model: FakeModel, row: ModelRow = ROW) -> None:
+        self.folder = ResultsFolder(root)
+        self.suite = suite
+        self.model = model
+        self.row = row
+        self.reacher = FakeReacher(model)
+        self.said: list[str] = []
+
+    async def run(self, limit: int | None = None, *, stop: bool = False) -> Summary:
+        built = choose(
+            entry_of(self.suite), self.suite, PROFILES["standard"].with_own(limit=limit, samples=None)
+        )
+        plan = Plan(work={self.row.id: work_for(Registry(models=(self.row,)), self.row, [built])})
+        progress = cast(ConsoleProgress, _Quiet(self.said))
+        runner = Runner(
+            self.folder, GRADER, cast(Any, self.reacher), progress, Conditions("standard", "lite", "x")
+        )
+        runner.stop.asked = stop
+        return await runner.run(plan)
+
+    def records(self) -> list[UnitRecord]:
+        return list(read_records(self.folder.lines("m", self.suite.id), UnitRecord))
+
+
+class _Quiet:
+    def __init__(self, said: list[str]) -> None:
+        self.said = said
+
+    def plan(self, *args: object, **kwargs: object) -> None: ...
+    def start(self, *args: object) -> None: ...
+    def finished(self, *args: object) -> None: ...
+    def failed(self, model: str, suite: str, reason: str) -> None:
+        self.said.append(reason)
+
+    def say(self, message: str) -> None:
+        self.said.append(message)
+
+
+async def test_each_unit_is_asked_once_and_written_in_order(tmp_path: Path) -> None:
+    """All tasks of the suite become lines, in the suite's order, and a manifest says what they are."""
+    bench = Bench(
+        tmp_path, FakeSuite(tasks=[Task(name) for name in "dcba"]), FakeModel("m", lambda text: text)
+    )
+    summary = await bench.run()
+    assert (summary.finished, summary.open, summary.exit_code) == (4, 0, 0)
+    assert [record.task_id for record in bench.records()] == list("dcba")
+    manifest = bench.folder.read_manifest("m", "evolved/fake")
+    assert manifest is not None
+    assert (manifest.outcomes, manifest.open_units, manifest.served_model) == ({"passed": 4}, 0, "fake-1")
+    assert manifest.usage.output_tokens == 28
+
+
+async def test_a_finished_run_reaches_no_model_and_changes_no_byte(tmp_path: Path) -> None:
+    """The second run asks nothing, starts nothing and leaves every file as it was."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    await bench.run()
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    summary = await bench.run()
+    assert bench.reacher.reached == 1
+    assert (summary.finished, summary.open) == (0, 0)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+async def test_a_larger_run_goes_on_from_a_smaller_one(tmp_path: Path) -> None:
+    """What is on disk is not asked again; the finished file is in the suite's order all the same."""
+    bench = Bench(
+        tmp_path, FakeSuite(tasks=[Task(name) for name in "abcd"]), FakeModel("m", lambda text: text)
+    )
+    await bench.run(limit=2)
+    await bench.run()
+    assert sorted(bench.model.asked) == list("abcd")
+    assert [record.task_id for record in bench.records()] == list("abcd")
+
+
+async def test_an_endpoint_failure_leaves_the_unit_open(tmp_path: Path) -> None:
+    """No answer is no result: the unit has no line, the manifest counts it as open with the reason."""
+
+    def reply(text: str) -> str:
+        if text == "a":
+            raise EndpointError("connection refused")
+        return text
+
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
+    summary = await bench.run()
+    assert (summary.open, summary.exit_code) == (1, 1)
+    assert [record.task_id for record in bench.records()] == ["b"]
+    manifest = bench.folder.read_manifest("m", "evolved/fake")
+    assert manifest is not None
+    assert (manifest.open_units, manifest.open_reasons) == (1, {"connection refused": 1})
+    bench.model.reply = lambda text: text
+    assert (await bench.run()).exit_code == 0
+    assert [record.task_id for record in bench.records()] == ["a", "b"]
+
+
+async def test_an_unavailable_model_stops_at_once(tmp_path: Path) -> None:
+    """A refused key is said once, with exit code 2; its units stay open and are not asked one by one."""
+
+    def reply(text: str) -> str:
+        raise ModelUnavailableError("the key in M_KEY was refused")
+
+    bench = Bench(tmp_path, FakeSuite(tasks=[Task(str(n)) for n in range(50)]), FakeModel("m", reply))
+    summary = await bench.run()
+    assert summary.exit_code == 2
+    assert summary.errors == ["m: the key in M_KEY was refused"]
+    assert summary.open == 50
+    assert len(bench.model.asked) <= 4
+
+
+async def test_results_of_another_protocol_are_kept_apart(tmp_path: Path) -> None:
+    """When the protocol changed, the old lines are neither mixed with new ones nor asked again."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    await bench.run()
+    before = bench.folder.lines("m", "evolved/fake").read_bytes()
+    bench.suite.version = 2
+    summary = await bench.run()
+    assert summary.other_protocol == ["m evolved/fake"]
+    assert bench.folder.lines("m", "evolved/fake").read_bytes() == before
+
+
+async def test_stop_finishes_what_is_in_flight_only(tmp_path: Path) -> None:
+    """After the first Ctrl-C nothing new is started, and the rest stays open."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    summary = await bench.run(stop=True)
+    assert (summary.finished, summary.open, bench.model.asked) == (0, 2, [])
+
+
+async def test_an_error_of_ours_is_not_hidden(tmp_path: Path) -> None:
+    """A bug in a suite is no result and no open unit: it ends the run with its traceback."""
+
+    def reply(text: str) -> str:
+        raise ZeroDivisionError
+
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
+    with pytest.raises(ExceptionGroup) as caught:
+        await bench.run()
+    assert caught.group_contains(ZeroDivisionError)
+    assert not caught.group_contains(UserError)
+
+
+async def test_a_rows_own_temperature_is_another_protocol(tmp_path: Path) -> None:
+    """What a row sets about asking shapes its results, so it stands in the hash and in the manifest."""
+    warm = ROW.model_copy(update={"temperature": 0.5})
+    protocols = []
+    for row in (ROW, warm):
+        bench = Bench(tmp_path / str(row.temperature), FakeSuite(), FakeModel("m", lambda text: text), row)
+        await bench.run()
+        protocols.append(bench.records()[0].protocol)
+    assert protocols[0] != protocols[1]
+    assert {record.outcome for record in bench.records()} == {Outcome.PASSED}

@@ -1,0 +1,82 @@
+"""A suite whose every part a test decides, and what a run needs around it."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.endpoints import Answer, Chat, Completion, Message, Model, Sampling
+from triathlon_runner.grading import Grader
+from triathlon_runner.records import Discipline, Outcome, Reply, UnitRecord, Usage
+from triathlon_runner.registry import ModelRow
+from triathlon_runner.schedule import Reached, RowModel
+from triathlon_runner.suites import DataSetInfo, SuiteEntry, Task
+
+
+class FakeModel:
+    """Answers with what `reply` makes of the question, or raises what it raises."""
+
+    kind = "instruct"
+
+    def __init__(self, model_id: str, reply: Callable[[str], str]) -> None:
+        self.id = model_id
+        self.reply = reply
+        self.asked: list[str] = []
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        text = prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
+        self.asked.append(text)
+        return Answer(Reply(text=self.reply(text)), Usage(requests=1, output_tokens=7), 0.0, "fake-1")
+
+
+class FakeSuite:
+    """Asks the task's own name once; the outcome is `passed` where the model echoes it."""
+
+    discipline = Discipline.EVOLVED
+    data = DataSetInfo("fake", "1", "0" * 64)
+
+    def __init__(
+        self, suite_id: str = "evolved/fake", tasks: Sequence[Task] = (Task("a"), Task("b"))
+    ) -> None:
+        self.id = suite_id
+        self._tasks = tasks
+        self.version = 1
+
+    def tasks(self) -> Sequence[Task]:
+        return self._tasks
+
+    def protocol(self, kind: str) -> Mapping[str, Any]:
+        return {"version": self.version, "kind": kind}
+
+    async def run(self, task_id: str, sample: int, model: Model, grader: Grader, protocol: str) -> UnitRecord:
+        answer = await model.ask(Chat((Message("user", task_id),)), Sampling(max_tokens=5))
+        return UnitRecord(
+            suite=self.id,
+            model=model.id,
+            task_id=task_id,
+            sample=sample,
+            protocol=protocol,
+            outcome=Outcome.PASSED if answer.reply.text == task_id else Outcome.FAILED,
+            usage=answer.usage,
+        )
+
+
+def entry_of(suite: FakeSuite, **more: Any) -> SuiteEntry:
+    def build(data: DataStore) -> FakeSuite:
+        return suite
+
+    return SuiteEntry(suite.id, "Fake", suite.discipline, (), UnitRecord, build, **{"core": True, **more})
+
+
+class FakeReacher:
+    """Reaches one fake model, whatever the row; counts how often."""
+
+    def __init__(self, model: FakeModel, slots: int = 2) -> None:
+        self.model = model
+        self.slots = slots
+        self.reached = 0
+
+    @asynccontextmanager
+    async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
+        self.reached += 1
+        yield RowModel(cast(Model, self.model), "a test", "fake-1", self.slots)
