@@ -1,8 +1,8 @@
 """Which boards and columns there are: the catalogue's metrics, grouped by discipline and kind of data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Discipline
@@ -62,25 +62,50 @@ def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
     return tuple(boards)
 
 
+AVERAGED: Final = ("humaneval", "seeds", "difficult", "creative", "subtle", "combine", "tool_use")
+"""The sets of the EvoEval average: the seeds and the five semantic-altering ones (EvoEval, section 3)."""
+
+
 def _columns(suites: Sequence[SuiteEntry]) -> list[Column]:
-    """Each metric of each suite; with several suites, first the mean of the headline metric over them."""
-    if len(suites) == 1:
-        return [_column(suites[0], metric, metric.title, metric.headline) for metric in suites[0].metrics]
-    parts = tuple((suite.id, metric) for suite in suites for metric in suite.metrics if metric.headline)
-    titled = [(suite, metric) for suite in suites for metric in suite.metrics]
-    own = [_column(suite, metric, f"{suite.title}: {metric.title}", False) for suite, metric in titled]
-    if not parts:
-        return own
-    mean = Column(f"{suites[0].discipline}:mean", "Mean", "mean over the sets", parts, headline=True)
-    return [mean, *own]
+    """Each metric of each suite; for evolved first the mean of pass@1 over the averaged sets."""
+    if suites[0].discipline != Discipline.EVOLVED:
+        own = [_column(suite, metric, len(suites) > 1) for suite in suites for metric in suite.metrics]
+        first = next((column for column in own if column.headline), own[0])
+        return [replace(column, headline=column is first) for column in own]
+    parts = tuple(
+        (suite.id, metric)
+        for suite in suites
+        for metric in suite.metrics
+        if metric.headline and set_name(suite.id) in AVERAGED
+    )
+    mean = Column(
+        "evolved:average", "average", "EvoEval, section 3: mean over six sets", parts, headline=True
+    )
+    sets = [
+        Column(
+            f"{suite.id}:{metric.id}",
+            set_name(suite.id).replace("_", " "),
+            f"{suite.title} ({metric.source})",
+            ((suite.id, metric),),
+            baseline=set_name(suite.id) in {"seeds", "humaneval"},
+        )
+        for suite in suites
+        for metric in suite.metrics
+    ]
+    return [mean, *sets] if parts else sets
 
 
-def _column(suite: SuiteEntry, metric: Metric, title: str, headline: bool) -> Column:
+def set_name(suite: str) -> str:
+    """`evolved/core-tool_use` → `tool_use`."""
+    return suite.partition("/")[2].removeprefix("core-")
+
+
+def _column(suite: SuiteEntry, metric: Metric, several: bool) -> Column:
     return Column(
         f"{suite.id}:{metric.id}",
-        title,
+        f"{metric.title} ({set_name(suite.id)})" if several else metric.title,
         metric.source,
         ((suite.id, metric),),
-        headline=headline,
-        baseline="pass" in metric.id,
+        headline=metric.headline,
+        baseline=metric.id.startswith("pass"),
     )

@@ -1,0 +1,8 @@
+"""Figures as static SVG: they work without JavaScript, from a file and in print, and take the page's colours."""
+
+from triathlon_site.figures._curves import Series, curves
+from triathlon_site.figures._radar import radar
+from triathlon_site.figures._scatter import Point, scatter
+from triathlon_site.figures._strip import strip
+
+__all__ = ["Point", "Series", "curves", "radar", "scatter", "strip"]

@@ -1,0 +1,60 @@
+"""A radar chart: several dimensions of a few models, each axis from 0 to 100."""
+
+import math
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from triathlon_site.figures._curves import Series, shorten
+from triathlon_site.figures._svg import PALETTE, path, svg, tag
+
+WIDTH, HEIGHT, RADIUS = 560, 340, 120
+
+
+def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
+    """Nothing for fewer than three axes: there is no area to compare."""
+    if len(axes) < 3 or not series:
+        return Markup("")
+    grid = [_ring(len(axes), share) for share in (0.25, 0.5, 0.75, 1.0)]
+    spokes = [
+        tag("path", class_="grid", d=path([_at(0, 0, 1), _at(i, 1, len(axes))])) for i in range(len(axes))
+    ]
+    names = [_axis_name(name, position, len(axes)) for position, name in enumerate(axes)]
+    shapes = [_shape(line, colour) for colour, line in enumerate(series[:PALETTE])]
+    legend = (
+        [_legend(line.name, colour) for colour, line in enumerate(series[:PALETTE])]
+        if len(series) > 1
+        else []
+    )
+    height = HEIGHT + 18 * len(legend)
+    return svg(WIDTH, height, title, *grid, *spokes, *shapes, *names, *legend)
+
+
+def _at(position: int, share: float, axes: int) -> tuple[float, float]:
+    angle = 2 * math.pi * position / axes - math.pi / 2
+    return WIDTH / 2 + share * RADIUS * math.cos(angle), HEIGHT / 2 + share * RADIUS * math.sin(angle)
+
+
+def _ring(axes: int, share: float) -> Markup:
+    return tag("path", class_="grid", d=path([_at(i, share, axes) for i in range(axes)], closed=True))
+
+
+def _axis_name(name: str, position: int, axes: int) -> Markup:
+    x, y = _at(position, 1.12, axes)
+    anchor = "middle" if abs(x - WIDTH / 2) < 8 else "start" if x > WIDTH / 2 else "end"
+    return tag("text", name, class_="tick", x=x, y=y + 4, text_anchor=anchor)
+
+
+def _shape(line: Series, colour: int) -> Markup:
+    points = [_at(i, max(0.0, value) / 100, len(line.values)) for i, value in enumerate(line.values)]
+    return tag("path", class_=f"area c{colour}", d=path(points, closed=True))
+
+
+def _legend(name: str, colour: int) -> Markup:
+    y = float(HEIGHT + 18 * colour)
+    return tag(
+        "g",
+        tag("path", class_="line", d=path([(WIDTH / 2 - 90, y), (WIDTH / 2 - 66, y)])),
+        tag("text", shorten(name, 32), x=WIDTH / 2 - 58, y=y + 4),
+        class_=f"c{colour}",
+    )

@@ -1,0 +1,102 @@
+"""Do the disciplines agree? Rank correlations between every two columns."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from markupsafe import Markup
+
+from triathlon_site.agreement import Correlation, correlate, leave_one_out
+from triathlon_site.figures import Point, scatter
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._page import Draft
+from triathlon_site.scores import Board, ColumnScores
+
+MOST_LABELS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementColumn:
+    """A column of any board, under a name that is clear among all of them."""
+
+    board: Board
+    scores: ColumnScores
+
+    @property
+    def title(self) -> str:
+        return f"{self.board.plan.discipline.value.capitalize()} {self.scores.column.title}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    left: AgreementColumn
+    right: AgreementColumn
+    correlation: Correlation
+    leave_one_out: tuple[float, float]
+    figure: Markup
+    anchor: str
+
+    @property
+    def spearman_shade(self) -> str:
+        return shade(self.correlation.spearman)
+
+    @property
+    def kendall_shade(self) -> str:
+        return shade(self.correlation.kendall)
+
+
+def shade(value: float) -> str:
+    """Class of a cell's colour: sign and strength in five steps."""
+    if math.isnan(value):
+        return "none"
+    return f"{'neg' if value < 0 else 'pos'}{min(4, int(abs(value) * 5))}"
+
+
+def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Draft]:
+    if not boards:
+        return
+    columns = [
+        AgreementColumn(board, column)
+        for board in boards
+        for column in board.columns
+        if column.column.headline or len(board.columns) <= 12
+    ]
+    pairs = {
+        (i, j): _pair(columns[i], columns[j], f"pair-{i}-{j}", models)
+        for i, j in combinations(range(len(columns)), 2)
+    }
+    context = {
+        "columns": columns,
+        "pairs": pairs,
+        "headlines": [
+            pair
+            for pair in pairs.values()
+            if pair.left.scores.column.headline and pair.right.scores.column.headline
+        ],
+        "models": len({model for board in boards for model in board.models}),
+    }
+    yield Draft("agreement.html", "agreement", context)
+
+
+def _pair(
+    left: AgreementColumn, right: AgreementColumn, anchor: str, models: Mapping[str, ModelInfo]
+) -> Pair:
+    both = sorted(left.scores.scores.keys() & right.scores.scores.keys())
+    x = np.array([left.scores.scores[model].value for model in both])
+    y = np.array([right.scores.scores[model].value for model in both])
+    name = f"{left.scores.column.id} {right.scores.column.id}"
+    points = [
+        Point(models[m].name, float(a), float(b), label=len(both) <= MOST_LABELS)
+        for m, a, b in zip(both, x, y, strict=True)
+    ]
+    figure = scatter(
+        f"{right.title} against {left.title}",
+        points,
+        x_title=left.title,
+        y_title=right.title,
+        x_maximum=left.scores.column.maximum,
+        y_maximum=right.scores.column.maximum,
+    )
+    return Pair(left, right, correlate(x, y, name), leave_one_out(x, y), figure, anchor)

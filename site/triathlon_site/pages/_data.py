@@ -1,0 +1,111 @@
+"""The numbers themselves: JSON and CSV of every board."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from triathlon_site.load import Notice
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._page import Draft, Page
+from triathlon_site.scores import Board, Overall, Score
+
+DATA_SCHEMA = 1
+
+
+def draft(boards: Sequence[Board], overalls: Mapping[str, Overall], notices: Sequence[Notice]) -> Draft:
+    context = {"boards": boards, "overalls": overalls, "notices": notices, "data_schema": DATA_SCHEMA}
+    return Draft("data.html", "data", context)
+
+
+def files(
+    boards: Sequence[Board],
+    overalls: Mapping[str, Overall],
+    models: Mapping[str, ModelInfo],
+    notices: Sequence[Notice],
+) -> Iterator[Page]:
+    for board in boards:
+        rows = list(_board_rows(board, models))
+        yield _json(f"data/{board.plan.id}.json", {"board": board.plan.id, "rows": rows})
+        yield _csv(f"data/{board.plan.id}.csv", rows)
+    for family, overall in overalls.items():
+        rows = list(_overall_rows(overall, models))
+        yield _json(f"data/overall-{family}.json", {"family": family, "rows": rows})
+        yield _csv(f"data/overall-{family}.csv", rows)
+    yield _json("data/notices.json", {"notices": [notice.model_dump() for notice in notices]})
+
+
+def _board_rows(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[dict[str, Any]]:
+    for column in board.columns:
+        for model in board.models:
+            if model in column.scores:
+                yield {
+                    "model": model,
+                    "name": models[model].name,
+                    "column": column.column.id,
+                    "title": column.column.title,
+                    **score_fields(column.scores[model]),
+                    "open_units": board.open_units(model),
+                }
+
+
+def score_fields(score: Score) -> dict[str, Any]:
+    """One score as flat fields."""
+    return {
+        "score": _plain(score.value),
+        "low": _plain(score.interval.low),
+        "high": _plain(score.interval.high),
+        "tasks": score.tasks,
+        "rank": score.rank.rank,
+        "tied": score.rank.tied,
+        "rank_low": score.rank.low,
+        "rank_high": score.rank.high,
+        "tier": score.tier,
+        "rank_shift": score.shift.shift if score.shift else None,
+        "rank_shift_significant": score.shift.significant if score.shift else None,
+    }
+
+
+def _overall_rows(overall: Overall, models: Mapping[str, ModelInfo]) -> Iterator[dict[str, Any]]:
+    for row in overall.rows:
+        yield {
+            "model": row.model,
+            "name": models[row.model].name,
+            "rank": row.rank.rank if row.rank else None,
+            "rank_low": row.rank.low if row.rank else None,
+            "rank_high": row.rank.high if row.rank else None,
+            "mean_percentile": _plain(row.percentile),
+            "first_in_share_of_weightings": _plain(row.first),
+            **{
+                f"{board.plan.discipline}_percentile": _plain(share)
+                for board, share in zip(overall.boards, row.percentiles, strict=True)
+            },
+        }
+
+
+def _plain(value: float | None) -> float | None:
+    """Ten digits: as many as are the same on every machine; no NaN in JSON."""
+    return None if value is None or math.isnan(value) else float(f"{value:.10g}")
+
+
+def _json(path: str, content: dict[str, Any]) -> Page:
+    return Page(path, json.dumps({"schema": DATA_SCHEMA, **content}, indent=1, ensure_ascii=False) + "\n")
+
+
+def _csv(path: str, rows: Sequence[Mapping[str, Any]]) -> Page:
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(_no_formula(row) for row in rows)
+    return Page(path, text.getvalue())
+
+
+def _no_formula(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A name that a spreadsheet would run as a formula gets an apostrophe in front."""
+    return {
+        key: f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
+        for key, value in row.items()
+    }

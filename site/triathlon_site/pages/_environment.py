@@ -1,0 +1,58 @@
+"""Templates: where they lie, and how they are filled."""
+
+import hashlib
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from triathlon_site.pages import _format
+
+
+def find_templates() -> Path:
+    """Beside the package in an installed wheel, at the root of a checkout.
+
+    Raises:
+        FileNotFoundError: neither; the package was built without its templates.
+    """
+    package = Path(__file__).parents[1]
+    for folder in (package / "templates", package.parents[1] / "templates"):
+        if (folder / "base.html.jinja").is_file():
+            return folder
+    raise FileNotFoundError(f"no templates beside {package} or at the root of its checkout")
+
+
+class Environment:
+    """Autoescape on, undefined names refused; assets are named by their content."""
+
+    def __init__(self, templates: Path) -> None:
+        self._templates = templates
+        self._jinja = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(templates),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
+        self._jinja.filters.update(_format.FILTERS)
+        self._jinja.globals["asset"] = self.assets.__getitem__
+
+    def render(self, template: str, **context: Any) -> str:
+        return self._jinja.get_template(f"{template}.html.jinja").render(**context)
+
+    @cached_property
+    def assets(self) -> dict[str, str]:
+        """Source name → published path with a content hash, so that a browser may keep a file for ever."""
+        return {name: self._published(name, content) for name, content in self.asset_contents.items()}
+
+    @cached_property
+    def asset_contents(self) -> dict[str, bytes]:
+        folder = self._templates / "assets"
+        return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+    @staticmethod
+    def _published(name: str, content: bytes) -> str:
+        stem, dot, suffix = name.partition(".")
+        return f"assets/{stem}-{hashlib.sha256(content).hexdigest()[:10]}{dot}{suffix}"

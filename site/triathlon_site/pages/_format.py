@@ -1,0 +1,77 @@
+"""How numbers look: one rule a kind, the same on every page."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+from triathlon_site.ranking import Rank
+from triathlon_site.uncertainty import Interval
+
+NONE: Final = "–"
+
+
+def score(value: float | None, maximum: float) -> str:
+    """Shares of 1 as per cent with one decimal, per cent with one, ASL (maximum 10) with two."""
+    if value is None or math.isnan(value):
+        return NONE
+    if maximum == 1:
+        return f"{100 * value:.1f}"
+    return f"{value:.2f}" if maximum <= 10 else f"{value:.1f}"
+
+
+def span(interval: Interval, maximum: float) -> str:
+    if not interval.known:
+        return NONE
+    return f"{score(interval.low, maximum)}–{score(interval.high, maximum)}"
+
+
+def rank(value: Rank | None) -> str:
+    """`=3` where the place is shared."""
+    if value is None:
+        return NONE
+    return f"={value.rank}" if value.tied else str(value.rank)
+
+
+def rank_span(value: Rank | None) -> str:
+    if value is None:
+        return ""
+    return str(value.low) if value.low == value.high else f"{value.low}–{value.high}"
+
+
+def shift(value: int) -> str:
+    """`+2`, `−3`, `0`, with a true minus sign."""
+    if value == 0:
+        return "0"
+    return f"+{value}" if value > 0 else f"−{-value}"
+
+
+def coefficient(value: float) -> str:
+    return NONE if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+
+
+def count(value: float) -> str:
+    """1,234,567."""
+    return f"{value:,.0f}"
+
+
+def duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def percent(share: float | None) -> str:
+    return NONE if share is None else f"{100 * share:.0f} %"
+
+
+FILTERS: Final[dict[str, Callable[..., Any]]] = {
+    "score": score,
+    "span": span,
+    "rank": rank,
+    "rank_span": rank_span,
+    "shift": shift,
+    "coefficient": coefficient,
+    "count": count,
+    "duration": duration,
+    "percent": percent,
+}

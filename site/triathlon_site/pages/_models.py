@@ -1,0 +1,79 @@
+"""What is known of a model beside its results."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_runner.registry import ModelRow, Registry
+
+_PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_SIZE: Final = re.compile(r"(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
+_BILLIONS: Final = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """One model's card. Fields are None where models.yaml does not say."""
+
+    id: str
+    name: str
+    organization: str | None = None
+    parameters: str | None = None
+    license: str | None = None
+    open_weights: bool | None = None
+    released: str | None = None
+    kind: str | None = None
+    link: str | None = None
+    notes: str | None = None
+    price: tuple[float, float] | None = None
+    """USD per million tokens, in and out."""
+
+    @property
+    def slug(self) -> str:
+        """A file name for any id, even one that somebody else's results bring along."""
+        if len(self.id) <= 100 and _PLAIN.fullmatch(self.id):
+            return self.id
+        plain = re.sub(r"[^a-z0-9]+", "-", self.id.lower()).strip("-")[:60]
+        return f"{plain}-{hashlib.sha256(self.id.encode()).hexdigest()[:8]}".lstrip("-")
+
+    @property
+    def page(self) -> str:
+        return f"models/{self.slug}.html"
+
+    @property
+    def billions(self) -> float | None:
+        """The size as a number to sort by; experts (8x22B) multiplied out."""
+        found = _SIZE.search(self.parameters or "")
+        if not found:
+            return None
+        return float(found[1] or 1) * float(found[2]) * _BILLIONS[found[3].upper()]
+
+    @property
+    def safe_link(self) -> str | None:
+        """The link where it is a web address: a `javascript:` one is nobody's home page."""
+        return self.link if self.link and self.link.startswith(("https://", "http://")) else None
+
+
+def model_infos(registry: Registry | None, models: Iterable[str]) -> Mapping[str, ModelInfo]:
+    """One for each registered model and each that only results know."""
+    known = {row.id: _info(row) for row in registry.models} if registry else {}
+    return known | {model: ModelInfo(model, model) for model in models if model not in known}
+
+
+def _info(row: ModelRow) -> ModelInfo:
+    price = (row.price.input, row.price.output) if row.price else None
+    return ModelInfo(
+        row.id,
+        row.name,
+        row.organization,
+        row.parameters,
+        row.license,
+        row.open_weights,
+        row.released,
+        row.kind,
+        row.link,
+        row.notes,
+        price,
+    )

@@ -1,0 +1,87 @@
+"""What a page is before and after it is filled, and the parts that several pages share."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from markupsafe import Markup
+
+from triathlon_site.figures import strip
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.ranking import RankShift
+from triathlon_site.scores import Board, ColumnScores, Score
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A page that is still to be rendered."""
+
+    path: str
+    template: str
+    context: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A file of the site."""
+
+    path: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    title: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One score in a table."""
+
+    score: Score | None
+    maximum: float
+    strip: Markup
+
+    @property
+    def sort(self) -> str:
+        """What scripts sort by; empty for none."""
+        return "" if self.score is None else f"{self.score.value:.6g}"
+
+    @property
+    def shift(self) -> RankShift | None:
+        return self.score.shift if self.score else None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model in a table."""
+
+    info: ModelInfo
+    cells: tuple[Cell, ...]
+    open_units: int
+    tasks_done: str
+    """`20 of 142` where only part of a suite was planned, else empty."""
+
+
+def cell(column: ColumnScores, model: str, *, with_strip: bool) -> Cell:
+    score = column.scores.get(model)
+    maximum = column.column.maximum
+    drawn = Markup("")
+    if score and with_strip:
+        drawn = strip(score.interval.low, score.value, score.interval.high, maximum)
+    return Cell(score, maximum, drawn)
+
+
+def board_page(board: Board) -> str:
+    """`loop.html`; `loop-official.html` for official data."""
+    family = "" if board.plan.family == "core" else f"-{board.plan.family}"
+    return f"{board.plan.discipline}{family}.html"
+
+
+def part_run(board: Board, model: str) -> str:
+    """How many tasks were planned of how many, over the board's suites, where that is not all."""
+    if not board.partial(model):
+        return ""
+    manifests = [file.manifest for file in board.files[model] if file.manifest]
+    planned = sum(manifest.tasks_planned for manifest in manifests)
+    return f"{planned} of {sum(manifest.tasks_in_suite for manifest in manifests)}"

@@ -1,0 +1,77 @@
+"""The whole site as a list of pages, before anything is written."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from triathlon_site.load import Notice, Results
+from triathlon_site.pages import _agreement, _data, _discipline, _method, _model, _overall
+from triathlon_site.pages._environment import Environment
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._page import Link, Page, board_page
+from triathlon_site.scores import Board, Overall
+
+FAMILY_TITLES: Final = {"core": "own problems", "official": "official data"}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Everything that pages are made of."""
+
+    results: Results
+    boards: tuple[Board, ...]
+    overalls: Mapping[str, Overall]
+    """By family of data; families without results are left out."""
+    models: Mapping[str, ModelInfo]
+    date: str
+    """Day of the newest result, or of SOURCE_DATE_EPOCH."""
+    version: str
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        return self.results.notices
+
+
+def render_site(site: Site, environment: Environment) -> Iterator[Page]:
+    """Every page and data file, in a fixed order."""
+    nav = _nav(site)
+    for draft in _drafts(site):
+        depth = draft.path.count("/")
+        context: dict[str, Any] = {
+            "root": "../" * depth,
+            "nav": nav,
+            "here": draft.path,
+            "site": site,
+            **draft.context,
+        }
+        yield Page(draft.path, environment.render(draft.template, **context))
+    yield from _data.files(site.boards, site.overalls, site.models, site.notices)
+
+
+def _drafts(site: Site) -> Iterator[_overall.Draft]:
+    yield from _overall.drafts(site.overalls, site.models, site.results)
+    for board in site.boards:
+        yield _discipline.draft(board, site.models)
+    yield from _agreement.drafts(site.boards, site.models)
+    yield from _model.drafts(site.boards, site.overalls, site.models, site.results)
+    yield _method.draft(site.boards)
+    yield _data.draft(site.boards, site.overalls, site.notices)
+
+
+def _nav(site: Site) -> list[Link]:
+    links = [Link("Overall", "index.html")]
+    links += [
+        Link(_overall.title(family), _overall.path(family, site.overalls))
+        for family in list(site.overalls)[1:]
+    ]
+    links += [Link(board_title(board, site.boards), board_page(board)) for board in site.boards]
+    if site.boards:
+        links.append(Link("Agreement", "agreement.html"))
+    return [*links, Link("Method", "method.html"), Link("Data", "data.html")]
+
+
+def board_title(board: Board, boards: Sequence[Board]) -> str:
+    """The discipline, with the family where both families have a board."""
+    title = board.plan.discipline.value.capitalize()
+    several = sum(other.plan.discipline == board.plan.discipline for other in boards) > 1
+    return f"{title}, {FAMILY_TITLES[board.plan.family]}" if several else title
