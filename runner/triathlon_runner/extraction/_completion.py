@@ -33,6 +33,19 @@ def unfinished(prompt: str, text: str, entry_point: str) -> str | None:
     return None
 
 
+def without_docstring(program: str, entry_point: str) -> str:
+    """The program without the docstring under the function: it is the prompt's, not the model's."""
+    tree = parse(program)
+    lines = program.split("\n")
+    for statement in tree.body if tree else []:
+        if isinstance(statement, Function) and statement.name == entry_point and _has_docstring(statement):
+            first = statement.body[0]
+            if first.lineno > statement.lineno and len(statement.body) > 1:
+                lines[first.lineno - 1 : first.end_lineno] = []
+                break
+    return "\n".join(lines).strip("\n")
+
+
 def _joined(prompt: str, text: str) -> list[tuple[str, list[str]]]:
     """The ways in which the two can be put together; the first is as the model wrote it."""
     ways: list[tuple[str, list[str]]] = [(prompt + text, [])]
@@ -67,11 +80,13 @@ def _has_body(program: str, entry_point: str) -> bool:
     """Whether a function of this name has more in it than a docstring."""
     tree = parse(program)
     return any(
-        isinstance(statement, Function) and statement.name == entry_point and not _only_docstring(statement)
+        isinstance(statement, Function)
+        and statement.name == entry_point
+        and not (len(statement.body) == 1 and _has_docstring(statement))
         for statement in (tree.body if tree else [])
     )
 
 
-def _only_docstring(function: Function) -> bool:
+def _has_docstring(function: Function) -> bool:
     first = function.body[0]
-    return len(function.body) == 1 and isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from textwrap import dedent
 
-from triathlon_runner.extraction._completion import completed, unfinished
-from triathlon_runner.extraction._prose import code_lines
+from triathlon_runner.extraction._completion import completed, unfinished, without_docstring
+from triathlon_runner.extraction._prose import code_lines, is_all_code
 from triathlon_runner.extraction._repair import (
     under_the_tests_name,
     with_missing_names,
@@ -28,10 +28,13 @@ class Extraction:
     """A program, or the outcome that says why there is none."""
 
     program: str
+    """To be executed."""
     changes: tuple[str, ...] = ()
     """What happened between reply and program beyond taking it out of its fence, in words."""
     outcome: Outcome | None = None
     """None where there is a program."""
+    written: str = ""
+    """The model's own code as it wrote it, before those changes and without the prompt's docstring."""
 
 
 def extract_program(reply: Reply, *, entry_point: str, prompt: str, completes: bool) -> Extraction:
@@ -59,11 +62,13 @@ def extract_program(reply: Reply, *, entry_point: str, prompt: str, completes: b
 def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: bool) -> Extraction:
     whole = completed(prompt, text, entry_point)
     if whole:
-        return Extraction(whole[0], tuple(whole[1]))
+        return Extraction(whole[0], tuple(whole[1]), written=without_docstring(whole[0], entry_point))
     if cut_short:
         return Extraction("", outcome=Outcome.TRUNCATED)
     program = unfinished(prompt, text, entry_point)
-    return Extraction(program) if program else _from_answer(text, entry_point, prompt)
+    if program:
+        return Extraction(program, written=without_docstring(program, entry_point))
+    return _from_answer(text, entry_point, prompt)
 
 
 def _from_answer(text: str, entry_point: str, prompt: str) -> Extraction:
@@ -72,19 +77,22 @@ def _from_answer(text: str, entry_point: str, prompt: str) -> Extraction:
     if main is None:
         body = unfinished(prompt, _body(text), entry_point)
         if body:
-            return Extraction(body, ("put the body under the prompt's signature",))
+            written = without_docstring(body, entry_point)
+            return Extraction(body, ("put the body under the prompt's signature",), written=written)
         return Extraction("", outcome=Outcome.NO_ANSWER)
     others = [unit for unit in units if unit != main]
     program, changes = under_the_tests_name(main, entry_point, others)
     program, dropped = without_demonstration(program, entry_point)
     sources = [*(("another block", unit) for unit in others), ("the prompt", _closed(prompt))]
     program, added = with_missing_names(program, sources, entry_point)
-    return Extraction(program.strip("\n") + "\n", (*changes, *dropped, *added))
+    return Extraction(program.strip("\n") + "\n", (*changes, *dropped, *added), written=main.strip("\n"))
 
 
 def _units(text: str) -> list[str]:
     """Pieces of code: each fenced block, or the statements of the text where no block holds a function."""
     blocks = [block.code for block in code_blocks(text)]
+    if not blocks and functions(text) and is_all_code(text):
+        return [text]
     units = [block if parse(block) else _unmixed(block) for block in blocks]
     if any(_is_code(unit) for unit in units):
         return units

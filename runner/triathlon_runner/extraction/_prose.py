@@ -31,6 +31,16 @@ _KEPT = (
 """Statements that prose is not mistaken for: to Python, `Note` alone would be an expression."""
 
 
+def is_all_code(text: str) -> bool:
+    """Whether the whole text is a program: it parses, and none of its statements may be prose."""
+    tree = parse(text)
+    return tree is not None and all(
+        isinstance(statement, (*_KEPT, ast.Assert))
+        or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call | ast.Constant))
+        for statement in tree.body
+    )
+
+
 def code_lines(text: str) -> str:
     """The statements in the text, in order, without the prose between them; empty where there are none."""
     lines = text.split("\n")

@@ -1,6 +1,6 @@
 """Records of the loop discipline (spec: EVALOOOP)."""
 
-from triathlon_runner.records._base import Outcome, Reply, Strict, UnitRecord
+from triathlon_runner.records._base import Outcome, Reply, Strict, UnitRecord, Usage
 from triathlon_runner.records._verdict import Verdict
 
 
@@ -14,16 +14,22 @@ class LoopStep(Strict):
     reply: Reply
     program: str
     """What was taken out of the reply; empty where nothing could be."""
+    changes: tuple[str, ...] = ()
+    """What extraction changed on the way from reply to program, in words."""
     outcome: Outcome
     verdict: Verdict | None
     """None where there was no program to execute."""
     summary_reply: Reply | None = None
     summary: str | None = None
-    """The sentence that becomes the next prompt; None where no summary was asked for."""
+    """The sentence that becomes the next prompt; None where none was asked for or the reply holds none."""
 
 
 class LoopRecord(UnitRecord):
-    """One task of a loop suite. `outcome` is `passed` where loop M passed, else that of the failing loop."""
+    """One task of a loop suite.
+
+    `outcome` is `passed` where loop M passed, else that of the failing loop. Where a summary could not be had,
+    there is no next prompt: the loops so far are sustained, and the outcome is the summary's.
+    """
 
     max_loops: int
     """M."""
@@ -33,3 +39,5 @@ class LoopRecord(UnitRecord):
     similarity: float | None = None
     """s^l = Sim(p^l, p^(l+1)) for a task that stopped at 1 <= l < M; None where unknown."""
     judge_replies: tuple[Reply, ...] = ()
+    judge_usage: Usage = Usage()
+    """What the judge took; it is another model, so `usage` leaves it out."""

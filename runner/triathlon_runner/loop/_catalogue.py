@@ -1,0 +1,117 @@
+"""The loop suites: three data sets, each as the paper asks and with every variant (EVALOOOP, RQ1 and RQ3)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from triathlon_runner.datasets import DataStore, Problem, core, official
+from triathlon_runner.loop._metrics import metrics
+from triathlon_runner.loop._setting import Attack, Setting, Summary
+from triathlon_runner.loop._suite import LoopSuite
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Discipline, LoopRecord
+from triathlon_runner.suites import DataSetInfo, SuiteEntry
+
+SUMMARIES: Final[tuple[Summary, ...]] = ("detailed", "upper", "structured", "simplified", "redundant")
+TEMPERATURES: Final = (0.2, 0.4, 0.6, 0.8)
+ATTACKS: Final[tuple[Attack, ...]] = ("upper", "structured", "redundant")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A data set that the loop can run on."""
+
+    id: str
+    title: str
+    read: Callable[[DataStore], tuple[Sequence[Problem], DataSetInfo]]
+    core: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A protocol setting that differs, with the name behind the suite's `@`."""
+
+    name: str
+    title: str
+    kind: str
+    setting: Setting
+
+
+VARIANTS: Final[tuple[Variant, ...]] = (
+    *(
+        Variant(f"prompt-{style}", f"summary prompt: {style}", "prompts", Setting(summary=style))
+        for style in SUMMARIES
+    ),
+    *(
+        Variant(f"temperature-{value}", f"temperature {value}", "temperatures", Setting(temperature=value))
+        for value in TEMPERATURES
+    ),
+    *(
+        Variant(
+            f"attack-{name}", f"first prompt attacked: {name}", "attacks", Setting(max_loops=1, attack=name)
+        )
+        for name in ATTACKS
+    ),
+)
+
+
+def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
+    """Every loop suite; nothing is read for this.
+
+    Args:
+        prompts: A user's folder of prompts (`--prompts`).
+    """
+    return tuple(entry for source in _SOURCES for entry in _entries(source, prompts))
+
+
+def _entries(source: _Source, prompts: Path | None) -> Iterator[SuiteEntry]:
+    yield _entry(source, prompts, Setting())
+    for variant in VARIANTS:
+        yield _entry(source, prompts, variant.setting, variant)
+
+
+def _entry(
+    source: _Source, prompts: Path | None, setting: Setting, variant: Variant | None = None
+) -> SuiteEntry:
+    suite_id = f"{source.id}@{variant.name}" if variant else source.id
+    return SuiteEntry(
+        id=suite_id,
+        title=f"{source.title} ({variant.title})" if variant else source.title,
+        discipline=Discipline.LOOP,
+        metrics=metrics(setting.max_loops),
+        record=LoopRecord,
+        build=partial(_build, suite_id, source, prompts, setting),
+        core=source.core,
+        variant_of=source.id if variant else None,
+        variant_kind=variant.kind if variant else None,
+    )
+
+
+def _build(
+    suite_id: str, source: _Source, prompts: Path | None, setting: Setting, store: DataStore
+) -> LoopSuite:
+    problems, data = source.read(store)
+    return LoopSuite(suite_id, data, problems, load_prompts("loop", prompts), setting)
+
+
+def _core(_store: DataStore) -> tuple[Sequence[Problem], DataSetInfo]:
+    return core.problems("seeds"), DataSetInfo("core/seeds", core.VERSION, core.sha256("seeds"))
+
+
+def _mbpp_plus(store: DataStore) -> tuple[Sequence[Problem], DataSetInfo]:
+    file = official.MBPP_PLUS
+    return official.mbpp_plus(store), DataSetInfo("mbpp-plus", file.version, file.sha256)
+
+
+def _humaneval_plus(store: DataStore) -> tuple[Sequence[Problem], DataSetInfo]:
+    file = official.HUMANEVAL_PLUS
+    return official.humaneval_plus(store), DataSetInfo("humaneval-plus", file.version, file.sha256)
+
+
+_SOURCES: Final = (
+    _Source("loop/core", "Loop on our own problems", _core, core=True),
+    _Source("loop/mbpp-plus", "Loop on MBPP+", _mbpp_plus),
+    _Source("loop/humaneval-plus", "Loop on HumanEval+", _humaneval_plus),
+)

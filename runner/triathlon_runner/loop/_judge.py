@@ -1,0 +1,75 @@
+"""The judge: how close are the prompts on both sides of a failure (EVALOOOP, equation 3, listing 2.1)?"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from triathlon_runner.endpoints import Chat, Completion, Message, Model, Sampling
+from triathlon_runner.extraction import spoken
+from triathlon_runner.loop._setting import MAX_TOKENS
+from triathlon_runner.prompts import PromptSet
+from triathlon_runner.records import Finish, LoopStep, Reply, Usage
+
+TEMPLATE = "similarity"
+_SAMPLING = Sampling(max_tokens=MAX_TOKENS, temperature=0.0)
+_ATTEMPTS = 2
+_NUMBER = re.compile(r"\s*(?:score:)?\s*(0|1|0?\.\d+|0\.\d*|1\.0*)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the judge said. `similarity` is None where no usable number came: unknown, not 1."""
+
+    similarity: float | None = None
+    replies: tuple[Reply, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+def protocol(judge: Model | None, prompts: PromptSet) -> Mapping[str, Any] | None:
+    """What of the judge shapes a result."""
+    if judge is None:
+        return None
+    return {
+        "model": judge.id,
+        "prompt": prompts.digest(TEMPLATE),
+        "max_tokens": MAX_TOKENS,
+        "temperature": 0.0,
+    }
+
+
+async def judge_failure(
+    judge: Model, prompts: PromptSet, last_passed: LoopStep, first_failed: LoopStep
+) -> Judgement:
+    """Asks for one number, a second time where the first reply holds none.
+
+    Raises:
+        EndpointError: the judge could not be reached; the unit stays open.
+    """
+    text = prompts.render(
+        TEMPLATE,
+        first_prompt=last_passed.prompt,
+        first_program=last_passed.program,
+        second_prompt=first_failed.prompt,
+        second_program=first_failed.program or "(no program)",
+    )
+    replies: list[Reply] = []
+    usage = Usage()
+    for attempt in range(_ATTEMPTS):
+        answer = await judge.ask(_question(judge, text, attempt), _SAMPLING, sample=attempt)
+        replies.append(answer.reply)
+        usage += answer.usage
+        number = similarity_in(answer.reply)
+        if number is not None:
+            return Judgement(number, tuple(replies), usage)
+    return Judgement(None, tuple(replies), usage)
+
+
+def similarity_in(reply: Reply) -> float | None:
+    """The number of a reply that is one number from 0 to 1 and nothing else, a label `Score:` aside."""
+    match = _NUMBER.fullmatch(spoken(reply.text))
+    return float(match[1]) if match and reply.finish is Finish.STOP else None
+
+
+def _question(judge: Model, text: str, turn: int) -> Chat | Completion:
+    return Completion(text, turn) if judge.kind == "base" else Chat((Message("user", text),), turn)

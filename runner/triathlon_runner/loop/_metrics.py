@@ -1,0 +1,139 @@
+"""The metrics of the loop, each a ratio of sums over tasks (EVALOOOP, section 2.2)."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from triathlon_runner.metrics import Contribution, Metric
+from triathlon_runner.records import LoopRecord, UnitRecord
+
+_ASL = "EVALOOOP, equations 1 to 5"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What a score lies between where some similarities are unknown; both ends are equal where none is."""
+
+    low: float
+    high: float
+
+    @property
+    def is_point(self) -> bool:
+        return self.low == self.high
+
+
+def mean_similarity(record: LoopRecord, unknown: float) -> float:
+    """s̄ of one task that sustained at least one loop (equation 4).
+
+    Args:
+        record: The task.
+        unknown: What stands for a similarity that no judge gave: 0 and 1 span the interval.
+    """
+    sustained = record.sustained_loops
+    if sustained == record.max_loops:
+        return 1.0
+    last = unknown if record.similarity is None else record.similarity
+    return (sustained - 1 + last) / sustained
+
+
+def task_share(record: LoopRecord, unknown: float) -> float:
+    """What one task adds to ASL · T: l² · s̄ / M. Over tasks with l = i they sum to n_i · i² · s_i / M."""
+    sustained = record.sustained_loops
+    return sustained**2 * mean_similarity(record, unknown) / record.max_loops if sustained else 0.0
+
+
+def asl(records: Sequence[UnitRecord]) -> Interval:
+    """Average Sustainable Loops (equation 1); nan at both ends where there are no records."""
+    shares = [(task_share(record, 0.0), task_share(record, 1.0)) for record in _loops(records)]
+    if not shares:
+        return Interval(float("nan"), float("nan"))
+    return Interval(*(sum(ends) / len(shares) for ends in zip(*shares, strict=True)))
+
+
+def asl_of_counts(
+    counts: Mapping[int, int] | Sequence[int], max_loops: int, similarities: Mapping[int, float] | None = None
+) -> float:
+    """Equation 1 from n_0 … n_M, such as a published leaderboard gives them.
+
+    Args:
+        counts: Tasks that sustained exactly i loops, by i.
+        max_loops: M.
+        similarities: s_i; 1 where not given.
+    """
+    by_loops = dict(counts) if isinstance(counts, Mapping) else dict(enumerate(counts))
+    given = similarities or {}
+    total = sum(n * i**2 * given.get(i, 1.0) for i, n in by_loops.items())
+    return total / (max_loops * sum(by_loops.values()))
+
+
+def sustained_counts(records: Sequence[UnitRecord], max_loops: int) -> tuple[int, ...]:
+    """n_0 … n_M."""
+    counts = Counter(record.sustained_loops for record in _loops(records))
+    return tuple(counts[i] for i in range(max_loops + 1))
+
+
+def similarity_means(records: Sequence[UnitRecord]) -> dict[int, Interval]:
+    """s_i (equation 5) for every i >= 1 that occurs."""
+    by_loops: dict[int, list[LoopRecord]] = {}
+    for record in _loops(records):
+        if record.sustained_loops:
+            by_loops.setdefault(record.sustained_loops, []).append(record)
+    return {i: Interval(_mean(group, 0.0), _mean(group, 1.0)) for i, group in sorted(by_loops.items())}
+
+
+def degradation(records: Sequence[UnitRecord], max_loops: int) -> tuple[float, ...]:
+    """Share of tasks that sustained at least j loops, j = 1 … M."""
+    return tuple(_curve_point(j).score(records) for j in range(1, max_loops + 1))
+
+
+def metrics(max_loops: int) -> tuple[Metric, ...]:
+    """The columns of a loop suite. Where M is 1 (an attack on the first prompt) only pass@1 says anything."""
+    if max_loops == 1:
+        return (pass_at_1(),)
+    return (
+        Metric("asl_low", "ASL (lower end)", _ASL, _share(0.0), maximum=max_loops, headline=True),
+        Metric("asl_high", "ASL (upper end)", _ASL, _share(1.0), maximum=max_loops),
+        pass_at_1(),
+        Metric("drop", f"Drop, loop 1 to {max_loops}", "EVALOOOP, section 4", _drop(max_loops)),
+        *(_curve_point(j) for j in range(2, max_loops + 1)),
+    )
+
+
+def pass_at_1() -> Metric:
+    """Share of tasks whose first program passes: the first point of the degradation curve."""
+    return Metric("pass_at_1", "pass@1", "EVALOOOP, table 1", _at_least(1))
+
+
+def _curve_point(loop: int) -> Metric:
+    title = f"Share of tasks that sustain {loop} loops"
+    return Metric(f"sustain_{loop}", title, "EVALOOOP, section 4", _at_least(loop))
+
+
+def _share(unknown: float) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
+    return lambda records: [Contribution(r.task_id, task_share(r, unknown), 1) for r in _loops(records)]
+
+
+def _at_least(loop: int) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
+    return lambda records: [Contribution(r.task_id, r.sustained_loops >= loop, 1) for r in _loops(records)]
+
+
+def _drop(max_loops: int) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
+    return lambda records: [
+        Contribution(r.task_id, 1 <= r.sustained_loops < max_loops, 1) for r in _loops(records)
+    ]
+
+
+def _mean(group: Sequence[LoopRecord], unknown: float) -> float:
+    return sum(mean_similarity(record, unknown) for record in group) / len(group)
+
+
+def _loops(records: Sequence[UnitRecord]) -> Iterator[LoopRecord]:
+    """The loop records, which all must be.
+
+    Raises:
+        TypeError: another discipline's record.
+    """
+    for record in records:
+        if not isinstance(record, LoopRecord):
+            raise TypeError(f"a loop metric got a {type(record).__name__} of suite {record.suite!r}")
+        yield record

@@ -1,0 +1,68 @@
+"""How the two questions of a loop are put to a model of each kind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from triathlon_runner.endpoints import Chat, Completion, Message, Sampling
+from triathlon_runner.loop._setting import BASE_STOPS, Setting
+from triathlon_runner.prompts import PromptSet
+
+Kind = Literal["instruct", "base"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasing:
+    """Questions for one kind of model. A base model goes on with two worked examples and the task."""
+
+    kind: Kind
+    prompts: PromptSet
+    setting: Setting
+
+    def generation(self, task: str, turn: int) -> Chat | Completion:
+        """The question for a program. Every turn is asked anew, even where its prompt came before."""
+        return self._question(self._generate, turn, task=task)
+
+    def summary(self, code: str, turn: int) -> Chat | Completion:
+        """The question for the sentence that becomes the next prompt; a conversation of its own."""
+        return self._question(self._summarise, turn, code=code)
+
+    @property
+    def generation_sampling(self) -> Sampling:
+        return self.setting.sampling(*(BASE_STOPS if self.completes else ()))
+
+    @property
+    def summary_sampling(self) -> Sampling:
+        return self.setting.sampling(*(("\n",) if self.completes else ()))
+
+    @property
+    def completes(self) -> bool:
+        """Whether a reply goes on with the prompt instead of answering it."""
+        return self.kind == "base"
+
+    def protocol(self) -> Mapping[str, Any]:
+        """What of this shapes a result."""
+        used = {self._generate, self._summarise} if self.setting.max_loops > 1 else {self._generate}
+        sampling = self.generation_sampling
+        return {
+            "api": "completions" if self.completes else "chat",
+            "prompts": {name: self.prompts.digest(name) for name in sorted(used)},
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_tokens": sampling.max_tokens,
+            "stop": list(sampling.stop),
+        }
+
+    @property
+    def _generate(self) -> str:
+        return "base-generate" if self.completes else "generate"
+
+    @property
+    def _summarise(self) -> str:
+        style = self.setting.summary
+        name = "summary" if style == "initial" else f"summary-{style}"
+        return f"base-{name}" if self.completes else name
+
+    def _question(self, template: str, turn: int, **values: str) -> Chat | Completion:
+        text = self.prompts.render(template, **values)
+        return Completion(text, turn) if self.completes else Chat((Message("user", text),), turn)

@@ -1,0 +1,93 @@
+"""The prompts p^1, p^2, …: the data set's own, its attacked forms, and those that a model wrote itself."""
+
+import re
+from dataclasses import dataclass
+from textwrap import dedent, indent
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.extraction import code_blocks, spoken
+from triathlon_runner.loop._setting import Attack
+from triathlon_runner.prompts import PromptSet
+
+_EXAMPLES = re.compile(r"^[ \t]*(>>>|assert\b|(for )?examples?\b|input\b)", re.MULTILINE | re.IGNORECASE)
+_DOCSTRING = re.compile(r"(\"\"\"|''')(.*?)\1", re.DOTALL)
+_QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("`", "`"))
+
+
+def first_prompt(problem: Problem, attack: Attack | None, prompts: PromptSet) -> str:
+    """p^1: the data set's prompt, or its attacked form (EVALOOOP, listing 3.1)."""
+    parts = _split(problem.prompt)
+    if attack is None or parts is None:
+        return problem.prompt
+    if attack == "upper":
+        changed = parts.description.upper()
+        return parts.joined(f"{changed}\n{parts.examples}" if parts.examples else changed)
+    rendered = prompts.render(f"attack-{attack}", description=parts.description, examples=parts.examples)
+    return parts.joined(rendered)
+
+
+def next_prompt(sentence: str, assertion: str) -> str:
+    """p^(j+1): the model's own sentence and the assertion that fixes name and signature, as a docstring."""
+    body = sentence.removesuffix(assertion).rstrip()
+    return '"""\n' + "\n".join(part for part in (body, assertion) if part) + '\n"""\n'
+
+
+def program_part(prompt: str) -> str:
+    """What of a prompt a program could continue or borrow from: nothing of one that is all docstring."""
+    return "" if _is_docstring(prompt) else prompt
+
+
+def sentence_of(text: str, *, completes: bool) -> str:
+    """The summary in a reply: its text without reasoning and without fences or quotes around all of it."""
+    sentence = spoken(text).strip()
+    if completes:
+        return sentence.partition("\n")[0].strip()
+    blocks = code_blocks(sentence)
+    if len(blocks) == 1 and sentence.startswith("```") and sentence.endswith("```"):
+        sentence = blocks[0].code.strip()
+    sentence = sentence.removeprefix('"""').removesuffix('"""').strip()
+    for left, right in _QUOTES:
+        inner = sentence[1:-1]
+        if len(sentence) > 1 and sentence[0] == left and sentence[-1] == right and left not in inner:
+            return inner.strip()
+    return sentence
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A prompt taken apart: what stands around its last docstring, and what is in it."""
+
+    before: str
+    after: str
+    margin: str
+    description: str
+    examples: str
+
+    def joined(self, text: str) -> str:
+        return f"{self.before}\n{indent(text, self.margin)}\n{self.margin}{self.after}"
+
+
+def _split(prompt: str) -> _Parts | None:
+    """None where there is no docstring to change."""
+    found = list(_DOCSTRING.finditer(prompt))
+    if not found:
+        return None
+    last = found[-1]
+    line_start = prompt.rfind("\n", 0, last.start()) + 1
+    margin = re.match(r"[ \t]*", prompt[line_start:])
+    text = dedent((margin[0] if margin else "") + last[2].lstrip("\n"))
+    examples = _EXAMPLES.search(text)
+    cut = examples.start() if examples else len(text)
+    quotes = last[1]
+    return _Parts(
+        before=prompt[: last.start()] + quotes,
+        after=quotes + prompt[last.end() :],
+        margin=margin[0] if margin else "",
+        description=text[:cut].strip(),
+        examples=text[cut:].strip("\n").rstrip(),
+    )
+
+
+def _is_docstring(prompt: str) -> bool:
+    found = _DOCSTRING.match(prompt.strip())
+    return found is not None and found.end() == len(prompt.strip())

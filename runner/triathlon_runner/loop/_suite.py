@@ -1,0 +1,102 @@
+"""A loop suite: one data set with one setting."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.endpoints import Model
+from triathlon_runner.grading import Grader
+from triathlon_runner.loop import _judge
+from triathlon_runner.loop._phrasing import Kind, Phrasing
+from triathlon_runner.loop._prompt import first_prompt
+from triathlon_runner.loop._setting import Setting
+from triathlon_runner.loop._unit import LoopUnit
+from triathlon_runner.prompts import PromptSet
+from triathlon_runner.records import Discipline, LoopRecord
+from triathlon_runner.suites import DataSetInfo, Task
+
+
+@dataclass
+class LoopSuite:
+    """Runs the loop of EVALOOOP over problems. Without a `judge`, similarities stay unknown."""
+
+    id: str
+    data: DataSetInfo
+    problems: Sequence[Problem]
+    prompts: PromptSet
+    setting: Setting = field(default_factory=Setting)
+    judge: Model | None = None
+    """May be set until the first unit runs; it is part of the protocol."""
+
+    @property
+    def discipline(self) -> Discipline:
+        return Discipline.LOOP
+
+    def tasks(self) -> Sequence[Task]:
+        return [Task(problem.task_id, problem.level) for problem in self.problems]
+
+    def protocol(self, kind: str) -> Mapping[str, Any]:
+        """Prompts, sampling, loops, attack, judge and data set."""
+        attack = self.setting.attack
+        return {
+            "max_loops": self.setting.max_loops,
+            "attack": attack,
+            **(
+                {"attack_prompt": self.prompts.digest(f"attack-{attack}")}
+                if attack and attack != "upper"
+                else {}
+            ),
+            **self._phrasing(kind).protocol(),
+            "judge": _judge.protocol(self._used_judge, self.prompts),
+            "data": {"name": self.data.name, "version": self.data.version, "sha256": self.data.sha256},
+        }
+
+    async def run(self, task_id: str, sample: int, model: Model, grader: Grader, protocol: str) -> LoopRecord:
+        """Runs one task to its end.
+
+        Raises:
+            InfrastructureError: the unit stays open.
+        """
+        begin = time.monotonic()
+        problem = self._by_id[task_id]
+        unit = LoopUnit(problem, self._phrasing(model.kind), model, grader, sample)
+        await unit.run(first_prompt(problem, self.setting.attack, self.prompts))
+        judgement = await self._judged(unit)
+        return LoopRecord(
+            suite=self.id,
+            model=model.id,
+            task_id=task_id,
+            sample=sample,
+            protocol=protocol,
+            outcome=unit.outcome,
+            usage=unit.usage,
+            seconds=time.monotonic() - begin,
+            max_loops=self.setting.max_loops,
+            sustained_loops=unit.sustained,
+            loops=tuple(unit.steps),
+            similarity=judgement.similarity,
+            judge_replies=judgement.replies,
+            judge_usage=judgement.usage,
+        )
+
+    async def _judged(self, unit: LoopUnit) -> _judge.Judgement:
+        """Only a failure behind a passed loop has prompts on both its sides."""
+        if self._used_judge is None or not 1 <= unit.sustained < len(unit.steps):
+            return _judge.Judgement()
+        before, failed = unit.steps[-2:]
+        return await _judge.judge_failure(self._used_judge, self.prompts, before, failed)
+
+    @property
+    def _used_judge(self) -> Model | None:
+        return self.judge if self.setting.max_loops > 1 else None
+
+    def _phrasing(self, kind: str) -> Phrasing:
+        checked: Kind = "base" if kind == "base" else "instruct"
+        return Phrasing(checked, self.prompts, self.setting)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Problem]:
+        return {problem.task_id: problem for problem in self.problems}
