@@ -71,7 +71,7 @@ def test_bad_files_are_refused_with_line_and_key(tmp_path: Path, text: str, said
 
 def test_a_missing_file_says_what_to_do(tmp_path: Path) -> None:
     """No file: where it was looked for and what to write."""
-    with pytest.raises(UserError, match="no models file at .*--models-file"):
+    with pytest.raises(UserError, match=r"no models file at .*--models-file"):
         registry.load(tmp_path / "nothing.yaml")
 
 
@@ -86,6 +86,6 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
 def test_an_unknown_model_gets_the_nearest_name(tmp_path: Path) -> None:
     """A misspelt id is answered with the id that was meant."""
     listed = load(tmp_path, GOOD.replace("id: b", "id: gpt-large"))
-    with pytest.raises(UserError, match="unknown model 'gpt-lrage'; did you mean gpt-large"):
+    with pytest.raises(UserError, match=r"unknown model .gpt-lrage.; did you mean gpt-large"):
         listed.select(["gpt-lrage"])
     assert [row.id for row in listed.select(["a"])] == ["a"]
