@@ -1,10 +1,10 @@
-"""Synthetic results: models of a known strength on tasks of a known difficulty, written as the runner writes."""
+"""Synthetic results: models of a known strength on tasks of a known difficulty, as the runner writes them."""
 
 import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,6 @@ class FakeSuite:
     open_units: int = 0
     padding: int = 0
     """Characters added to each reply, to make files as large as real ones."""
-    parents: dict[str, str] = field(default_factory=dict)
 
 
 def write_results(
@@ -120,7 +119,9 @@ def protocol_of(suite: str) -> str:
 
 def fake_records(model: FakeModel, suite: FakeSuite, seed: int = 1) -> Iterator[UnitRecord]:
     """One record a planned task. Task difficulties are the same for all models."""
-    rng = np.random.default_rng([seed, int.from_bytes(hashlib.sha256(model.id.encode()).digest()[:4])])
+    rng = np.random.default_rng(
+        [seed, int.from_bytes(hashlib.sha256(f"{model.id} {suite.entry.id}".encode()).digest()[:4])]
+    )
     make = {Discipline.LOOP: _loop, Discipline.RUNTIME: _runtime, Discipline.EVOLVED: _evolved}
     for index in range(suite.planned or suite.tasks):
         difficulty = 3 * np.sin(index * 12.9898)
@@ -154,7 +155,8 @@ def _verdict(outcome: Outcome) -> Verdict | None:
 
 def _program(index: int, version: int, padding: int) -> str:
     body = "\n".join(f"    # step {n}: keep what is needed" for n in range(padding // 40))
-    return f"def repeat_{index}(text, times):\n{body}\n    return ''.join(c * times for c in text)  # v{version}\n"
+    head = f"def repeat_{index}(text, times):  # version {version}\n"
+    return f"{head}{body}\n    return ''.join(letter * times for letter in text)\n"
 
 
 def _loop(
@@ -222,7 +224,7 @@ def _runtime(
     output = _answer(bool(rng.random() < chance), "6", "7")
     answers = [a for s in statements for a in (s.coverage, s.state, s.path)] + [output]
     right = all(answer.correct for answer in answers)
-    program = "def add(values):\n    total = 0\n    for value in values:\n        total += value\n    return total\n"
+    program = "def add(values):\n    total = 0\n    for v in values:\n        total += v\n    return total\n"
     return RuntimeRecord(
         **_base(model, suite, index, 10),
         outcome=Outcome.PASSED if right else Outcome.FAILED,

@@ -1,4 +1,4 @@
-"""Figures as static SVG: they work without JavaScript, from a file and in print, and take the page's colours."""
+"""Figures as static SVG: they work without JavaScript, from a file, in print, in the page's colours."""
 
 from triathlon_site.figures._curves import Series, curves
 from triathlon_site.figures._radar import radar

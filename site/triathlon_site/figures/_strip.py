@@ -8,7 +8,7 @@ WIDTH = 96
 
 
 def strip(low: float, value: float, high: float, maximum: float) -> Markup:
-    """A line from low to high with a dot at the value; the numbers stand beside it in text, so it is hidden."""
+    """A line from low to high with a dot at the value; hidden from screen readers, who have the numbers."""
     scale = (WIDTH - 6) / maximum
     start, middle, end = (3 + scale * point for point in (low, value, high))
     return Markup(

@@ -1,4 +1,4 @@
-"""SVG elements as markup: escaped, without inline style, numbers rounded so that equal input gives equal bytes."""
+"""SVG elements as markup: escaped, without inline style, numbers rounded to what an eye sees."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -56,8 +56,6 @@ class FileAggregate(Strict):
     """Lines of an earlier protocol: not counted."""
     metrics: dict[str, Parts]
     notices: tuple[Notice, ...]
-    evidence: dict[str, str] = {}
-    """Page and anchor of each unit's evidence, by `task_id` (and `#sample` from the second on)."""
 
     @property
     def open_units(self) -> int:

@@ -1,7 +1,19 @@
 """Pages: from scores to HTML, through typed contexts and jinja2 templates."""
 
+from triathlon_site.pages._data import Row, score_rows
 from triathlon_site.pages._environment import Environment, find_templates
 from triathlon_site.pages._models import ModelInfo, model_infos
-from triathlon_site.pages._site import Page, Site, render_site
+from triathlon_site.pages._page import Page
+from triathlon_site.pages._site import Gathered, render_site
 
-__all__ = ["Environment", "ModelInfo", "Page", "Site", "find_templates", "model_infos", "render_site"]
+__all__ = [
+    "Environment",
+    "Gathered",
+    "ModelInfo",
+    "Page",
+    "Row",
+    "find_templates",
+    "model_infos",
+    "render_site",
+    "score_rows",
+]

@@ -5,14 +5,15 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from triathlon_site.load import Notice
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Page
 from triathlon_site.scores import Board, Overall, Score
 
-DATA_SCHEMA = 1
+DATA_SCHEMA: Final = 1
+Row = dict[str, Any]
 
 
 def draft(boards: Sequence[Board], overalls: Mapping[str, Overall], notices: Sequence[Notice]) -> Draft:
@@ -37,13 +38,21 @@ def files(
     yield _json("data/notices.json", {"notices": [notice.model_dump() for notice in notices]})
 
 
-def _board_rows(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[dict[str, Any]]:
+def score_rows(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Row]:
+    """Every score of every board as flat fields."""
+    for board in boards:
+        yield from _board_rows(board, models)
+
+
+def _board_rows(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Row]:
     for column in board.columns:
         for model in board.models:
             if model in column.scores:
                 yield {
+                    "board": board.plan.id,
                     "model": model,
                     "name": models[model].name,
+                    "suites": [suite for suite, _ in column.column.parts],
                     "column": column.column.id,
                     "title": column.column.title,
                     **score_fields(column.scores[model]),
@@ -103,9 +112,12 @@ def _csv(path: str, rows: Sequence[Mapping[str, Any]]) -> Page:
     return Page(path, text.getvalue())
 
 
-def _no_formula(row: Mapping[str, Any]) -> dict[str, Any]:
+def _no_formula(row: Mapping[str, Any]) -> Row:
     """A name that a spreadsheet would run as a formula gets an apostrophe in front."""
-    return {
-        key: f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
-        for key, value in row.items()
-    }
+    return {key: _no_formula_text(value) for key, value in row.items()}
+
+
+def _no_formula_text(value: Any) -> Any:
+    if isinstance(value, list):
+        return " ".join(value)
+    return f"'{value}" if isinstance(value, str) and value.startswith(tuple("=+-@\t\r")) else value

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from triathlon_site.figures import Series, radar
 from triathlon_site.pages._findings import finding
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import Draft, Row, board_page, cell, part_run
+from triathlon_site.pages._page import BoardRow, Draft, board_page, cell, part_run
 from triathlon_site.scores import Board, ColumnScores
 
 SHOWN: Final = 5
@@ -19,7 +19,7 @@ SHOWN: Final = 5
 
 def draft(board: Board, models: Mapping[str, ModelInfo]) -> Draft:
     rows = [
-        Row(
+        BoardRow(
             models[model],
             tuple(
                 cell(column, model, with_strip=column is board.headline) for column in _shown_columns(board)

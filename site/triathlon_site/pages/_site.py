@@ -8,14 +8,14 @@ from triathlon_site.load import Notice, Results
 from triathlon_site.pages import _agreement, _data, _discipline, _method, _model, _overall
 from triathlon_site.pages._environment import Environment
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import Link, Page, board_page
+from triathlon_site.pages._page import Draft, Link, Page, board_page
 from triathlon_site.scores import Board, Overall
 
 FAMILY_TITLES: Final = {"core": "own problems", "official": "official data"}
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Gathered:
     """Everything that pages are made of."""
 
     results: Results
@@ -32,7 +32,7 @@ class Site:
         return self.results.notices
 
 
-def render_site(site: Site, environment: Environment) -> Iterator[Page]:
+def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
     """Every page and data file, in a fixed order."""
     nav = _nav(site)
     for draft in _drafts(site):
@@ -48,7 +48,7 @@ def render_site(site: Site, environment: Environment) -> Iterator[Page]:
     yield from _data.files(site.boards, site.overalls, site.models, site.notices)
 
 
-def _drafts(site: Site) -> Iterator[_overall.Draft]:
+def _drafts(site: Gathered) -> Iterator[Draft]:
     yield from _overall.drafts(site.overalls, site.models, site.results)
     for board in site.boards:
         yield _discipline.draft(board, site.models)
@@ -58,7 +58,7 @@ def _drafts(site: Site) -> Iterator[_overall.Draft]:
     yield _data.draft(site.boards, site.overalls, site.notices)
 
 
-def _nav(site: Site) -> list[Link]:
+def _nav(site: Gathered) -> list[Link]:
     links = [Link("Overall", "index.html")]
     links += [
         Link(_overall.title(family), _overall.path(family, site.overalls))

@@ -23,7 +23,7 @@ class Weighting:
 
 
 def percentiles(scores: Sequence[float] | Array) -> Array:
-    """Share of the other models that a model beats, ties half, 0 to 100; nan stays nan; 50 for a lone model."""
+    """Share of the other models that a model beats, ties half, 0 to 100; nan stays; 50 for a lone model."""
     values = np.asarray(scores, dtype=float)
     known = ~np.isnan(values)
     result = np.full(len(values), np.nan)

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triathlon_site.uncertainty import Sample, holm, paired_p_values
 
 SIGNIFICANCE: Final = 0.05
 
 
-def tiers(samples: Sequence[Sample], scores: Sequence[float]) -> list[int | None]:
+def tiers(samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float64]) -> list[int | None]:
     """The tier of each model, from 1; None without a score.
 
     The best model leads tier 1. It is compared with every model below by the paired bootstrap, the p-values

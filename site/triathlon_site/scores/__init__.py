@@ -1,4 +1,4 @@
-"""Every model × column with score, interval, rank and tier: the numbers that pages and `triathlon scores` show."""
+"""Every model × column with score, interval, rank and tier: what pages and `triathlon scores` show."""
 
 from triathlon_site.scores._boards import BoardPlan, Column, plan_boards
 from triathlon_site.scores._overall import Overall, OverallRow, overall

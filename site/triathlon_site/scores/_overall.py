@@ -32,7 +32,7 @@ class Overall:
 
 
 def overall(boards: Sequence[Board]) -> Overall:
-    """Models with a result in every discipline are ranked by the mean of their percentiles among each other."""
+    """Models with a result in every discipline are ranked by the mean of their percentiles."""
     models = sorted({model for board in boards for model in board.models})
     complete = [m for m in models if all(m in board.headline.scores for board in boards)]
     shares = np.array(
@@ -59,12 +59,12 @@ def overall(boards: Sequence[Board]) -> Overall:
 
 def _drawn_means(boards: Sequence[Board], models: Sequence[str]) -> np.typing.NDArray[np.float64]:
     """Draws × models: the mean percentile within each draw; the disciplines' draws are independent."""
-    total = 0.0
+    total: np.typing.NDArray[np.float64] = np.zeros(1)
     for board in boards:
         order = sorted(board.models)
         own = board.headline.draws[:, [order.index(model) for model in models]]
         total = total + rank_draws(-own)
-    return np.asarray(total) / len(boards)
+    return np.asarray(total / len(boards))
 
 
 def _unranked(model: str, boards: Sequence[Board]) -> OverallRow:

@@ -1,10 +1,10 @@
 """The bootstrap over tasks.
 
-It is the Bayesian bootstrap (Rubin, The Annals of Statistics 9, 1981): each draw gives every task a weight from
-the standard exponential distribution, the same weight for all models, which makes every comparison paired. Two
-pseudo-tasks of weight Gamma(1/2), one at either end of the scale, keep the interval honest where few tasks were
-run or all of them agree. For pass@1 the result is exactly the Jeffreys interval. The plain percentile bootstrap
-would give a model that solves 0 of 10 tasks the interval 0 to 0.
+It is the Bayesian bootstrap (Rubin, The Annals of Statistics 9, 1981): each draw gives every task a weight
+from the standard exponential distribution, the same for all models, which makes every comparison paired. Two
+pseudo-tasks of weight Gamma(1/2), one at either end of the scale, keep the interval honest where few tasks
+were run or all of them agree; for pass@1 the result is exactly the Jeffreys interval. The plain percentile
+bootstrap would give a model that solves 0 of 10 tasks the interval 0 to 0.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class Sample:
 
     def tasks(self) -> NDArray[np.int64]:
         """How many clusters count, a model."""
-        return np.count_nonzero(self.denominators, axis=1)
+        return np.asarray(np.count_nonzero(self.denominators, axis=1))
 
 
 def generator(*names: str) -> np.random.Generator:
@@ -75,7 +75,7 @@ def draw(sample: Sample, draws: int = DRAWS) -> Draws:
 
 def mean_denominator(sample: Sample) -> Array:
     """What one task weighs, a model: the size of a pseudo-task."""
-    return sample.denominators.sum(axis=1) / np.maximum(sample.tasks(), 1)
+    return np.asarray(sample.denominators.sum(axis=1) / np.maximum(sample.tasks(), 1))
 
 
 def _ratio(numerator: Array, denominator: Array, scale: float) -> Array:

@@ -64,7 +64,7 @@ def _pseudo_scores(part: Sample, weights: Array, ends: Array) -> Array:
     top[:, 0] = won[:, 0]
     numerators = weights @ part.numerators.T + top * part.top
     denominators = weights @ part.denominators.T + won + lost
-    return part.scale * numerators / denominators
+    return np.asarray(part.scale * numerators / denominators)
 
 
 def _by_shared_tasks(sample: Sample, leader: int, others: Sequence[int]) -> dict[bytes, list[int]]:
@@ -86,7 +86,7 @@ def _two_sided(difference: Array) -> Array:
 
 
 def holm(p_values: NDArray[np.float64]) -> Array:
-    """Holm's step-down adjustment (Scandinavian Journal of Statistics 6, 1979): compare with the level itself."""
+    """Holm's step-down adjustment (Scandinavian Journal of Statistics 6, 1979)."""
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")
     stepped = np.maximum.accumulate((count - np.arange(count)) * p_values[order])

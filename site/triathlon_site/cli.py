@@ -1,0 +1,111 @@
+"""The commands of the site, added to the runner's: `triathlon build`, `serve`, `scores`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from triathlon_runner import registry
+from triathlon_runner.cli import app, run_app
+from triathlon_runner.errors import UserError
+from triathlon_site.build import Gathered, build, cache_folder, gather
+from triathlon_site.pages import Row, score_rows
+from triathlon_site.serve import serve
+
+ModelsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--models-file",
+        help="The list of models; left out: models.yaml, where there is one.",
+        envvar="TRIATHLON_MODELS",
+    ),
+]
+ResultsFolder = Annotated[
+    Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")
+]
+Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
+
+
+def main() -> None:
+    """Entry point of the `triathlon` command."""
+    run_app()
+
+
+@app.command("build")
+def build_command(
+    models_file: ModelsFile = None,
+    results: ResultsFolder = Path("results"),
+    out: Out = Path("_site"),
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Any fault in the results ends the build.")
+    ] = False,
+) -> None:
+    """Writes the site from the results. A build that fails leaves the old site as it was."""
+    report = build(results, out, load_models(models_file), strict, cache=cache_folder())
+    console = Console(highlight=False, soft_wrap=True)
+    for notice in report.notices:
+        console.print(f"warning: {notice}", markup=False)
+    console.print(
+        f"{report.pages} files for {report.models} models in {report.seconds:.1f} s: {out / 'index.html'}",
+        markup=False,
+    )
+
+
+@app.command("serve")
+def serve_command(
+    out: Out = Path("_site"),
+    port: Annotated[int, typer.Option("--port", help="0 takes any free port.", min=0, max=65535)] = 8000,
+) -> None:
+    """Shows the site on this machine only (loopback), until Ctrl-C."""
+    serve(out, port, started=lambda address: typer.echo(f"{address}  (Ctrl-C stops)"))
+
+
+@app.command("scores")
+def scores_command(
+    models_file: ModelsFile = None,
+    results: ResultsFolder = Path("results"),
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document instead of tables.")] = False,
+) -> None:
+    """Every model, suite and metric with interval, tasks and open units: the numbers of the site."""
+    gathered = gather(results, load_models(models_file), cache=cache_folder())
+    rows = list(score_rows(gathered.boards, gathered.models))
+    if as_json:
+        typer.echo(json.dumps({"schema": 1, "scores": rows}, indent=1, ensure_ascii=False))
+    else:
+        _print_tables(gathered, rows)
+
+
+def load_models(path: Path | None) -> registry.Registry | None:
+    """models.yaml; without the option and without the file, models are shown by their ids alone."""
+    if path is None and not Path("models.yaml").exists():
+        return None
+    return registry.load(path or Path("models.yaml"))
+
+
+def _print_tables(gathered: Gathered, rows: list[Row]) -> None:
+    console = Console(highlight=False)
+    if not rows:
+        raise UserError("no results to show; run `triathlon run` first or name their folder with --results")
+    for board in gathered.boards:
+        table = Table(title=f"{board.plan.discipline}, {board.plan.family}", title_justify="left")
+        table.add_column("model", overflow="fold")
+        table.add_column("column")
+        for name in ("score", "95 %", "rank", "tasks", "open"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for row in rows:
+            if row["board"] == board.plan.id:
+                span = f"{row['low']:.4g}–{row['high']:.4g}"
+                ranks = f"{'=' if row['tied'] else ''}{row['rank']} ({row['rank_low']}–{row['rank_high']})"
+                table.add_row(
+                    str(row["model"]),
+                    str(row["title"]),
+                    f"{row['score']:.4g}",
+                    span,
+                    ranks,
+                    str(row["tasks"]),
+                    str(row["open_units"]),
+                )
+        console.print(table)
