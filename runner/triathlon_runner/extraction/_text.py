@@ -106,8 +106,8 @@ class _Scanner:
 
 
 def _plain(code: str) -> str:
-    """Without common indentation, and without the signs of an interactive session."""
-    lines = dedent(code).split("\n")
+    """Without common indentation, and without the signs of an interactive session; else as it is."""
+    lines = (dedent(code) if code.lstrip("\n")[:1].isspace() else code).split("\n")
     session = [line for line in lines if _PROMPT_SIGN.match(line)]
     if session and lines[0].startswith(">>>"):
         lines = [_PROMPT_SIGN.sub("", line) for line in session]

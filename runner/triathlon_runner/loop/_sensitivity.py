@@ -10,7 +10,7 @@ from scipy.stats import rankdata, spearmanr
 Scores = Mapping[str, float]
 """A score by model; higher is better."""
 Ties = Literal["shared", "by_asl"]
-"""Equal pass@1: all get the smallest rank (ours everywhere), or the higher ASL goes first (the paper's way)."""
+"""Equal pass@1: all get the smallest rank (ours everywhere), or the higher ASL goes first (the paper)."""
 LARGE_SHIFT = 10
 
 
