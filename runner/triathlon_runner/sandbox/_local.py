@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from triathlon_runner.errors import UserError
 from triathlon_runner.sandbox._api import (
+    Call,
     Ended,
     Execution,
     Job,
@@ -22,7 +24,8 @@ from triathlon_runner.sandbox._api import (
 from triathlon_runner.sandbox._decode import MalformedError, decode
 from triathlon_runner.sandbox._exchange import Exchange
 from triathlon_runner.sandbox._inside import frames
-from triathlon_runner.sandbox._worker import Worker, interpreter_paths
+from triathlon_runner.sandbox._settings import LEVELS, Level, python_settings
+from triathlon_runner.sandbox._worker import ChildEnd, Worker
 
 OnResult = Callable[[int, Returned | Raised], bool]
 
@@ -31,19 +34,43 @@ OnResult = Callable[[int, Returned | Raised], bool]
 async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIterator[Sandbox]:
     """A sandbox on this machine, `jobs` children at once (default: as many as cores).
 
+    `level` is `namespaces`, `lite` or `auto`, the strongest that works here.
+
     Raises:
-        SandboxError: no isolation level works here.
+        SandboxError: the level, or any, does not work here; the message says what to enable.
     """
-    sandbox = LocalSandbox(level, jobs or len(os.sched_getaffinity(0)))
+    sandbox = await _strongest(level, jobs or len(os.sched_getaffinity(0)))
     try:
         yield sandbox
     finally:
         await sandbox.aclose()
 
 
+async def _strongest(wanted: str, jobs: int) -> "LocalSandbox":
+    levels = [level for level in LEVELS if wanted in ("auto", level)]
+    if not levels:
+        raise UserError(f"no isolation level {wanted!r}: choose auto, {', '.join(LEVELS)}")
+    refusals = []
+    for level in levels:
+        sandbox = LocalSandbox(level, jobs)
+        try:
+            await sandbox.check()
+        except SandboxError as error:
+            await sandbox.aclose()
+            refusals.append(f"{level}: {error}")
+        else:
+            return sandbox
+    raise SandboxError(
+        f"nothing is executed here, no isolation level works ({'; '.join(refusals)}). "
+        "Enable unprivileged user namespaces, or Landlock (Linux 5.13 or later, `landlock` among the LSMs)."
+    )
+
+
 class LocalSandbox:
-    def __init__(self, level: str, jobs: int) -> None:
-        self._level = level
+    """Servers are started when needed and kept while they are clean."""
+
+    def __init__(self, level: Level, jobs: int) -> None:
+        self._level: Level = level
         self._places = asyncio.Semaphore(jobs)
         self._idle: dict[frozenset[str], list[Worker]] = {}
 
@@ -68,7 +95,17 @@ class LocalSandbox:
         idle = self._idle.get(libraries)
         if idle:
             return idle.pop()
-        return await Worker.start({"libraries": sorted(libraries), "path": interpreter_paths()})
+        return await Worker.start(lambda place: python_settings(self._level, libraries, place))
+
+    async def check(self) -> None:
+        """Runs a first program.
+
+        Raises:
+            SandboxError: the level does not work here.
+        """
+        execution = await self.run(Job("def f(x):\n    return x + 1\n", (Call("f", (1,)),)))
+        if execution.results != (Returned(2),):
+            raise SandboxError(f"a first program did not run: {execution.detail}")
 
     async def aclose(self) -> None:
         for workers in self._idle.values():
@@ -98,16 +135,16 @@ class _Run:
         timer = asyncio.get_running_loop().call_later(limits.wall_seconds, self._on_sleeper)
         try:
             exchange.feed(_encode(self._job), last=True)
-            status, cpu = await self._worker.run(self._job, exchange)
+            end = await self._worker.run(limits, exchange)
             exchange.drain()
         finally:
             timer.cancel()
             exchange.close()
-        self._conclude(status, cpu)
+        self._conclude(end)
         assert self._ended is not None
         return Execution(
             ended=self._ended, results=tuple(self._results), detail=self._detail,
-            stdout=exchange.printed(0), stderr=exchange.printed(1), cpu_seconds=cpu,
+            stdout=exchange.printed(0), stderr=exchange.printed(1), cpu_seconds=end.cpu_seconds,
         )  # fmt: skip
 
     def _on_frame(self, kind: bytes, payload: bytes) -> bool:
@@ -139,17 +176,17 @@ class _Run:
     def _on_sleeper(self) -> None:
         self._end(Ended.TIMED_OUT, f"did not end within {self._job.limits.wall_seconds:g} s")
 
-    def _conclude(self, status: int, cpu: float) -> None:
+    def _conclude(self, end: ChildEnd) -> None:
         if self._ended is not None:
             return
-        code = os.waitstatus_to_exitcode(status)
-        if code < 0 and cpu >= self._job.limits.cpu_seconds - 0.05:
-            self._ended, self._detail = Ended.TIMED_OUT, f"used {cpu:.1f} s of CPU time"
+        code = os.waitstatus_to_exitcode(end.status)
+        if code < 0 and not end.note and end.cpu_seconds >= self._job.limits.cpu_seconds - 0.05:
+            self._ended, self._detail = Ended.TIMED_OUT, f"used {end.cpu_seconds:.1f} s of CPU time"
         elif code == 0 and self._loaded and len(self._results) == len(self._job.calls):
             self._ended = Ended.FINISHED
         else:
-            self._ended = Ended.DIED
-            self._detail = f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
+            ending = f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
+            self._ended, self._detail = Ended.DIED, end.note or ending
 
 
 def _raised(payload: bytes) -> Raised:

@@ -2,6 +2,7 @@
 
 It speaks with the runner over a SEQPACKET socket. A job is one message (JSON limits) that carries the child's
 four descriptors; `K` kills the running child; at its end the server reports wait status and CPU seconds.
+Programs, inputs and results never pass through it.
 """
 
 import fcntl
@@ -9,14 +10,15 @@ import gc
 import importlib
 import json
 import os
-import resource
+import random
 import select
 import signal
 import socket
 import sys
+from collections.abc import Mapping
 from typing import Any
 
-from . import child
+from . import child, confine
 
 STANDARD = [
     *[
@@ -47,16 +49,31 @@ STANDARD = [
 ]
 """Imported once before the first fork: what programs of the data sets import."""
 
+SCRATCH_BYTES = 64 << 20
+WATCH_MILLISECONDS = 250
+"""How often the scratch directory is measured where no file system bounds it."""
+_READY = 5
+"""The child's descriptor that says "confined"; closed before anything untrusted runs."""
+CONFINED = b"confined"
+
 
 def main(control: int, configuration: str) -> None:
-    settings = json.loads(configuration)
-    _warm(settings)
+    """Prepares the server and serves until the runner hangs up."""
+    os.environ.clear()
     channel = socket.socket(fileno=control)
+    try:
+        settings = json.loads(configuration)
+        _warm(settings)
+        server = Server(channel, confine.prepare(settings), watch=settings["level"] != "namespaces")
+    except (OSError, ImportError, KeyError) as error:
+        channel.send(json.dumps({"error": str(error)}).encode())
+        return
     channel.send(b'{"ready": true}')
-    _serve(channel)
+    server.serve()
 
 
-def _warm(settings: dict[str, Any]) -> None:
+def _warm(settings: Mapping[str, Any]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in STANDARD:
         importlib.import_module(name)
     sys.path.extend(settings["path"])
@@ -67,32 +84,75 @@ def _warm(settings: dict[str, Any]) -> None:
     gc.freeze()
 
 
-def _serve(channel: socket.socket) -> None:
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(channel, 1 << 16, 8)
-        if not message:
-            return
-        if message == b"K":
-            continue
+class Server:
+    def __init__(self, channel: socket.socket, confinement: confine.Confinement, *, watch: bool) -> None:
+        self._channel = channel
+        self._confinement = confinement
+        self._watch = watch
+
+    def serve(self) -> None:
+        """One job after the other."""
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(self._channel, 1 << 12, 4)
+            if not message:
+                return
+            if message != b"K":  # a kill that came too late
+                self._channel.send(json.dumps(self._run(json.loads(message), descriptors)).encode())
+
+    def _run(self, job: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
+        word, ready = os.pipe()
         pid = os.fork()
         if pid == 0:
-            _become_child(json.loads(message), descriptors)
-        for descriptor in descriptors:
+            _become_child(self._confinement, job, [*descriptors, ready])
+        for descriptor in (*descriptors, ready):
             os.close(descriptor)
-        status, cpu = _wait(pid, channel)
-        channel.send(json.dumps({"status": status, "cpu": cpu}).encode())
+        note = self._wait(pid)
+        _, status, usage = os.wait4(pid, 0)
+        report = {
+            "status": status,
+            "cpu": usage.ru_utime + usage.ru_stime,
+            "note": note,
+            "confinement": os.read(word, 1000).decode() or "the child ended",
+            "dirty": any(True for _ in os.scandir(self._confinement.scratch)),
+        }
+        os.close(word)
+        return report
+
+    def _wait(self, pid: int) -> str:
+        """Waits for the child's end, killing it when the runner says so, or hangs up."""
+        handle = os.pidfd_open(pid)
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        poll.register(self._channel, select.POLLIN)
+        note = ""
+        try:
+            while True:
+                ready = {number for number, _ in poll.poll(WATCH_MILLISECONDS if self._watch else None)}
+                if handle in ready:
+                    return note
+                if self._channel.fileno() in ready:
+                    os.kill(pid, signal.SIGKILL)
+                    if not self._channel.recv(64):
+                        os._exit(0)
+                elif self._watch and _used(self._confinement.scratch) > SCRATCH_BYTES:
+                    os.kill(pid, signal.SIGKILL)
+                    note = f"wrote more than {SCRATCH_BYTES >> 20} MiB of files"
+        finally:
+            os.close(handle)
 
 
-def _become_child(job: dict[str, Any], descriptors: list[int]) -> None:
+def _become_child(confinement: confine.Confinement, job: dict[str, Any], descriptors: list[int]) -> None:
     """Turns the fork into a child that holds nothing of the server's, and never returns."""
     try:
-        source, sink, out, err = descriptors
-        null = os.open(os.devnull, os.O_RDONLY)
-        for number, descriptor in enumerate((null, out, err, source, sink)):
-            os.dup2(_above(descriptor), number)
-        os.closerange(5, 1 << 16)
-        os.setsid()
-        _limit(job)
+        _lay(descriptors)
+        try:
+            confinement.put_on(job["cpu"], job["memory"])
+        except OSError as error:
+            os.write(_READY, str(error).encode())
+            os._exit(1)
+        os.write(_READY, CONFINED)
+        os.close(_READY)
+        random.seed(0)
         child.serve(3, 4)
         sys.stdout.flush()
         sys.stderr.flush()
@@ -100,35 +160,27 @@ def _become_child(job: dict[str, Any], descriptors: list[int]) -> None:
         os._exit(0)
 
 
-def _above(descriptor: int) -> int:
-    """A copy out of the way of the numbers that are being laid."""
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD, 32)
+def _lay(descriptors: list[int]) -> None:
+    """The child's table: 0 the null device, 1 and 2 its output, 3 jobs, 4 results, 5 ready; nothing else.
+
+    The rules for files are a descriptor, too; putting them on closes it.
+    """
+    source, sink, out, err, ready = descriptors
+    null = os.open(os.devnull, os.O_RDONLY)
+    copies = [fcntl.fcntl(number, fcntl.F_DUPFD, 32) for number in (null, out, err, source, sink, ready)]
+    for number, copy in enumerate(copies):
+        os.dup2(copy, number)
+    os.closerange(len(copies), confine.RULESET)
+    os.closerange(confine.RULESET + 1, 1 << 16)
 
 
-def _limit(job: dict[str, Any]) -> None:
-    cpu = int(job["cpu"])
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
-    resource.setrlimit(resource.RLIMIT_AS, (job["memory"], job["memory"]))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _wait(pid: int, channel: socket.socket) -> tuple[int, float]:
-    """Waits for the child, killing it when the runner says so."""
-    handle = os.pidfd_open(pid)
-    poll = select.poll()
-    poll.register(handle, select.POLLIN)
-    poll.register(channel, select.POLLIN)
-    try:
-        while True:
-            ready = {number for number, _ in poll.poll()}
-            if channel.fileno() in ready:
-                message = channel.recv(64)
-                os.kill(pid, signal.SIGKILL)
-                if not message:
-                    os._exit(0)
-            if handle in ready:
-                break
-    finally:
-        os.close(handle)
-    _, status, usage = os.wait4(pid, 0)
-    return status, usage.ru_utime + usage.ru_stime
+def _used(folder: str) -> int:
+    """Bytes of the files under a folder, as far as they can be seen."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(parent, name)).st_size
+            except OSError:
+                continue  # gone between the two looks
+    return total

@@ -1,0 +1,126 @@
+"""The `namespaces` level: a process tree, a file tree, a network and users of the worker's own."""
+
+import os
+from collections.abc import Sequence
+
+from . import system
+
+SERVER_ID, CHILD_ID = 1000, 1001
+"""User and group inside the room: not 0, so that no exec ever gives capabilities back."""
+SCRATCH = "/tmp"  # noqa: S108 (the room's own)
+SCRATCH_OPTIONS = "size=64m,nr_inodes=4096,mode=1777"
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+_SPACES = (
+    system.CLONE_NEWNS | system.CLONE_NEWPID | system.CLONE_NEWNET | system.CLONE_NEWIPC | system.CLONE_NEWUTS
+)
+
+
+def enter(place: str, visible: Sequence[str], hidden: Sequence[str], outer_id: int | None) -> None:
+    """Moves this process into a new room and forks: only the fork, pid 1 of the room, returns.
+
+    `place` is an empty directory to build the file tree on; `visible` are the paths that it shows, read-only;
+    `hidden` are directories under them that it shows empty. `outer_id` is the first of two unused user ids
+    for the room where we are root; otherwise everyone inside is, seen from outside, the user who calls.
+
+    Raises:
+        OSError: a namespace or a mount was refused.
+    """
+    if outer_id is None:
+        outer = os.getuid(), os.getgid()
+        system.unshare(system.CLONE_NEWUSER | _SPACES)
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{SERVER_ID} {outer[0]} 1")
+        _write("/proc/self/gid_map", f"{SERVER_ID} {outer[1]} 1")
+        _build(place, visible, hidden)
+    else:
+        mapper = _Mapper(outer_id)
+        system.unshare(_SPACES)
+        _build(place, visible, hidden)
+        system.unshare(system.CLONE_NEWUSER)
+        mapper.map()
+        os.setgroups([])
+        os.setresgid(SERVER_ID, SERVER_ID, SERVER_ID)
+        os.setresuid(SERVER_ID, SERVER_ID, SERVER_ID)
+    _become_first_process()
+
+
+class _Mapper:
+    """A helper process that stays outside: only it may map other ids than its own into the new room."""
+
+    def __init__(self, outer_id: int) -> None:
+        self._wait, self._go = os.pipe()
+        parent = os.getpid()
+        self._pid = os.fork()
+        if self._pid == 0:
+            self._serve(parent, outer_id)
+
+    def _serve(self, parent: int, outer_id: int) -> None:
+        status = 1
+        try:
+            os.close(self._go)
+            os.read(self._wait, 1)
+            for name in ("uid_map", "gid_map"):
+                _write(f"/proc/{parent}/{name}", f"{SERVER_ID} {outer_id} 2")
+            status = 0
+        finally:
+            os._exit(status)
+
+    def map(self) -> None:
+        os.close(self._wait)
+        os.write(self._go, b"g")
+        os.close(self._go)
+        _, status = os.waitpid(self._pid, 0)
+        if status != 0:
+            raise OSError(status, "the user ids of the room could not be mapped")
+
+
+def _build(place: str, visible: Sequence[str], hidden: Sequence[str]) -> None:
+    """Lays the file tree: a small tmpfs with read-only views of what is visible, and enters it."""
+    system.mount("none", "/", None, system.MS_REC | system.MS_PRIVATE)
+    system.mount("root", place, "tmpfs", system.MS_NOSUID, "size=1m,mode=755")
+    for path in visible:
+        _show(path, place + path)
+    for path in hidden:
+        if os.path.isdir(place + path):
+            system.mount("hidden", place + path, "tmpfs", system.MS_NOSUID, "size=4k,nr_inodes=1,mode=555")
+    for path in DEVICES:
+        _show(path, place + path, system.ATTR_RDONLY | system.ATTR_NOSUID | system.ATTR_NOEXEC)
+    os.makedirs(place + SCRATCH, exist_ok=True)
+    flags = system.MS_NOSUID | system.MS_NODEV | system.MS_NOEXEC
+    system.mount("scratch", place + SCRATCH, "tmpfs", flags, SCRATCH_OPTIONS)
+    system.restrict_mount(place, system.ATTR_RDONLY, recursive=False)
+    os.chdir(place)
+    system.pivot_root_here()
+
+
+def _show(
+    source: str, target: str, attributes: int = system.ATTR_RDONLY | system.ATTR_NOSUID | system.ATTR_NODEV
+) -> None:
+    if not os.path.exists(source):
+        return
+    if os.path.isdir(source):
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+    system.mount(source, target, None, system.MS_BIND | system.MS_REC)
+    system.restrict_mount(target, attributes)
+
+
+def _become_first_process() -> None:
+    """Forks into the new process namespace; the parent only waits, so that it ends when the room does."""
+    pid = os.fork()
+    if pid == 0:
+        return
+    os.closerange(0, 1 << 16)
+    _, status = os.waitpid(pid, 0)
+    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+
+
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,134 @@
+"""The seccomp filter: which system calls a child may make. Everything else fails with EPERM.
+
+An allow list, so that what a later kernel adds is denied. Without fork, exec and sockets a child stays one
+process that can reach nothing and that leaves nothing behind.
+"""
+
+import os
+import platform
+import struct
+from dataclasses import dataclass, field
+
+_TABLE = """
+read 0 63, write 1 64, readv 19 65, writev 20 66, pread64 17 67, pwrite64 18 68, preadv 295 69,
+pwritev 296 70, close 3 57, close_range 436 436, fstat 5 80, newfstatat 262 79, stat 4 -, lstat 6 -,
+statx 332 291, lseek 8 62, access 21 -, faccessat 269 48, faccessat2 439 439, readlink 89 -,
+readlinkat 267 78, open 2 -, openat 257 56, creat 85 -, getdents 78 -, getdents64 217 61, getcwd 79 17,
+chdir 80 49, fchdir 81 50, dup 32 23, dup2 33 -, dup3 292 24, fcntl 72 25, ioctl 16 29, pipe 22 -,
+pipe2 293 59, poll 7 -, ppoll 271 73, select 23 -, pselect6 270 72, epoll_create 213 -,
+epoll_create1 291 20, epoll_ctl 233 21, epoll_wait 232 -, epoll_pwait 281 22, eventfd 284 -,
+eventfd2 290 19, mmap 9 222, munmap 11 215, mprotect 10 226, mremap 25 216, madvise 28 233, brk 12 214,
+msync 26 227, mincore 27 232, rt_sigaction 13 134, rt_sigprocmask 14 135, rt_sigreturn 15 139,
+sigaltstack 131 132, rt_sigsuspend 130 133, rt_sigtimedwait 128 137, rt_sigpending 127 136, pause 34 -,
+clock_gettime 228 113, clock_getres 229 114, clock_nanosleep 230 115, nanosleep 35 101,
+gettimeofday 96 169, time 201 -, times 100 153, getpid 39 172, getppid 110 173, gettid 186 178,
+getuid 102 174, geteuid 107 175, getgid 104 176, getegid 108 177, getresuid 118 148, getresgid 120 150,
+getgroups 115 158, getpgrp 111 -, getpgid 121 155, getsid 124 156, getrlimit 97 163, setrlimit 160 164,
+prlimit64 302 261, getrusage 98 165, sysinfo 99 179, uname 63 160, getrandom 318 278,
+sched_yield 24 124, sched_getaffinity 204 123, sched_getparam 143 121, sched_getscheduler 145 120,
+sched_get_priority_max 146 125, sched_get_priority_min 147 126, getcpu 309 168, getpriority 140 141,
+futex 202 98, set_robust_list 273 99, get_robust_list 274 100, rseq 334 293, set_tid_address 218 96,
+membarrier 324 283, clone 56 220, clone3 435 435, exit 60 93, exit_group 231 94,
+restart_syscall 219 128, kill 62 129, tgkill 234 131, arch_prctl 158 -, prctl 157 167, ftruncate 77 46,
+truncate 76 45, fsync 74 82, fdatasync 75 83, fadvise64 221 223, unlink 87 -, unlinkat 263 35,
+rename 82 -, renameat 264 38, renameat2 316 276, mkdir 83 -, mkdirat 258 34, rmdir 84 -, flock 73 32,
+umask 95 166, chmod 90 -, fchmod 91 52, fchmodat 268 53, utimensat 280 88, statfs 137 43,
+fstatfs 138 44, sendfile 40 71, copy_file_range 326 285, alarm 37 -, setitimer 38 103,
+getitimer 36 102, wait4 61 260, waitid 247 95, capget 125 90, socketpair 53 199, execve 59 221,
+pkey_alloc 330 289, pkey_free 331 290, pkey_mprotect 329 288, symlink 88 -, symlinkat 266 36,
+sendto 44 206, recvfrom 45 207, sendmsg 46 211, recvmsg 47 212, shutdown 48 210, getsockopt 55 209,
+getsockname 51 204, getpeername 52 205
+"""
+"""Name, number on x86_64, number on aarch64."""
+
+_COLUMN = {"x86_64": 1, "aarch64": 2}
+_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+
+_CLONE_THREAD = 0x10000
+_AF_UNIX = 1
+_ENOSYS = 38
+_OWN_PID = 0x7EADBEEF  # replaced in each child by its own pid
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """A call is allowed if this argument is one of `values`, or has the bit `bit`."""
+
+    argument: int
+    values: tuple[int, ...] = field(default=())
+    bit: int = 0
+
+
+_CONDITIONS = {
+    # Threads yes, processes no.
+    "clone": _Condition(0, bit=_CLONE_THREAD),
+    # Signals only to itself, and no other way to make the kernel send one (F_SETOWN, PR_SET_PDEATHSIG).
+    "kill": _Condition(0, (_OWN_PID,)),
+    "tgkill": _Condition(0, (_OWN_PID,)),
+    "fcntl": _Condition(1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),
+    "prctl": _Condition(0, (3, 15, 16, 23, 39, 0x53564D41)),
+    # Only what asks about a terminal or sets blocking and close-on-exec.
+    "ioctl": _Condition(1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),
+    "prlimit64": _Condition(0, (0,)),
+    # asyncio's own wake-up pair; there is no way to connect it to anything.
+    "socketpair": _Condition(0, (_AF_UNIX,)),
+}
+
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_DENY = _ERRNO | 1  # EPERM
+
+
+def supported() -> bool:
+    return platform.machine() in _COLUMN
+
+
+def build(*, may_exec: bool) -> bytes:
+    """The filter as BPF instructions; `may_exec` for languages whose interpreter is started by exec.
+
+    Raises:
+        KeyError: on an architecture whose call numbers are not in the table.
+    """
+    machine = platform.machine()
+    numbers = {
+        row[0]: int(row[_COLUMN[machine]])
+        for row in (entry.split() for entry in _TABLE.split(","))
+        if row[_COLUMN[machine]] != "-"
+    }
+    if not may_exec:
+        del numbers["execve"]
+    code = [
+        _step(_LOAD, 4),  # the architecture, so that numbers mean what the table says
+        _step(_JUMP_EQUAL, _ARCHITECTURE[machine], 1, 0),
+        _step(_RETURN, _KILL),
+        _step(_LOAD, 0),
+        _step(_JUMP_AT_LEAST, 0x40000000, 0, 1),  # x32, another table of numbers
+        _step(_RETURN, _DENY),
+    ]
+    for name, number in numbers.items():
+        body = _body(name)
+        code += [_step(_JUMP_EQUAL, number, 0, len(body)), *body]
+    return b"".join([*code, _step(_RETURN, _DENY)])
+
+
+def for_this_process(program: bytes) -> bytes:
+    """The filter with the calling process' own pid in it."""
+    return program.replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
+
+
+def _body(name: str) -> list[bytes]:
+    if name == "clone3":  # its flags are out of reach; the C library falls back to clone
+        return [_step(_RETURN, _ERRNO | _ENOSYS)]
+    condition = _CONDITIONS.get(name)
+    if condition is None:
+        return [_step(_RETURN, _ALLOW)]
+    steps = [_step(_LOAD, 16 + 8 * condition.argument)]  # low word: these arguments are ints
+    for value in condition.values:
+        steps += [_step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _ALLOW)]
+    if condition.bit:
+        steps += [_step(_JUMP_SET, condition.bit, 0, 1), _step(_RETURN, _ALLOW)]
+    return [*steps, _step(_RETURN, _DENY)]
+
+
+def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("<HBBI", code, if_true, if_false, value)

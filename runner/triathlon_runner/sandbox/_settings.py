@@ -1,0 +1,96 @@
+"""What a server is told at its start: which level, what its children may see, which user they become."""
+
+import importlib.util
+import itertools
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from triathlon_runner.sandbox._api import SandboxError
+
+Level = Literal["namespaces", "lite"]
+LEVELS: tuple[Level, ...] = ("namespaces", "lite")
+"""From the strongest."""
+
+_FIRST_ID = 0x6000_0000
+"""Far above the ids that systems give to people and services; each worker has two of its own."""
+_counter = itertools.count()
+
+
+def python_settings(level: Level, libraries: frozenset[str], place: Path) -> dict[str, Any]:
+    """Settings of a server for Python programs that may import the standard library and `libraries`.
+
+    Raises:
+        SandboxError: a library is not installed.
+    """
+    return {
+        "level": level,
+        "place": str(place),
+        "libraries": sorted(libraries),
+        "path": _site_folders() if libraries else [],
+        "visible": [*_interpreter(), *_library_folders(libraries)],
+        "hidden": _hidden(),
+        "runnable": [],
+        "reserves_memory": False,
+        "outer_id": unused_id() if os.geteuid() == 0 else None,
+    }
+
+
+def unused_id() -> int:
+    """The first of two user ids that no other worker of this machine has."""
+    return _FIRST_ID + (os.getpid() % 65536) * 4096 + next(_counter) % 2048 * 2
+
+
+@cache
+def _interpreter() -> tuple[str, ...]:
+    """The standard library and the shared libraries that its extension modules load."""
+    multiarch = sysconfig.get_config_var("MULTIARCH") or f"{os.uname().machine}-linux-gnu"
+    paths = sysconfig.get_paths()
+    found = {
+        paths["stdlib"],
+        paths["platstdlib"].replace(sys.prefix, sys.base_prefix, 1),
+        *(f"{root}/{multiarch}" for root in ("/lib", "/usr/lib")),
+        *("/lib64", "/usr/lib64"),
+        *map(str, Path(sys.base_prefix, "lib").glob("*.so*")),
+        *("/etc/ld.so.cache", "/usr/share/zoneinfo"),
+    }
+    return _outermost(path for path in found if Path(path).exists())
+
+
+def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """Without those that lie under another one."""
+    kept: list[str] = []
+    for path in sorted(paths):
+        if not any(path.startswith(other + "/") for other in kept):
+            kept.append(path)
+    return tuple(kept)
+
+
+def _hidden() -> list[str]:
+    """Where packages are installed: none is to be seen but the libraries that a job names."""
+    usual = [f"{path}/{name}" for path in _interpreter() for name in ("site-packages", "dist-packages")]
+    ours = [path for path in _site_folders() if any(path.startswith(f"{root}/") for root in _interpreter())]
+    return sorted({path for path in (*usual, *ours) if Path(path).is_dir()})
+
+
+def _site_folders() -> list[str]:
+    return [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+
+
+@cache
+def _library_folders(libraries: frozenset[str]) -> tuple[str, ...]:
+    """The folders of the libraries, with the shared libraries that wheels put beside them."""
+    folders = []
+    for name in sorted(libraries):
+        spec = importlib.util.find_spec(name)
+        if spec is None or not spec.submodule_search_locations:
+            raise SandboxError(
+                f"the library {name!r} is not installed where the runner is: pip install {name}"
+            )
+        for folder in spec.submodule_search_locations:
+            folders += [folder, *(beside for beside in [f"{folder}.libs"] if Path(beside).is_dir())]
+    return tuple(folders)
