@@ -1,0 +1,101 @@
+"""Child processes that cannot outlive us: each runs under `_guard.py`."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_GUARD = Path(__file__).with_name("_guard.py")
+_GRACE_SECONDS = 10.0
+
+
+class Child:
+    """A guarded process whose output goes to the end of a log file."""
+
+    def __init__(self, process: asyncio.subprocess.Process, grace: float) -> None:
+        self._process = process
+        self._grace = grace
+
+    @property
+    def pid(self) -> int:
+        """Of the guard, which leads the session and the process group."""
+        return self._process.pid
+
+    @property
+    def exit_status(self) -> int | None:
+        return self._process.returncode
+
+    async def wait(self) -> int:
+        return await self._process.wait()
+
+    async def stop(self) -> None:
+        """Ends the whole process group, politely and then not; safe to call again."""
+        if self._process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(self._process.wait(), self._grace + _GRACE_SECONDS)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            await self._process.wait()
+
+
+async def spawn(
+    command: Sequence[str], *, env: Mapping[str, str], log: Path, grace: float = _GRACE_SECONDS
+) -> Child:
+    """Starts a command of which nothing stays behind, whatever becomes of the runner.
+
+    Args:
+        command: program and arguments.
+        env: its whole environment.
+        log: file to whose end it writes.
+        grace: seconds between asking it to end and killing it.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    guard = [sys.executable, "-I", str(_GUARD), str(os.getpid()), str(grace)]
+    descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *guard,
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=descriptor,
+            stderr=descriptor,
+            env=dict(env),
+            start_new_session=True,
+        )
+    finally:
+        os.close(descriptor)
+    return Child(process, grace)
+
+
+async def run(
+    command: Sequence[str], *, env: Mapping[str, str], log: Path, grace: float = _GRACE_SECONDS
+) -> int:
+    """Runs a command to its end and returns its exit status; a cancelled caller ends it."""
+    child = await spawn(command, env=env, log=log, grace=grace)
+    try:
+        return await child.wait()
+    finally:
+        await child.stop()
+
+
+_SECRET_ENDINGS = ("_API_KEY", "_SECRET", "_PASSWORD", "_ACCESS_KEY")
+_PYTHON_SETTINGS = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+
+
+def inherited() -> dict[str, str]:
+    """Our environment without providers' keys and without what would bend another Python's imports.
+
+    HF_TOKEN stays: gated weights need it.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.endswith(_SECRET_ENDINGS) and name not in _PYTHON_SETTINGS
+    }

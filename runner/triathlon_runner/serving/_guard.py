@@ -1,0 +1,113 @@
+"""Runs one command and ends everything that it started as soon as the runner is gone, however it went.
+
+A script of its own that needs nothing but the standard library: `python -I _guard.py PARENT GRACE COMMAND…`.
+It leads a session of its own, so a terminal's Ctrl-C reaches the runner alone. It ends the command's whole
+family on SIGTERM, when PARENT (the runner's process id) is no longer its parent (kill -9 of the runner), and
+when the command itself ends. vLLM needs this: its engine and workers outlive a killed API server.
+"""
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_POLL_SECONDS = 0.25
+
+
+class _StopError(Exception):
+    """SIGTERM or SIGINT came."""
+
+
+def _ignore_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _on_signal(_number: int, _frame: object) -> None:
+    _ignore_signals()
+    raise _StopError
+
+
+def _prctl(option: int, value: int) -> None:
+    """Linux only; elsewhere the process group is all there is to hold on to."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _family() -> list[int]:
+    """Living descendants of this process, orphans included (it is their subreaper)."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, parent = stat.read_text(errors="replace").rpartition(")")[2].split()[:2]
+            if state != "Z":
+                parents[int(stat.parent.name)] = int(parent)
+    found = {os.getpid()}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sorted(found - {os.getpid()})
+
+
+def _send(number: int) -> None:
+    for process in _family():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, number)
+
+
+def _end_family(grace: float) -> None:
+    _ignore_signals()
+    if sys.platform != "linux":
+        os.killpg(0, signal.SIGTERM)
+    _send(signal.SIGTERM)
+    deadline = time.monotonic() + grace
+    while _family() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    while _family():
+        _send(signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _wait(child: "subprocess.Popen[bytes]", parent: int) -> None:
+    while child.poll() is None and os.getppid() == parent:
+        time.sleep(_POLL_SECONDS)
+
+
+def main(arguments: list[str]) -> int:
+    """Returns the command's exit status, 128 + n where signal n ended it."""
+    parent, grace, command = int(arguments[0]), float(arguments[1]), arguments[2:]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _on_signal)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    scratch = tempfile.mkdtemp(prefix="triathlon-")
+    status: int | None = None
+    try:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": scratch},
+            preexec_fn=lambda: _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509 (one thread)
+        )
+        _wait(child, parent)
+        status = child.poll()
+    except _StopError:
+        pass
+    except OSError as error:
+        print(f"error: could not start {command[0]!r}: {error}", file=sys.stderr)  # noqa: T201 (this is the log)
+        status = 127
+    finally:
+        _end_family(grace)
+        shutil.rmtree(scratch, ignore_errors=True)
+    if status is None:
+        return 128 + signal.SIGTERM
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,245 @@
+"""A model server that we start, watch and always stop."""
+
+import asyncio
+import re
+import socket
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from triathlon_runner.serving import _probe
+from triathlon_runner.serving._children import Child, spawn
+from triathlon_runner.serving._command import Plan, planned
+from triathlon_runner.serving._config import ServeConfig
+from triathlon_runner.serving._devices import chosen
+from triathlon_runner.serving._errors import ServerLostError, ServingError, last_lines
+from triathlon_runner.serving._interpreters import engine_for
+from triathlon_runner.serving._weights import loadable
+
+_POLL_SECONDS = 0.2
+_REPORT_SECONDS = 15.0
+_PROBE_SECONDS = 120.0
+_RESTART_WINDOW_SECONDS = 3600.0
+# Between our picking a free port and the server's taking it, another program may.
+_PORT_TRIES = 3
+_PORT_TAKEN = "ddress already in use"
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """How a model was served; part of the manifest."""
+
+    engine: str
+    version: str
+    dtype: str
+    device: str
+    deterministic: bool
+    """Whether greedy output does not depend on what else is answered at the same time."""
+    weights: str
+    """Origin of the weights, pinned by checksum or commit."""
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        repeats = "greedy output repeats" if self.deterministic else "greedy output may change with the load"
+        return f"{self.engine} {self.version} ({self.dtype}, {self.device}; {repeats})"
+
+
+class Server:
+    """One running server; made by `serve`."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        config: ServeConfig,
+        *,
+        model: str,
+        device_name: str,
+        log: Path,
+        report: Callable[[str], None],
+    ) -> None:
+        self.model = model
+        """The name under which it answers."""
+        self.log = log
+        self._plan, self._config, self._report = plan, config, report
+        self._device_name = device_name
+        self._child: Child | None = None
+        self._port = 0
+        self._log_start = 0
+        self._restarts: deque[float] = deque()
+        self._restarting = asyncio.Lock()
+
+    @property
+    def base_url(self) -> str:
+        """Ends in /v1; a restart keeps it."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def described(self) -> Described:
+        plan = self._plan
+        return Described(
+            engine=plan.engine.package,
+            version=plan.engine.version,
+            dtype=_dtype_in(self.log, self._log_start) or plan.dtype,
+            device=self._device_name,
+            deterministic=plan.deterministic,
+            weights=plan.weights.described,
+            arguments=plan.arguments,
+        )
+
+    async def healthy(self, *, seconds: float = _PROBE_SECONDS) -> bool:
+        """Whether the process lives and answers a one-token question within so many seconds."""
+        return await self._fault(seconds) is None
+
+    async def _fault(self, seconds: float) -> str | None:
+        if self._child is None or self._child.exit_status is not None:
+            return "it has ended"
+        return await _probe.fault(self.base_url, self.model, seconds=seconds)
+
+    async def ensure(self, *, seconds: float = _PROBE_SECONDS) -> None:
+        """Restarts the server if it is dead or stalled; callers at the same time wait for one restart.
+
+        Raises:
+            ServerLostError: restarted too often within an hour, or it does not come up again.
+        """
+        async with self._restarting:
+            if wrong := await self._fault(seconds):
+                await self._restart(wrong)
+
+    async def restart(self) -> None:
+        """Stops and starts the server, whatever its state.
+
+        Raises:
+            ServerLostError: restarted too often within an hour, or it does not come up again.
+        """
+        async with self._restarting:
+            await self._restart("a restart was asked for")
+
+    async def _restart(self, why: str) -> None:
+        now = time.monotonic()
+        while self._restarts and now - self._restarts[0] > _RESTART_WINDOW_SECONDS:
+            self._restarts.popleft()
+        if len(self._restarts) >= self._config.max_restarts:
+            raise ServerLostError(
+                f"the server of {self.model!r} failed again after {len(self._restarts)} restarts "
+                f"within an hour ({why}). Last lines of {str(self.log)!r}:\n"
+                f"{last_lines(self.log, self._log_start)}"
+            )
+        self._restarts.append(now)
+        self._report(f"restarting the server of {self.model} ({why})")
+        await self.stop()
+        try:
+            await self._start_on(self._port)
+        except ServingError as error:
+            raise ServerLostError(str(error)) from error
+
+    async def start(self) -> None:
+        """Starts on a free loopback port and waits for the first answer.
+
+        Raises:
+            ServingError: it ended, did not answer in time, or answered nonsense.
+        """
+        for left in reversed(range(_PORT_TRIES)):
+            try:
+                await self._start_on(_free_port())
+                return
+            except ServingError as error:
+                if not left or _PORT_TAKEN not in str(error):
+                    raise
+
+    async def _start_on(self, port: int) -> None:
+        self._port = port
+        self._log_start = self.log.stat().st_size if self.log.exists() else 0
+        self._report(f"starting vLLM {self._plan.engine.version} for {self.model} on {self._device_name}")
+        started = time.monotonic()
+        self._child = await spawn(self._plan.command(port), env=self._plan.env, log=self.log)
+        try:
+            await self._until_ready(self._child, started)
+        except BaseException:
+            await self.stop()
+            raise
+        self._report(f"{self.model} answers after {time.monotonic() - started:.0f} s")
+
+    async def _until_ready(self, child: Child, started: float) -> None:
+        deadline, next_report = started + self._config.start_timeout, started + _REPORT_SECONDS
+        while not await _probe.reachable(self.base_url):
+            now = time.monotonic()
+            if child.exit_status is not None:
+                raise self._failure(
+                    f"the server of {self.model!r} ended with status {child.exit_status} while starting"
+                )
+            if now > deadline:
+                raise self._failure(
+                    f"expected the server of {self.model!r} to be ready within start_timeout = "
+                    f"{self._config.start_timeout:g} s, it is not; raise start_timeout or look at its log"
+                )
+            if now > next_report:
+                next_report += _REPORT_SECONDS
+                self._report(f"{self.model} is loading, {now - started:.0f} s")
+            await asyncio.sleep(_POLL_SECONDS)
+        left = max(deadline - time.monotonic(), 1.0)
+        if wrong := await _probe.fault(self.base_url, self.model, seconds=min(left, _PROBE_SECONDS)):
+            raise self._failure(f"the server of {self.model!r} started, but {wrong}")
+
+    def _failure(self, what: str) -> ServingError:
+        return ServingError(
+            f"{what}. Last lines of {str(self.log)!r}:\n{last_lines(self.log, self._log_start)}"
+        )
+
+    async def stop(self) -> None:
+        """Ends the server and everything it started; safe to call again."""
+        if self._child is not None:
+            await self._child.stop()
+
+
+@asynccontextmanager
+async def serve(
+    config: ServeConfig, *, model_id: str, cache: Path, log: Path, report: Callable[[str], None]
+) -> AsyncIterator[Server]:
+    """Installs, fetches and converts what is missing, starts the server, and always stops it.
+
+    Args:
+        config: the row's `serve:` block.
+        model_id: the row's id, under which the server answers.
+        cache: folder for environments and weights.
+        log: file to whose end the server writes.
+        report: takes one line of progress at a time.
+
+    Raises:
+        ServingError: the model cannot be served here as the row says.
+    """
+    cache, log = _rooted(cache), _rooted(log)
+    device, device_name = await chosen(config.device)
+    engine = await engine_for(config, device, cache, report)
+    weights = await loadable(config, engine=engine, cache=cache, report=report)
+    plan = planned(config, model_id=model_id, engine=engine, weights=weights, device=device)
+    server = Server(plan, config, model=model_id, device_name=device_name, log=log, report=report)
+    try:
+        await server.start()
+        yield server
+    finally:
+        await server.stop()
+
+
+def _rooted(path: Path) -> Path:
+    return path.expanduser().absolute()
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+    return port
+
+
+_LOGGED_DTYPE = re.compile(r"\bdtype=torch\.(\w+)")
+
+
+def _dtype_in(log: Path, since: int) -> str | None:
+    """The precision that the engine says it took (`dtype: auto` leaves it the choice)."""
+    with log.open("rb") as stream:
+        stream.seek(since)
+        found = _LOGGED_DTYPE.search(stream.read(1 << 20).decode(errors="replace"))
+    return found.group(1) if found else None

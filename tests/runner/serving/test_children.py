@@ -1,0 +1,141 @@
+"""Child processes never outlive us."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from triathlon_runner.serving._children import inherited, run, spawn
+
+# A parent with a child in a session of its own; both write their process ids, ignore SIGTERM and stay.
+_STUBBORN = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+code = "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);" \\
+       "open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(600)"
+subprocess.Popen([sys.executable, "-c", code, sys.argv[1] + "/child"], start_new_session=True)
+open(sys.argv[1] + "/parent", "w").write(str(os.getpid()))
+if sys.argv[2] == "stay":
+    time.sleep(600)
+while not os.path.exists(sys.argv[1] + "/child"):
+    time.sleep(0.01)
+"""
+
+# A runner that starts the above and waits for its own end.
+_RUNNER = """
+import asyncio, pathlib, sys
+from triathlon_runner.serving._children import inherited, run
+folder = pathlib.Path(sys.argv[1])
+command = [sys.executable, "-c", sys.argv[2], str(folder), "stay"]
+asyncio.run(run(command, env=inherited(), log=folder / "log", grace=0.2))
+"""
+
+
+def _alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def _until(what: str, folder: Path, seconds: float = 20.0) -> list[int]:
+    """The process ids of parent and child, once both are alive or both are gone."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        texts = [path.read_text() for name in ("parent", "child") if (path := folder / name).exists()]
+        processes = [int(text) for text in texts if text]
+        if len(processes) == 2 and all(_alive(process) == (what == "alive") for process in processes):
+            return processes
+        time.sleep(0.02)
+    raise AssertionError(f"not {what} within {seconds} s")
+
+
+def _command(folder: Path, how: str) -> list[str]:
+    return [sys.executable, "-c", _STUBBORN, str(folder), how]
+
+
+async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
+    """Stopping ends processes that ignore SIGTERM or moved to a session of their own."""
+    child = await spawn(_command(tmp_path, "stay"), env=inherited(), log=tmp_path / "log", grace=0.2)
+    await asyncio.to_thread(_until, "alive", tmp_path)
+    await child.stop()
+    await asyncio.to_thread(_until, "gone", tmp_path, 2.0)
+    await child.stop()
+
+
+async def test_what_an_ended_command_leaves_is_ended(tmp_path: Path) -> None:
+    """A command that ends by itself takes along what it started."""
+    assert await run(_command(tmp_path, "leave"), env=inherited(), log=tmp_path / "log", grace=0.2) == 0
+    await asyncio.to_thread(_until, "gone", tmp_path, 2.0)
+
+
+async def test_cancelled_run_ends_its_command(tmp_path: Path) -> None:
+    """Cancelling the caller ends the command."""
+    task = asyncio.create_task(
+        run(_command(tmp_path, "stay"), env=inherited(), log=tmp_path / "log", grace=0.2)
+    )
+    await asyncio.to_thread(_until, "alive", tmp_path)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.to_thread(_until, "gone", tmp_path, 2.0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_outlives_a_killed_runner(tmp_path: Path, number: signal.Signals) -> None:
+    """However the runner ends, kill -9 included, what it started ends too."""
+    runner = subprocess.Popen(
+        [sys.executable, "-c", _RUNNER, str(tmp_path), _STUBBORN], stderr=subprocess.DEVNULL, text=True
+    )
+    try:
+        _until("alive", tmp_path)
+        runner.send_signal(number)
+        runner.wait(20)
+        _until("gone", tmp_path)
+    finally:
+        runner.kill()
+        runner.wait()
+
+
+async def test_exit_status_and_output(tmp_path: Path) -> None:
+    """The command's status is ours, and its output goes to the end of the log."""
+    log = tmp_path / "logs" / "log"
+    code = "import sys; print('out', flush=True); print('err', file=sys.stderr); sys.exit(7)"
+    assert await run([sys.executable, "-c", code], env=inherited(), log=log) == 7
+    assert await run([sys.executable, "-c", "print('more')"], env=inherited(), log=log) == 0
+    assert log.read_text().split() == ["out", "err", "more"]
+
+
+async def test_ended_by_a_signal(tmp_path: Path) -> None:
+    """A command that signal n ends has status 128 + n."""
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    assert await run([sys.executable, "-c", code], env=inherited(), log=tmp_path / "log") == 137
+
+
+async def test_command_that_cannot_start(tmp_path: Path) -> None:
+    """A missing program is a status and a line in the log."""
+    assert await run([str(tmp_path / "missing")], env=inherited(), log=tmp_path / "log") == 127
+    assert "could not start" in (tmp_path / "log").read_text()
+
+
+async def test_scratch_folder_goes_with_the_command(tmp_path: Path) -> None:
+    """The command's temporary files are removed with it."""
+    code = "import tempfile; print(tempfile.mkdtemp())"
+    await run([sys.executable, "-c", code], env=inherited(), log=tmp_path / "log")
+    folder = Path((tmp_path / "log").read_text().strip())
+    assert folder.parent.name.startswith("triathlon-")
+    assert not folder.parent.exists()
+
+
+def test_keys_are_not_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Providers' keys and another Python's paths stay here; the hub's token goes along."""
+    for name in ("OPENAI_API_KEY", "PYTHONPATH", "HF_TOKEN"):
+        monkeypatch.setenv(name, "x")
+    assert {"OPENAI_API_KEY", "PYTHONPATH", "HF_TOKEN"} & inherited().keys() == {"HF_TOKEN"}
+    assert inherited()["PATH"] == os.environ["PATH"]

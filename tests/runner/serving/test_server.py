@@ -1,0 +1,235 @@
+"""Starting, watching, restarting and stopping a server, with a stand-in for vLLM."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from support.fake_vllm import fake_interpreter
+from triathlon_runner.serving import ServeConfig, Server, ServerLostError, ServingError, serve
+
+
+class _Stand:
+    """Serves stand-ins in one folder and keeps what was reported."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "logs" / "m.log"
+        self.reported: list[str] = []
+        self.signs: dict[str, asyncio.Event] = {}
+        weights = folder / "weights"
+        weights.mkdir()
+        (weights / "config.json").write_text("{}")
+
+    def report(self, line: str) -> None:
+        self.reported.append(line)
+        for sign, event in self.signs.items():
+            if sign in line:
+                event.set()
+
+    def config(self, behaviour: str, **block: Any) -> ServeConfig:
+        env = {"FAKE_VLLM": behaviour, "FAKE_VLLM_FOLDER": str(self.folder), **block.pop("env", {})}
+        row = {
+            "engine": "vllm",
+            "weights": {"path": self.folder / "weights"},
+            "python": fake_interpreter(self.folder),
+            "device": "cpu",
+            "start_timeout": 20,
+            "env": env,
+        }
+        return ServeConfig.model_validate(row | block)
+
+    @asynccontextmanager
+    async def serve(self, behaviour: str, **block: Any) -> AsyncIterator[Server]:
+        config = self.config(behaviour, **block)
+        async with serve(config, model_id="m", cache=self.folder, log=self.log, report=self.report) as server:
+            yield server
+
+
+@pytest.fixture
+def stand(tmp_path: Path) -> _Stand:
+    return _Stand(tmp_path)
+
+
+async def _refused(base_url: str) -> bool:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        try:
+            await client.get(base_url.replace("/v1", "/health"))
+        except httpx.ConnectError:
+            return True
+    return False
+
+
+async def test_answers_while_the_block_runs(stand: _Stand) -> None:
+    """Inside the block the server answers on loopback as the row's id; after it the port is closed."""
+    async with stand.serve("answers") as server:
+        assert server.base_url.startswith("http://127.0.0.1:")
+        assert server.base_url.endswith("/v1")
+        assert server.model == "m"
+        assert await server.healthy()
+    assert await _refused(server.base_url)
+    assert any("m answers after" in line for line in stand.reported)
+
+
+async def test_described_for_the_manifest(stand: _Stand) -> None:
+    """The manifest learns engine, version, the precision that the engine took, device and repeatability."""
+    async with stand.serve("answers") as server:
+        described = server.described
+    assert (described.engine, described.version, described.device) == ("vllm", "0.0.fake", "cpu")
+    assert described.dtype == "bfloat16"
+    assert not described.deterministic
+    assert str(described) == "vllm 0.0.fake (bfloat16, cpu; greedy output may change with the load)"
+
+
+async def test_waits_for_a_late_server(stand: _Stand) -> None:
+    """A server that takes its time is waited for."""
+    async with stand.serve("late") as server:
+        assert await server.healthy()
+
+
+async def test_death_at_start_shows_the_log(stand: _Stand) -> None:
+    """A server that dies at start is a user's error with the last lines of its log."""
+    with pytest.raises(ServingError, match="ended with status 1 while starting") as caught:
+        async with stand.serve("dies"):
+            pass
+    assert "RuntimeError: Engine core initialization failed" in str(caught.value)
+
+
+async def test_hanging_at_start_ends(stand: _Stand) -> None:
+    """A server that is not ready in time is stopped, and the error names the setting."""
+    with pytest.raises(ServingError, match=r"start_timeout = 0\.5 s"):
+        async with stand.serve("hangs", start_timeout=0.5):
+            pass
+
+
+async def test_nonsense_is_not_readiness(stand: _Stand) -> None:
+    """A healthy server that answers questions with something else is refused, showing what came."""
+    with pytest.raises(ServingError, match="expected a completion") as caught:
+        async with stand.serve("nonsense"):
+            pass
+    assert "what?" in str(caught.value)
+
+
+async def test_taken_port(stand: _Stand) -> None:
+    """Where another program took the port meanwhile, another port is tried."""
+    async with stand.serve("port_taken") as server:
+        assert await server.healthy()
+    assert sum("starting vLLM" in line for line in stand.reported) == 2
+
+
+@pytest.mark.parametrize("behaviour", ["dies_after:2", "stalls_after:2"])
+async def test_dead_or_stalled_server_is_restarted(stand: _Stand, behaviour: str) -> None:
+    """A server that died or stalled is noticed and restarted under the same URL."""
+    async with stand.serve(behaviour) as server:
+        url = server.base_url
+        assert not await server.healthy(seconds=0.5)
+        await server.restart()
+        assert server.base_url == url
+    assert any("restarting the server of m" in line for line in stand.reported)
+
+
+async def test_a_healthy_server_is_left_alone(stand: _Stand) -> None:
+    """Ensuring a healthy server restarts nothing."""
+    async with stand.serve("answers") as server:
+        await server.ensure()
+    assert not any("restarting" in line for line in stand.reported)
+
+
+async def test_one_restart_for_all_who_ask(stand: _Stand) -> None:
+    """Callers that notice a death at the same time get one restart."""
+    async with stand.serve("dies_after:4") as server:
+        await asyncio.gather(*(server.healthy() for _ in range(3)))
+        await asyncio.gather(*(server.ensure() for _ in range(2)))
+    assert sum("restarting" in line for line in stand.reported) == 1
+
+
+async def test_restarts_are_bounded(stand: _Stand) -> None:
+    """A server that keeps dying is given up after max_restarts, as an infrastructure failure."""
+    async with stand.serve("dies_after:2", max_restarts=1) as server:
+        await server.healthy()
+        await server.ensure()
+        await server.healthy()
+        with pytest.raises(ServerLostError, match="after 1 restarts within an hour") as caught:
+            await server.ensure()
+    assert "EngineDeadError" in str(caught.value)
+
+
+async def test_restart_that_fails(stand: _Stand) -> None:
+    """A server that does not come up again is an infrastructure failure, not a user's error."""
+    async with stand.serve("dies_second_time") as server:
+        with pytest.raises(ServerLostError, match="while starting"):
+            await server.restart()
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+async def test_stopped_on_errors(stand: _Stand, error: type[BaseException]) -> None:
+    """An error or Ctrl-C inside the block stops the server."""
+    url = ""
+    with pytest.raises(error):
+        async with stand.serve("answers") as server:
+            url = server.base_url
+            raise error
+    assert await _refused(url)
+
+
+@pytest.mark.parametrize(("behaviour", "sign"), [("hangs", "starting vLLM"), ("answers", "answers after")])
+async def test_stopped_on_cancellation(stand: _Stand, behaviour: str, sign: str) -> None:
+    """Cancelling whoever holds the server stops it, while it starts and while it runs."""
+    stand.signs[sign] = asyncio.Event()
+
+    async def hold() -> None:
+        async with stand.serve(behaviour):
+            await asyncio.sleep(600)
+
+    task = asyncio.create_task(hold())
+    await stand.signs[sign].wait()
+    await asyncio.sleep(0.3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not _processes_mentioning(str(stand.folder))
+
+
+def _processes_mentioning(text: str) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found += [command for command in [path.read_bytes().decode(errors="replace")] if text in command]
+    return found
+
+
+async def test_python_without_vllm(stand: _Stand, tmp_path: Path) -> None:
+    """An interpreter that has no vLLM, or is none, is named in the error."""
+    for python, message in ((Path("/bin/cat"), "does not run Python"), (tmp_path / "no", "interpreter")):
+        with pytest.raises(ServingError, match=message):
+            async with stand.serve("answers", python=python):
+                pass
+
+
+async def test_version_of_a_named_python(stand: _Stand) -> None:
+    """A row that names both an interpreter and a version gets that version or an error."""
+    with pytest.raises(ServingError, match=r"expected vLLM '9.9'.*got '0.0.fake'"):
+        async with stand.serve("answers", version="9.9"):
+            pass
+
+
+async def test_missing_weights(stand: _Stand, tmp_path: Path) -> None:
+    """A path without weights is refused before anything starts."""
+    with pytest.raises(ServingError, match=r"config\.json"):
+        async with stand.serve("answers", weights={"path": tmp_path / "none"}):
+            pass
+    assert not stand.log.exists()
+
+
+async def test_hub_weights_are_served_at_their_commit(stand: _Stand) -> None:
+    """A pinned commit reaches the engine and the manifest."""
+    commit = "0123456789abcdef" * 2 + "01234567"
+    hub = {"huggingface": {"repo": "org/name", "revision": commit}}
+    async with stand.serve("answers", weights=hub) as server:
+        assert server.described.weights == f"huggingface org/name@{commit}"
+    assert f'"--revision", "{commit}"' in stand.log.read_text()

@@ -1,0 +1,118 @@
+"""A stand-in for an interpreter in which vLLM lives: answers like its server, or fails in a chosen way.
+
+`fake_interpreter(folder)` writes an executable that a row can name as `python:`. The variable FAKE_VLLM,
+set in the row's `env`, tells it how to behave:
+
+- `answers`: serves until it is stopped
+- `dies`: writes a traceback and ends before it is ready
+- `dies_second_time`: answers when first started (in FAKE_VLLM_FOLDER), afterwards ends before it is ready
+- `hangs`: never opens its port
+- `late`: is ready after a second
+- `nonsense`: is healthy and answers questions with something else
+- `dies_after:N`: ends with the N-th question
+- `stalls_after:N`: from the N-th question on accepts questions and never answers
+- `port_taken`: says once (in FAKE_VLLM_FOLDER) that its port is taken, then answers
+"""
+
+import json
+import os
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+_VERSIONS = {"vllm": "0.0.fake"}
+
+
+def fake_interpreter(folder: Path) -> Path:
+    """Writes the executable."""
+    script = folder / "python-with-vllm"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{Path(__file__).resolve()}" "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: "_Server"
+
+    def do_GET(self) -> None:
+        self._send({} if self.path == "/health" else {"data": [{"id": self.server.model}]})
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.questions += 1
+        name, _, count = self.server.behaviour.partition(":")
+        if count and self.server.questions >= int(count):
+            if name == "dies_after":
+                _say("EngineDeadError: EngineCore encountered an issue.")
+                os._exit(1)
+            time.sleep(600)
+        if name == "nonsense":
+            return self._send({"detail": "what?"})
+        return self._send(
+            {"model": asked["model"], "choices": [{"index": 0, "text": "2", "finish_reason": "length"}]}
+        )
+
+    def _send(self, body: object) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silence: the log is what tests read."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, port: int, model: str, behaviour: str) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.model, self.behaviour, self.questions = model, behaviour, 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _first_time(what: str) -> bool:
+    mark = Path(os.environ["FAKE_VLLM_FOLDER"]) / what
+    seen = mark.exists()
+    mark.touch()
+    return not seen
+
+
+def _fail(message: str) -> None:
+    _say(f"Traceback (most recent call last):\n  somewhere\n{message}")
+    sys.exit(1)
+
+
+def _prepare(behaviour: str) -> None:
+    """Does what a behaviour does before the port is opened."""
+    if behaviour == "dies" or (behaviour == "dies_second_time" and not _first_time("started")):
+        _fail("RuntimeError: Engine core initialization failed. See root cause above.")
+    if behaviour == "port_taken" and _first_time("port"):
+        _fail("OSError: [Errno 98] Address already in use")
+    if behaviour in {"hangs", "late"}:
+        time.sleep(600 if behaviour == "hangs" else 1)
+
+
+def main(arguments: list[str]) -> None:
+    """Takes what the runner passes to an interpreter."""
+    if arguments[0] == "-c":
+        _say(json.dumps(_VERSIONS))
+        return
+    behaviour = os.environ.get("FAKE_VLLM", "answers")
+    _say(f"arguments {json.dumps(arguments)} config: dtype=torch.bfloat16")
+    _prepare(behaviour)
+    port = int(arguments[arguments.index("--port") + 1])
+    model = arguments[arguments.index("--served-model-name") + 1]
+    _Server(port, model, behaviour).serve_forever()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
