@@ -51,7 +51,7 @@ class Worker:
         Raises:
             SandboxError: it did not get ready.
         """
-        place = Path(tempfile.mkdtemp(prefix="triathlon-"))
+        place = Path(tempfile.mkdtemp(prefix="triathlon-room-"))
         try:
             settings = make_settings(place)
             worker = await cls._spawn(settings, place)

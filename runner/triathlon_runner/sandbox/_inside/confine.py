@@ -55,6 +55,7 @@ class Confinement:
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
         resource.setrlimit(self.memory_limit, (memory_bytes, memory_bytes))
         if self.ids is not None:
+            system.keep_capabilities()  # until the next line but one drops all but `keep`
             self._become(*self.ids)
         system.drop_capabilities(self.keep)
         system.not_dumpable()
@@ -126,17 +127,14 @@ def _needed_capabilities(settings: Mapping[str, Any], ids: tuple[int, int] | Non
     """
     if settings["level"] == "namespaces" or ids is None:
         return 0
+    paths = [path for path in (*settings["visible"], *settings["runnable"]) if os.path.exists(path)]
     pid = os.fork()
     if pid == 0:
         os.setresgid(ids[1], ids[1], ids[1])
         os.setresuid(ids[0], ids[0], ids[0])
-        os._exit(0 if all(os.access(path, os.R_OK) for path in settings["visible"] if _there(path)) else 1)
+        os._exit(0 if all(os.access(path, os.R_OK) for path in paths) else 1)
     _, status = os.waitpid(pid, 0)
     return 0 if status == 0 else system.CAP_DAC_READ_SEARCH
-
-
-def _there(path: str) -> bool:
-    return os.path.exists(path)
 
 
 def _limit(*, alone: bool) -> None:

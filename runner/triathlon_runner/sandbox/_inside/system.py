@@ -22,7 +22,7 @@ MNT_DETACH = 2
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV, ATTR_NOEXEC = 1, 2, 4, 8
 
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_NO_NEW_PRIVS = 1, 4, 8, 38
 CAP_DAC_READ_SEARCH = 1 << 2
 
 
@@ -53,6 +53,11 @@ def not_dumpable() -> None:
 
 def die_with_parent(signal: int) -> None:
     _prctl("parent-death signal", _PR_SET_PDEATHSIG, signal)
+
+
+def keep_capabilities() -> None:
+    """Lets the capabilities outlive a change of user, to be dropped one by one."""
+    _prctl("keep capabilities", _PR_SET_KEEPCAPS, 1)
 
 
 def drop_capabilities(kept: int = 0) -> None:
