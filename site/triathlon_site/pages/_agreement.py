@@ -58,10 +58,7 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
     if not boards:
         return
     columns = [
-        AgreementColumn(board, column)
-        for board in boards
-        for column in board.columns
-        if column.column.headline or len(board.columns) <= 12
+        AgreementColumn(board, column) for board in boards for column in board.shown if column.column.ranked
     ]
     pairs = {
         (i, j): _pair(columns[i], columns[j], f"pair-{i}-{j}", models)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from triathlon_site.load import Notice
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Page
+from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, Overall, Score
 
 DATA_SCHEMA: Final = 1
@@ -67,13 +68,21 @@ def score_fields(score: Score) -> dict[str, Any]:
         "low": _plain(score.interval.low),
         "high": _plain(score.interval.high),
         "tasks": score.tasks,
-        "rank": score.rank.rank,
-        "tied": score.rank.tied,
-        "rank_low": score.rank.low,
-        "rank_high": score.rank.high,
+        "score_upper": _plain(score.upper),
+        **rank_fields(score.rank),
         "tier": score.tier,
         "rank_shift": score.shift.shift if score.shift else None,
         "rank_shift_significant": score.shift.significant if score.shift else None,
+    }
+
+
+def rank_fields(rank: Rank | None) -> dict[str, Any]:
+    """A rank as flat fields, None in each for none."""
+    return {
+        "rank": rank.rank if rank else None,
+        "tied": rank.tied if rank else None,
+        "rank_low": rank.low if rank else None,
+        "rank_high": rank.high if rank else None,
     }
 
 
@@ -82,9 +91,7 @@ def _overall_rows(overall: Overall, models: Mapping[str, ModelInfo]) -> Iterator
         yield {
             "model": row.model,
             "name": models[row.model].name,
-            "rank": row.rank.rank if row.rank else None,
-            "rank_low": row.rank.low if row.rank else None,
-            "rank_high": row.rank.high if row.rank else None,
+            **rank_fields(row.rank),
             "mean_percentile": _plain(row.percentile),
             "first_in_share_of_weightings": _plain(row.first),
             **{

@@ -2,28 +2,23 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from markupsafe import Markup
-
-from triathlon_site.figures import Series, radar
+from triathlon_site.pages._figures import board_figures
 from triathlon_site.pages._findings import finding
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import BoardRow, Draft, board_page, cell, part_run
-from triathlon_site.scores import Board, ColumnScores
+from triathlon_site.pages._page import BoardRow, Draft, Link, board_page, cell, part_run
+from triathlon_site.scores import Board
 
 SHOWN: Final = 5
 """Models in a figure: more cannot be told apart."""
 
 
-def draft(board: Board, models: Mapping[str, ModelInfo]) -> Draft:
+def draft(board: Board, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Draft:
     rows = [
         BoardRow(
             models[model],
-            tuple(
-                cell(column, model, with_strip=column is board.headline) for column in _shown_columns(board)
-            ),
+            tuple(cell(column, model, with_strip=column is board.headline) for column in board.shown),
             board.open_units(model),
             part_run(board, model),
         )
@@ -32,7 +27,8 @@ def draft(board: Board, models: Mapping[str, ModelInfo]) -> Draft:
     context = {
         "board": board,
         "discipline": board.plan.discipline.value,
-        "columns": [column.column for column in _shown_columns(board)],
+        "siblings": _siblings(board, boards),
+        "columns": [column.column for column in board.shown],
         "rows": rows,
         "finding": finding(board, models),
         "figures": board_figures(board, board.models[:SHOWN], models),
@@ -42,37 +38,10 @@ def draft(board: Board, models: Mapping[str, ModelInfo]) -> Draft:
     return Draft(board_page(board), "discipline", context)
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    svg: Markup
-    caption: str
-
-
-def board_figures(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> list[Figure]:
-    """What can be drawn of these models on this board."""
-    web = board_radar(board, shown, models)
-    caption = "Every column of the board on its own scale from 0 to its maximum."
-    return [Figure(web, caption)] if web else []
-
-
-def _shown_columns(board: Board) -> list[ColumnScores]:
-    """The headline first."""
-    rest = [column for column in board.columns if column is not board.headline]
-    return [board.headline, *rest]
-
-
-def board_radar(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Markup:
-    """The board's columns as axes, each from 0 to its maximum."""
-    axes = [column for column in board.columns if not column.column.headline or len(board.columns) < 4]
-    complete = [model for model in shown if all(model in column.scores for column in axes)]
-    series = [
-        Series(
-            models[model].name,
-            tuple(100 * column.scores[model].value / column.column.maximum for column in axes),
-        )
-        for model in complete
-    ]
-    return radar("Columns of this board, one shape a model", [c.column.title for c in axes], series)
+def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:
+    """The discipline's boards on other data, this one among them; none where it is alone."""
+    own = [other for other in boards if other.plan.discipline == board.plan.discipline]
+    return [Link(other.plan.title, board_page(other)) for other in own] if len(own) > 1 else []
 
 
 def outcome_table(board: Board) -> list[tuple[str, dict[str, int]]]:

@@ -32,7 +32,7 @@ def finding(board: Board, models: Mapping[str, ModelInfo]) -> Finding | None:
     if not ranked:
         return None
     best = scores[ranked[0]]
-    leaders = [model for model in ranked if scores[model].rank.rank == 1]
+    leaders = [m for m in ranked if (rank := scores[m].rank) and rank.rank == 1]
     alike = [model for model in ranked if scores[model].tier == 1 and model not in leaders]
     return Finding(
         board.plan.discipline.value,

@@ -19,6 +19,13 @@ def score(value: float | None, maximum: float) -> str:
     return f"{value:.2f}" if maximum <= 10 else f"{value:.1f}"
 
 
+def known_range(value: float, upper: float | None, maximum: float) -> str:
+    """The score; where it is only known to lie between two ends, both."""
+    low = score(value, maximum)
+    high = low if upper is None else score(upper, maximum)
+    return low if low == high else f"{low}–{high}"
+
+
 def span(interval: Interval, maximum: float) -> str:
     if not interval.known:
         return NONE
@@ -66,6 +73,7 @@ def percent(share: float | None) -> str:
 
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "score": score,
+    "known_range": known_range,
     "span": span,
     "rank": rank,
     "rank_span": rank_span,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from triathlon_site.load import Results
-from triathlon_site.pages._discipline import Figure, board_figures
+from triathlon_site.pages._figures import Figure, board_figures, neighbours
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Cell, Draft, board_page, cell
 from triathlon_site.scores import Board, Column, Overall, OverallRow
@@ -46,11 +46,15 @@ def drafts(
 def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ModelBoard:
     cells = tuple(
         (column.column, cell(column, model, with_strip=True))
-        for column in board.columns
+        for column in board.shown
         if model in column.scores
     )
     return ModelBoard(
-        board, board_page(board), cells, board_figures(board, (model,), models), len(board.headline.scores)
+        board,
+        board_page(board),
+        cells,
+        board_figures(board, tuple(neighbours(board, model)), models),
+        len(board.headline.scores),
     )
 
 

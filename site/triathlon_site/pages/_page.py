@@ -32,6 +32,8 @@ class Page:
 class Link:
     title: str
     path: str
+    also: tuple[str, ...] = ()
+    """Other pages that stand under this link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,9 @@ def cell(column: ColumnScores, model: str, *, with_strip: bool) -> Cell:
 
 
 def board_page(board: Board) -> str:
-    """`loop.html`; `loop-official.html` for official data."""
-    family = "" if board.plan.family == "core" else f"-{board.plan.family}"
-    return f"{board.plan.discipline}{family}.html"
+    """`loop.html` on our own problems; `loop-mbpp-plus.html` on official data."""
+    plan = board.plan
+    return f"{plan.discipline if plan.family == 'core' else plan.id}.html"
 
 
 def part_run(board: Board, model: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from triathlon_site.load import Notice, Results
 from triathlon_site.pages import _agreement, _data, _discipline, _method, _model, _overall
@@ -10,8 +10,6 @@ from triathlon_site.pages._environment import Environment
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Link, Page, board_page
 from triathlon_site.scores import Board, Overall
-
-FAMILY_TITLES: Final = {"core": "own problems", "official": "official data"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
 def _drafts(site: Gathered) -> Iterator[Draft]:
     yield from _overall.drafts(site.overalls, site.models, site.results)
     for board in site.boards:
-        yield _discipline.draft(board, site.models)
+        yield _discipline.draft(board, site.boards, site.models)
     yield from _agreement.drafts(site.boards, site.models)
     yield from _model.drafts(site.boards, site.overalls, site.models, site.results)
     yield _method.draft(site.boards)
@@ -64,14 +62,9 @@ def _nav(site: Gathered) -> list[Link]:
         Link(_overall.title(family), _overall.path(family, site.overalls))
         for family in list(site.overalls)[1:]
     ]
-    links += [Link(board_title(board, site.boards), board_page(board)) for board in site.boards]
+    for discipline in dict.fromkeys(board.plan.discipline for board in site.boards):
+        pages = [board_page(board) for board in site.boards if board.plan.discipline == discipline]
+        links.append(Link(discipline.capitalize(), pages[0], tuple(pages)))
     if site.boards:
         links.append(Link("Agreement", "agreement.html"))
     return [*links, Link("Method", "method.html"), Link("Data", "data.html")]
-
-
-def board_title(board: Board, boards: Sequence[Board]) -> str:
-    """The discipline, with the family where both families have a board."""
-    title = board.plan.discipline.value.capitalize()
-    several = sum(other.plan.discipline == board.plan.discipline for other in boards) > 1
-    return f"{title}, {FAMILY_TITLES[board.plan.family]}" if several else title

@@ -1,7 +1,7 @@
-"""Which boards and columns there are: the catalogue's metrics, grouped by discipline and kind of data."""
+"""Which boards and columns there are: the catalogue's metrics, grouped by discipline and data."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from triathlon_runner.metrics import Metric
@@ -9,6 +9,16 @@ from triathlon_runner.records import Discipline
 from triathlon_runner.suites import SuiteEntry
 
 Family = Literal["core", "official"]
+Role = Literal["headline", "baseline", "column", "unranked", "curve"]
+"""baseline: the plain pass@1 that rank shifts are counted from; unranked: more is not better; curve: one
+point of a degradation curve, shown in figures only."""
+
+AVERAGED: Final = ("humaneval", "seeds", "difficult", "creative", "subtle", "combine", "tool_use")
+"""The sets of the EvoEval average: the seeds and the five semantic-altering ones (EvoEval, section 3)."""
+SEEDS: Final = ("humaneval", "seeds")
+UNRANKED: Final = ("drop",)
+"""A model that solves nothing loses nothing."""
+CURVE: Final = "sustain_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +30,21 @@ class Column:
     source: str
     parts: tuple[tuple[str, Metric], ...]
     """(suite id, metric); the score is the plain mean over the parts."""
-    headline: bool = False
-    baseline: bool = False
-    """The plain pass@1 that rank shifts are counted from."""
+    role: Role = "column"
+    upper: tuple[tuple[str, Metric], ...] = ()
+    """Where a score is only known to lie in a range: the parts of its upper end; `parts` is the lower."""
 
     @property
     def maximum(self) -> float:
         return self.parts[0][1].maximum
+
+    @property
+    def headline(self) -> bool:
+        return self.role == "headline"
+
+    @property
+    def ranked(self) -> bool:
+        return self.role in {"headline", "baseline", "column"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +52,14 @@ class BoardPlan:
     """The suites and columns of one board."""
 
     id: str
+    title: str
+    """What tells it from the other boards of its discipline: the data."""
     discipline: Discipline
     family: Family
     suites: tuple[SuiteEntry, ...]
     columns: tuple[Column, ...]
+    variants: tuple[SuiteEntry, ...] = ()
+    """Suites that differ from this board's in one setting."""
 
     @property
     def headline(self) -> Column:
@@ -45,67 +67,81 @@ class BoardPlan:
 
 
 def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
-    """One board a discipline and family, variants aside."""
-    boards = []
+    """One board a suite; the sets of the evolved discipline share one for each family of data."""
+    boards: list[BoardPlan] = []
     for discipline in Discipline:
         for family in ("core", "official"):
-            suites = tuple(
-                entry
-                for entry in catalogue
-                if entry.discipline == discipline
-                and entry.core == (family == "core")
-                and entry.variant_of is None
-            )
-            if suites:
-                columns = tuple(_columns(suites))
-                boards.append(BoardPlan(f"{discipline}-{family}", discipline, family, suites, columns))
+            own = [e for e in catalogue if e.discipline == discipline and e.core == (family == "core")]
+            boards += _plan(own, discipline, family, catalogue)
     return tuple(boards)
 
 
-AVERAGED: Final = ("humaneval", "seeds", "difficult", "creative", "subtle", "combine", "tool_use")
-"""The sets of the EvoEval average: the seeds and the five semantic-altering ones (EvoEval, section 3)."""
+def _plan(
+    suites: Sequence[SuiteEntry], discipline: Discipline, family: Family, catalogue: Sequence[SuiteEntry]
+) -> Iterator[BoardPlan]:
+    plain = tuple(suite for suite in suites if suite.variant_of is None)
+    together = discipline == Discipline.EVOLVED
+    for group in [plain] if together else [(suite,) for suite in plain]:
+        if not group:
+            continue
+        name = family if together else set_name(group[0].id) or family
+        columns = _evolved_columns(group) if together else _columns(group[0])
+        ids = {suite.id for suite in group}
+        variants = tuple(entry for entry in catalogue if entry.variant_of in ids)
+        yield BoardPlan(
+            f"{discipline}-{name}", _data_title(name), discipline, family, group, tuple(columns), variants
+        )
 
 
-def _columns(suites: Sequence[SuiteEntry]) -> list[Column]:
-    """Each metric of each suite; for evolved first the mean of pass@1 over the averaged sets."""
-    if suites[0].discipline != Discipline.EVOLVED:
-        own = [_column(suite, metric, len(suites) > 1) for suite in suites for metric in suite.metrics]
-        first = next((column for column in own if column.headline), own[0])
-        return [replace(column, headline=column is first) for column in own]
-    parts = tuple(
-        (suite.id, metric)
-        for suite in suites
-        for metric in suite.metrics
-        if metric.headline and set_name(suite.id) in AVERAGED
-    )
-    mean = Column(
-        "evolved:average", "average", "EvoEval, section 3: mean over six sets", parts, headline=True
-    )
-    sets = [
-        Column(
+def _data_title(name: str) -> str:
+    known = {"core": "own problems", "official": "official sets", "mbpp-plus": "MBPP+"}
+    return known.get(name) or {"humaneval-plus": "HumanEval+", "dreval": "DREval"}.get(name, name)
+
+
+def _columns(suite: SuiteEntry) -> Iterator[Column]:
+    """The metrics of a suite, the headline first; `x_low` and `x_high` are the ends of one column."""
+    by_id = {metric.id: metric for metric in suite.metrics}
+    for metric in sorted(suite.metrics, key=lambda metric: not metric.headline):
+        upper = by_id.get(metric.id.removesuffix("_low") + "_high") if metric.id.endswith("_low") else None
+        if metric.id.endswith("_high") and metric.id.removesuffix("_high") + "_low" in by_id:
+            continue
+        yield Column(
+            f"{suite.id}:{metric.id}",
+            metric.title.partition(" (lower")[0] if upper else metric.title,
+            metric.source,
+            ((suite.id, metric),),
+            _role(metric),
+            ((suite.id, upper),) if upper else (),
+        )
+
+
+def _role(metric: Metric) -> Role:
+    if metric.headline:
+        return "headline"
+    if metric.id.startswith("pass"):
+        return "baseline"
+    if metric.id.startswith(CURVE):
+        return "curve"
+    return "unranked" if metric.id in UNRANKED else "column"
+
+
+def _evolved_columns(suites: Sequence[SuiteEntry]) -> Iterator[Column]:
+    """The average over the six sets first, then each set."""
+    single = [(suite, metric) for suite in suites for metric in suite.metrics if metric.headline]
+    averaged = tuple((s.id, metric) for s, metric in single if set_name(s.id) in AVERAGED)
+    if averaged:
+        source = "EvoEval, section 3: the mean over the seeds and five changed sets"
+        yield Column("evolved:average", "Mean pass@1", source, averaged, "headline")
+    for suite, metric in single:
+        yield Column(
             f"{suite.id}:{metric.id}",
             set_name(suite.id).replace("_", " "),
             f"{suite.title} ({metric.source})",
             ((suite.id, metric),),
-            baseline=set_name(suite.id) in {"seeds", "humaneval"},
+            "baseline" if set_name(suite.id) in SEEDS else "column",
         )
-        for suite in suites
-        for metric in suite.metrics
-    ]
-    return [mean, *sets] if parts else sets
 
 
 def set_name(suite: str) -> str:
-    """`evolved/core-tool_use` → `tool_use`."""
+    """`evolved/core-tool_use` → `tool_use`; `loop/core` → `core`."""
     return suite.partition("/")[2].removeprefix("core-")
-
-
-def _column(suite: SuiteEntry, metric: Metric, several: bool) -> Column:
-    return Column(
-        f"{suite.id}:{metric.id}",
-        f"{metric.title} ({set_name(suite.id)})" if several else metric.title,
-        metric.source,
-        ((suite.id, metric),),
-        headline=metric.headline,
-        baseline=metric.id.startswith("pass"),
-    )

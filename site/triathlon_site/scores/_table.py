@@ -13,6 +13,8 @@ from triathlon_site.scores._boards import BoardPlan, Column
 from triathlon_site.uncertainty import Draws, Interval, Sample, draw, interval
 
 Array = NDArray[np.float64]
+Files = dict[str, dict[str, FileAggregate]]
+"""suite → model → what its file says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +24,12 @@ class Score:
     value: float
     interval: Interval
     tasks: int
-    rank: Rank
-    tier: int | None
-    shift: RankShift | None
+    rank: Rank | None = None
+    """None in columns that are not ranked."""
+    tier: int | None = None
+    shift: RankShift | None = None
+    upper: float | None = None
+    """The upper end where the score is only known as a range; `value` is the lower end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +38,13 @@ class ColumnScores:
     scores: dict[str, Score]
     """By model; only models that have one."""
     draws: Draws
-    """draws × models of the board."""
+    """draws × models of the board, in the order of their names."""
+    samples: tuple[Sample, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """One discipline on one family of data."""
+    """One discipline on one set of data."""
 
     plan: BoardPlan
     models: tuple[str, ...]
@@ -51,11 +57,25 @@ class Board:
     def headline(self) -> ColumnScores:
         return next(c for c in self.columns if c.column == self.plan.headline)
 
+    @property
+    def shown(self) -> tuple[ColumnScores, ...]:
+        """The columns of the table."""
+        return tuple(column for column in self.columns if column.column.role != "curve")
+
     def open_units(self, model: str) -> int:
         return sum(file.open_units for file in self.files[model])
 
     def partial(self, model: str) -> bool:
         return any(file.partial for file in self.files[model])
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A column before it is ranked."""
+
+    samples: tuple[Sample, ...]
+    values: Array
+    draws: Draws
 
 
 def score_board(plan: BoardPlan, results: Results) -> Board | None:
@@ -64,30 +84,24 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
     models = sorted({model for files in by_suite.values() for model, file in files.items() if file.tasks})
     if not models:
         return None
-    samples = {column.id: _samples(column, by_suite, models) for column in plan.columns}
-    drawn = {column.id: _draws(samples[column.id]) for column in plan.columns}
-    values = {column.id: _scores(samples[column.id]) for column in plan.columns}
-    baseline = next((column.id for column in plan.columns if column.baseline), None)
+    drawn = {column.id: _draw(column.parts, by_suite, models) for column in plan.columns}
+    baseline = next((drawn[column.id] for column in plan.columns if column.role == "baseline"), None)
     columns = tuple(
-        _column_scores(
-            column,
-            models,
-            samples[column.id],
-            values[column.id],
-            drawn[column.id],
-            None if baseline in (None, column.id) else (values[baseline], drawn[baseline]),
-        )
+        _column_scores(column, models, drawn[column.id], _draw(column.upper, by_suite, models), baseline)
         for column in plan.columns
     )
     headline = next(c for c in columns if c.column == plan.headline)
-    files = {model: tuple(files[model] for files in by_suite.values() if model in files) for model in models}
+    files = {model: tuple(own[model] for own in by_suite.values() if model in own) for model in models}
     return Board(plan, _by_rank(models, headline), columns, files)
 
 
-def _samples(
-    column: Column, by_suite: dict[str, dict[str, FileAggregate]], models: Sequence[str]
-) -> list[Sample]:
-    return [_sample(suite, metric, by_suite[suite], models) for suite, metric in column.parts]
+def _draw(parts: Sequence[tuple[str, Metric]], by_suite: Files, models: Sequence[str]) -> _Drawn:
+    """The mean over the parts; nothing for no parts."""
+    samples = tuple(_sample(suite, metric, by_suite[suite], models) for suite, metric in parts)
+    if not samples:
+        return _Drawn((), np.empty(0), np.empty((0, 0)))
+    values = np.mean([sample.scores() for sample in samples], axis=0)
+    return _Drawn(samples, values, np.mean([draw(sample) for sample in samples], axis=0))
 
 
 def _sample(suite: str, metric: Metric, files: dict[str, FileAggregate], models: Sequence[str]) -> Sample:
@@ -106,33 +120,36 @@ def _sample(suite: str, metric: Metric, files: dict[str, FileAggregate], models:
     )
 
 
-def _scores(samples: Sequence[Sample]) -> Array:
-    return np.asarray(np.mean([sample.scores() for sample in samples], axis=0))
-
-
-def _draws(samples: Sequence[Sample]) -> Draws:
-    return np.asarray(np.mean([draw(sample) for sample in samples], axis=0))
-
-
 def _column_scores(
-    column: Column,
-    models: Sequence[str],
-    samples: Sequence[Sample],
-    values: Array,
-    drawn: Draws,
-    baseline: tuple[Array, Draws] | None,
+    column: Column, models: Sequence[str], drawn: _Drawn, upper: _Drawn, baseline: _Drawn | None
 ) -> ColumnScores:
-    placed = ranks(values, rank_draws(drawn))
-    tiered = tiers(samples, values) if column.headline or column.baseline else [None] * len(models)
-    shifts = rank_shifts(values, drawn, *baseline) if baseline and column.headline else [None] * len(models)
-    spans = interval(drawn, values)
-    tasks = np.sum([sample.tasks() for sample in samples], axis=0)
+    spans = interval(drawn.draws, drawn.values)
+    if column.upper:
+        tops = interval(upper.draws, upper.values)
+        spans = [Interval(low.low, high.high) for low, high in zip(spans, tops, strict=True)]
+    tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0)
+    none: list[None] = [None] * len(models)
+    placed = ranks(drawn.values, rank_draws(drawn.draws)) if column.ranked else none
+    tiered = tiers(drawn.samples, drawn.values) if column.role in {"headline", "baseline"} else none
+    shifts = _shifts(drawn, baseline) if baseline and column.headline else none
     scores = {
-        model: Score(float(values[row]), spans[row], int(tasks[row]), rank, tiered[row], shifts[row])
+        model: Score(
+            value=float(drawn.values[row]),
+            interval=spans[row],
+            tasks=int(tasks[row]),
+            rank=placed[row],
+            tier=tiered[row],
+            shift=shifts[row],
+            upper=float(upper.values[row]) if column.upper else None,
+        )
         for row, model in enumerate(models)
-        if (rank := placed[row]) is not None
+        if not np.isnan(drawn.values[row])
     }
-    return ColumnScores(column, scores, drawn)
+    return ColumnScores(column, scores, drawn.draws, drawn.samples)
+
+
+def _shifts(drawn: _Drawn, baseline: _Drawn) -> list[RankShift | None]:
+    return rank_shifts(drawn.values, drawn.draws, baseline.values, baseline.draws)
 
 
 def _by_rank(models: Sequence[str], headline: ColumnScores) -> tuple[str, ...]:
@@ -140,6 +157,6 @@ def _by_rank(models: Sequence[str], headline: ColumnScores) -> tuple[str, ...]:
 
     def key(model: str) -> tuple[int, str]:
         score = headline.scores.get(model)
-        return (score.rank.rank if score else unranked, model)
+        return (score.rank.rank if score and score.rank else unranked, model)
 
     return tuple(sorted(models, key=key))

@@ -1,0 +1,63 @@
+"""Which figures a board has: built from its columns, for the whole board or for one model."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from triathlon_site.figures import Series, curves, radar
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.scores import Board, ColumnScores
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    svg: Markup
+    caption: str
+
+
+def board_figures(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> list[Figure]:
+    """What can be drawn of these models on this board; the other models stay in the background."""
+    return [figure for figure in (_curves(board, shown, models), _radar(board, shown, models)) if figure.svg]
+
+
+def _curves(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Figure:
+    """Degradation curves: the baseline is their first point."""
+    points = [c for c in board.columns if c.column.role in {"baseline", "curve"}]
+    if len(points) < 3:
+        return Figure(Markup(""), "")
+    series = [
+        Series(models[model].name, _values(points, model), muted=model not in shown)
+        for model in (*shown, *(model for model in board.models if model not in shown))
+        if all(model in column.scores for column in points)
+    ]
+    svg = curves("Share of tasks that still pass after each loop", series, x_title="loop")
+    return Figure(
+        svg,
+        "Tasks that still pass in each loop, in per cent. A flat line is a model that keeps its word.",
+    )
+
+
+def _radar(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Figure:
+    axes = [c for c in board.shown if c.column.ranked and not c.column.headline]
+    series = [
+        Series(models[model].name, _values(axes, model))
+        for model in shown
+        if all(model in column.scores for column in axes)
+    ]
+    svg = radar("Columns of this board, one shape a model", [c.column.title for c in axes], series)
+    return Figure(svg, "Every column of the board, each axis from 0 to its maximum.")
+
+
+def _values(columns: Sequence[ColumnScores], model: str) -> tuple[float, ...]:
+    """Scores in per cent of their maximum."""
+    return tuple(100 * c.scores[model].value / c.column.maximum for c in columns)
+
+
+def neighbours(board: Board, model: str, reach: int = 2) -> Iterator[str]:
+    """The model first, then those ranked next to it."""
+    position = board.models.index(model)
+    yield model
+    for other in board.models[max(0, position - reach) : position + reach + 1]:
+        if other != model:
+            yield other
