@@ -1,4 +1,4 @@
-"""The oracles that compare one output with the reference's. Both are plain decoded values; nothing executes."""
+"""The oracles that compare one output with the reference's. Both are plain decoded values."""
 
 import math
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def exact(expected: Any, got: Any, _tolerance: float = 0.0) -> bool:
 
 
 def close(expected: Any, got: Any, tolerance: float) -> bool:
-    """Equal, or equal but for floats within `tolerance + 1e-7 |expected|`, at any depth (EvalPlus' base rule).
+    """Equal but for floats within `tolerance + 1e-7 |expected|`, at any depth: EvalPlus' base rule.
 
     A single number must have the expected type, as there; inside a container an int may stand for a float.
     """

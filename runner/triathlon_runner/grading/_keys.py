@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import struct
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +19,13 @@ REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=1 << 
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """Expected outputs, one an input, and the reference's CPU time in seconds."""
+    """What a problem's reference showed, one entry an input, all plain decoded values."""
 
     expected: tuple[Any, ...]
+    arguments: tuple[tuple[Any, ...], ...]
+    """Only for problems whose oracle looks at them; else empty."""
     cpu_seconds: float
+    """The reference's CPU time on all inputs."""
 
 
 class AnswerKeys:
@@ -55,25 +57,26 @@ class AnswerKeys:
         if not data.startswith(FORMAT):
             return None
         try:
-            (cpu,) = struct.unpack_from("<d", data, len(FORMAT))
-            return AnswerKey(tuple(decode(data[len(FORMAT) + 8 :])), cpu)
-        except (MalformedError, struct.error):
+            expected, arguments, cpu = decode(data[len(FORMAT) :])
+            return AnswerKey(tuple(expected), tuple(arguments), cpu)
+        except (MalformedError, ValueError, TypeError):
             return None
 
     def _write(self, name: str, key: AnswerKey) -> None:
         if self._folder is None:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
-        data = FORMAT + struct.pack("<d", key.cpu_seconds) + encode(list(key.expected), 1 << 31)
+        content = (list(key.expected), list(key.arguments), key.cpu_seconds)
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
-            file.write(data)
+            file.write(FORMAT + encode(content, 1 << 31))
         os.replace(file.name, self._folder / name)  # noqa: PTH105 (a half-written key never has the name)
 
 
 def key_name(problem: Problem) -> str:
     """Hash of all that the expected outputs depend on."""
     digest = hashlib.sha256()
-    for part in (problem.entry_point, problem.reference, *problem.inputs):
+    needs_arguments = str(problem.comparison.oracle == "checker")
+    for part in (problem.entry_point, problem.reference, needs_arguments, *problem.inputs):
         digest.update(str(len(part)).encode() + b":" + part.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
@@ -92,7 +95,21 @@ async def make_key(sandbox: Sandbox, problem: Problem) -> AnswerKey:
     if execution.ended is not Ended.FINISHED or len(expected) != len(calls):
         faults = [result for result in execution.results if isinstance(result, Raised)]
         raise ReferenceFailedError(problem.task_id, execution.detail or str(faults[:1]))
-    return AnswerKey(tuple(expected), execution.cpu_seconds)
+    arguments: tuple[Any, ...] = ()
+    if problem.comparison.oracle == "checker":
+        arguments = await _arguments(sandbox, problem)
+    return AnswerKey(tuple(expected), arguments, execution.cpu_seconds)
+
+
+async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:
+    """The inputs as values: their text is evaluated in the sandbox, too."""
+    calls = tuple(Call("arguments", Source(text)) for text in problem.inputs)
+    job = Job("def arguments(*values):\n    return values\n", calls, limits=REFERENCE_LIMITS)
+    execution = await sandbox.run(job)
+    values = tuple(result.value for result in execution.results if isinstance(result, Returned))
+    if len(values) != len(calls):
+        raise ReferenceFailedError(problem.task_id, "an input is not a tuple of plain values")
+    return values
 
 
 class ReferenceFailedError(SandboxError):

@@ -2,11 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading._compare import agree
 from triathlon_runner.grading._keys import AnswerKey, AnswerKeys
+from triathlon_runner.grading._special import special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     Call,
@@ -17,7 +18,6 @@ from triathlon_runner.sandbox import (
     Raised,
     Returned,
     Sandbox,
-    SandboxError,
     Source,
 )  # fmt: skip
 
@@ -80,14 +80,19 @@ class _Trial:
         expected = self._key.expected[index]
         if isinstance(result, Raised):
             self._fail(Outcome.CRASHED, f"{result.type}: {result.message}")
-        elif self._problem.comparison.oracle == "checker":
-            raise SandboxError("checkers are not there yet")
-        elif agree(self._problem.comparison, expected, result.value):
+        elif self._agrees(index, expected, result.value):
             self._passed += 1
             return True
         else:
             self._fail(Outcome.FAILED, shown(result.value))
         return False
+
+    def _agrees(self, index: int, expected: Any, got: Any) -> bool:
+        comparison = self._problem.comparison
+        if comparison.oracle == "checker":
+            arguments = self._key.arguments[index]
+            return special(comparison.checker, arguments, expected, got, comparison.tolerance)
+        return agree(comparison, expected, got)
 
     def _fail(self, outcome: Outcome, got: str) -> None:
         self._outcome = outcome
