@@ -63,6 +63,11 @@ def _core(set_name: str, name: str, entry: _schema.ProblemFile, problem: Problem
     )
 
 
+def join(name: str) -> str:
+    """The program that solves a seed by calling the references of its two halves, without those."""
+    return _schema.read_decomposed()[name].join
+
+
 def _written(set_name: str) -> tuple[CoreProblem, ...]:
     entries = _schema.read_problems(set_name).items()
     return tuple(_core(set_name, name, entry, _problem(set_name, name, entry)) for name, entry in entries)
@@ -92,7 +97,9 @@ def _half_id(name: str, number: int) -> str:
     return f"core/decompose/{name}-{number}"
 
 
-def _half(name: str, number: int, half: _schema.HalfEntry, seed: _schema.ProblemFile) -> CoreProblem:
+def _half(name: str, number: int, entry: _schema.DecomposedFile) -> CoreProblem:
+    half = entry.half[number - 1]
+    seed = _schema.read_problems("seeds")[name]
     problem = Problem(
         task_id=_half_id(name, number),
         entry_point=_prompt.asked_function(half.prompt).name,
@@ -112,15 +119,15 @@ def _half(name: str, number: int, half: _schema.HalfEntry, seed: _schema.Problem
         input_names=tuple(half.inputs),
         requires=half.requires,
         survivors=_survivors(half.survivors),
+        canary=entry.canary,
     )
 
 
 def _decomposed() -> tuple[CoreProblem, ...]:
-    seeds = _schema.read_problems("seeds")
     return tuple(
-        _half(name, number, half, seeds[name])
+        _half(name, number, entry)
         for name, entry in _schema.read_decomposed().items()
-        for number, half in enumerate(entry.half, start=1)
+        for number in range(1, len(entry.half) + 1)
     )
 
 

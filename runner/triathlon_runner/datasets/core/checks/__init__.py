@@ -1,0 +1,7 @@
+"""Checks of our own problems: their tests must bite, and their docstrings must be true."""
+
+from triathlon_runner.datasets.core.checks._alive import Report
+from triathlon_runner.datasets.core.checks._mutants import Mutant, mutants
+from triathlon_runner.datasets.core.checks._suite import check_problem, check_problems
+
+__all__ = ["Mutant", "Report", "check_problem", "check_problems", "mutants"]

@@ -1,0 +1,173 @@
+"""What must be true of a problem when it is run: examples, wrong solutions, mutants, parents."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_runner.datasets.core import _load, _prompt
+from triathlon_runner.datasets.core._model import CoreProblem, Survivor
+from triathlon_runner.datasets.core.checks._compare import all_same, same
+from triathlon_runner.datasets.core.checks._execute import (
+    SECONDS_OF_A_REFERENCE,
+    Expression,
+    Outcome,
+    Program,
+    run_batch,
+)
+from triathlon_runner.datasets.core.checks._mutants import mutants
+from triathlon_runner.sandbox import Sandbox
+
+INHERITING: Final = frozenset({"verbose", "concise", "tool_use-main_only"})
+"""Sets whose reference and inputs are another set's, which is checked itself."""
+
+_Outcomes = tuple[Outcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What running one problem showed."""
+
+    findings: tuple[str, ...]
+    """Rules broken; none in a sound problem."""
+    mutants: int = 0
+    killed: int = 0
+    survivors: tuple[str, ...] = ()
+    """Mutants that survive and are not listed in the file."""
+
+
+def _examples(core: CoreProblem) -> list[tuple[str, str]]:
+    return _prompt.examples(core.problem.prompt)
+
+
+def _promises(core: CoreProblem) -> list[str]:
+    """For each input the expression that says whether it keeps what the docstring promises."""
+    if not core.requires:
+        return []
+    asked = _prompt.asked_function(core.problem.prompt)
+    parameters = ", ".join(argument.arg for argument in asked.args.args)
+    return [f"bool((lambda {parameters}: {core.requires})(*{text}))" for text in core.problem.inputs]
+
+
+def _parents(core: CoreProblem) -> list[CoreProblem]:
+    if core.set_name == "decompose":
+        return []
+    return [_load.detail(parent) for parent in core.problem.parents]
+
+
+def _reference_findings(seen: _Outcomes, again: _Outcomes, core: CoreProblem) -> Iterator[str]:
+    for name, outcome in zip(core.input_names, seen, strict=False):
+        if outcome.kind != "value":
+            yield f"the reference {outcome.kind} {outcome.value} on {name!r}"
+    if seen != again:
+        yield "the reference gives other values when it runs again"
+    if all(outcome == seen[0] for outcome in seen):
+        yield "every input gives the same value"
+
+
+def _example_findings(seen: Sequence[_Outcomes], core: CoreProblem) -> Iterator[str]:
+    for (call, want), (outcome, *_) in zip(_examples(core), seen, strict=True):
+        if outcome != Outcome("value", want):
+            yield f"the example {call} shows {want}, the reference gives {outcome.value}"
+
+
+def _promise_findings(seen: Sequence[_Outcomes], core: CoreProblem) -> Iterator[str]:
+    for name, (outcome, *_) in zip(core.input_names, seen, strict=False):
+        if outcome != Outcome("value", "True"):
+            yield f"the input {name!r} breaks {core.requires!r}: {outcome.value}"
+
+
+def _wrong_findings(truth: _Outcomes, seen: Sequence[_Outcomes], core: CoreProblem) -> Iterator[str]:
+    for wrong, outcomes in zip(core.wrong, seen, strict=True):
+        if all_same(truth, outcomes, core.problem.comparison):
+            yield f"the wrong solution passes: {wrong.why}"
+        elif outcomes[0].kind == "raised" and len(outcomes) == 1:
+            yield f"the wrong solution does not load ({outcomes[0].value}): {wrong.why}"
+        elif all(outcome.kind != "value" for outcome in outcomes):
+            yield f"the wrong solution never returns: {wrong.why}"
+
+
+def _parent_findings(
+    truth: _Outcomes, seen: Sequence[_Outcomes], parents: Sequence[CoreProblem], core: CoreProblem
+) -> Iterator[str]:
+    for parent, outcomes in zip(parents, seen, strict=True):
+        if all_same(truth, outcomes, core.problem.comparison):
+            yield f"its parent {parent.name} solves it"
+        elif _signature(core) == _signature(parent) and not _differ(truth, outcomes, core):
+            yield f"its parent {parent.name} gives no other value on any shared input"
+
+
+def _signature(core: CoreProblem) -> tuple[str, ...]:
+    return _prompt.types(core.problem.prompt)
+
+
+def _differ(truth: _Outcomes, outcomes: _Outcomes, core: CoreProblem) -> bool:
+    return any(
+        got.kind == "value" and not same(expected, got, core.problem.comparison)
+        for expected, got in zip(truth, outcomes, strict=False)
+    )
+
+
+def _survivor_findings(alive: list[str], listed: Sequence[Survivor]) -> Iterator[str]:
+    names = {survivor.mutant for survivor in listed}
+    yield from (f"survives and is not judged: {name}" for name in alive if name not in names)
+    yield from (f"judged but no survivor: {name}" for name in sorted(names - set(alive)))
+
+
+async def check_alive(sandbox: Sandbox, core: CoreProblem) -> Report:
+    """Runs a problem's reference, examples, wrong solutions, mutants and parents, in one process.
+
+    Raises:
+        SandboxError: our machinery failed.
+    """
+    problem, parents = core.problem, _parents(core)
+    changed = mutants(problem.reference)
+    reference = Program(problem.reference, problem.entry_point, SECONDS_OF_A_REFERENCE)
+    parts: list[list[Program | Expression]] = [
+        [reference, reference],
+        [Expression(problem.reference, call) for call, _ in _examples(core)],
+        [Expression(problem.reference, promise) for promise in _promises(core)],
+        [Program(wrong.code, problem.entry_point) for wrong in core.wrong],
+        [Program(parent.problem.reference, parent.problem.entry_point) for parent in parents],
+        [Program(mutant.source, problem.entry_point) for mutant in changed],
+    ]
+    answers = iter(
+        await run_batch(sandbox, problem.inputs, [question for part in parts for question in part])
+    )
+    seen = [[next(answers) for _ in part] for part in parts]
+    truth = seen[0][0]
+    alive = [
+        mutant.name
+        for mutant, outcomes in zip(changed, seen[5], strict=True)
+        if all_same(truth, outcomes, problem.comparison)
+    ]
+    findings = (
+        *_reference_findings(truth, seen[0][1], core),
+        *_example_findings(seen[1], core),
+        *_promise_findings(seen[2], core),
+        *_wrong_findings(truth, seen[3], core),
+        *_parent_findings(truth, seen[4], parents, core),
+        *_survivor_findings(alive, core.survivors),
+    )
+    listed = {survivor.mutant for survivor in core.survivors}
+    open_ones = tuple(name for name in alive if name not in listed)
+    return Report(findings, len(changed), len(changed) - len(alive), open_ones)
+
+
+async def check_join(sandbox: Sandbox, seed: CoreProblem) -> list[str]:
+    """Whether a seed's two halves, joined, solve the seed.
+
+    Raises:
+        SandboxError: our machinery failed.
+    """
+    if not seed.halves:
+        return []
+    halves = [_load.detail(half).problem for half in seed.halves]
+    joined = "\n\n\n".join([*(half.reference for half in halves), _load.join(seed.name)])
+    problem = seed.problem
+    unused = [half.entry_point for half in halves if half.entry_point not in _load.join(seed.name)]
+    questions = [Program(problem.reference, problem.entry_point), Program(joined, problem.entry_point)]
+    truth, got = await run_batch(sandbox, problem.inputs, questions)
+    findings = [f"the join does not call {name}" for name in unused]
+    if not all_same(truth, got, problem.comparison):
+        findings.append("the two halves, joined, do not solve the seed")
+    return findings

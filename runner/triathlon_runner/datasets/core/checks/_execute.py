@@ -1,0 +1,128 @@
+"""Running many programs on one problem's inputs, in few sandboxed processes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from triathlon_runner.sandbox import Call, Ended, Job, Limits, Raised, Returned, Sandbox
+
+SECONDS_AN_INPUT: Final = 0.25
+"""CPU time after which a call counts as endless."""
+SECONDS_OF_A_REFERENCE: Final = 0.05
+"""A reference must be so much quicker that no machine takes it for endless."""
+
+_HARNESS: Final = """
+import signal
+
+
+class _Endless(BaseException):
+    pass
+
+
+def _stop(number, frame):
+    raise _Endless
+
+
+signal.signal(signal.SIGVTALRM, _stop)
+
+
+def _call(function, text, namespace, seconds):
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+        value = function(*eval(text, namespace))
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        return ["value", value]
+    except _Endless:
+        return ["endless", ""]
+    except Exception as error:
+        return ["raised", type(error).__name__]
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def shown(source, expression):
+    namespace = {"__name__": "program"}
+    exec(compile(source, "program", "exec"), namespace)
+    return repr(eval(expression, namespace))
+
+
+def outcomes(source, entry, seconds):
+    namespace = {"__name__": "program"}
+    try:
+        exec(compile(source, "program", "exec"), namespace)
+        function = namespace[entry]
+    except Exception as error:
+        return [["raised", type(error).__name__]]
+    seen = []
+    for text in _INPUTS:
+        seen.append(_call(function, text, dict(namespace), seconds))
+        if seen[-1][0] == "endless":
+            break
+    return seen
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one input gave: a value, the name of an exception, or `endless`."""
+
+    kind: str
+    value: Any
+
+
+DIED: Final = (Outcome("died", ""),)
+"""What a program that takes the whole process down gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program to be called with every input of the problem."""
+
+    source: str
+    entry_point: str
+    seconds: float = SECONDS_AN_INPUT
+
+    def call(self) -> Call:
+        return Call("outcomes", (self.source, self.entry_point, self.seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression to be evaluated beside a program; its outcome is the value's `repr`."""
+
+    source: str
+    text: str
+
+    def call(self) -> Call:
+        return Call("shown", (self.source, self.text))
+
+
+def _read(result: Returned | Raised) -> tuple[Outcome, ...]:
+    match result:
+        case Returned(value=str() as text):
+            return (Outcome("value", text),)
+        case Returned(value=list() as pairs):
+            return tuple(Outcome(kind, value) for kind, value in pairs)
+        case Raised(type=name, message=message):
+            return (Outcome("raised", f"{name}: {message}"),)
+    return DIED
+
+
+async def run_batch(
+    sandbox: Sandbox, inputs: Sequence[str], questions: Sequence[Program | Expression]
+) -> list[tuple[Outcome, ...]]:
+    """The outcomes of each question: of a program one an input, ending where it is endless.
+
+    Raises:
+        SandboxError: our machinery failed.
+    """
+    harness = f"_INPUTS = {list(inputs)!r}\n{_HARNESS}"
+    gathered: list[tuple[Outcome, ...]] = []
+    while len(gathered) < len(questions):
+        calls = tuple(question.call() for question in questions[len(gathered) :])
+        limits = Limits(cpu_seconds=5.0 + len(calls) * 2 * SECONDS_AN_INPUT, wall_seconds=300.0)
+        execution = await sandbox.run(Job(program=harness, calls=calls, limits=limits))
+        gathered.extend(_read(result) for result in execution.results)
+        if len(gathered) < len(questions) and execution.ended is not Ended.FINISHED:
+            gathered.append(DIED)
+    return gathered

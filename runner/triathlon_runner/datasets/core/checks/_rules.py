@@ -1,0 +1,89 @@
+"""What must be true of a problem that can be seen without running it."""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from triathlon_runner.datasets.core import _prompt
+from triathlon_runner.datasets.core._model import CoreProblem
+from triathlon_runner.datasets.core._schema import CANARY
+
+TOPICS: Final = frozenset(
+    {
+        "strings", "numbers", "lists", "dictionaries", "recursion", "simulation", "parsing", "dates",
+        "geometry", "graphs", "state machines", "text layout", "bit work", "probability", "data",
+    }
+)  # fmt: skip
+IMPORTS: Final = frozenset(
+    {
+        "bisect", "calendar", "collections", "datetime", "fractions", "functools", "heapq", "itertools",
+        "math", "re", "string", "typing",
+    }
+)  # fmt: skip
+"""Deterministic parts of the standard library; nothing that reads files, clocks or the network."""
+WIDTH: Final = 120
+INPUTS: Final = 15
+INPUTS_OF_A_HALF: Final = 10
+WRONG: Final = 3
+EXAMPLES: Final = 2
+
+
+def imports(program: str) -> set[str]:
+    """Top-level names of the modules that a program imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(program)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").partition(".")[0])
+    return found
+
+
+def _signature(core: CoreProblem) -> Iterator[str]:
+    problem = core.problem
+    asked = _prompt.asked_function(problem.prompt)
+    if asked.returns is None or any(argument.annotation is None for argument in asked.args.args):
+        yield "every parameter and the result need a type"
+    if asked.args.defaults or asked.args.kwonlyargs or asked.args.vararg or asked.args.kwarg:
+        yield "parameters are plain positional ones"
+    if len(asked.body) != 1:
+        yield "the prompt ends with the docstring"
+    if len(_prompt.examples(problem.prompt)) < EXAMPLES:
+        yield f"the docstring needs {EXAMPLES} examples"
+    yield from (f"line too long: {line}" for line in problem.prompt.splitlines() if len(line) > WIDTH)
+
+
+def _programs(core: CoreProblem) -> Iterator[str]:
+    problem = core.problem
+    for program in (problem.prompt, problem.reference, *(wrong.code for wrong in core.wrong)):
+        strange = imports(program) - IMPORTS
+        if strange:
+            yield f"imports {sorted(strange)}"
+    if _prompt.asked_function(problem.reference).name != problem.entry_point:
+        yield "the reference's last function is not the one that the prompt asks for"
+
+
+def _amounts(core: CoreProblem) -> Iterator[str]:
+    half = core.set_name == "decompose"
+    needed = INPUTS_OF_A_HALF if half else INPUTS
+    if len(core.problem.inputs) < needed:
+        yield f"{len(core.problem.inputs)} inputs, {needed} needed"
+    if len(set(core.problem.inputs)) < len(core.problem.inputs):
+        yield "an input stands twice"
+    if len(core.wrong) < WRONG and not half:
+        yield f"{len(core.wrong)} wrong solutions, {WRONG} needed"
+
+
+def _labels(core: CoreProblem) -> Iterator[str]:
+    problem = core.problem
+    if problem.level not in range(1, 6):
+        yield f"level {problem.level!r} is not one of 1 to 5"
+    if not problem.topics or set(problem.topics) - TOPICS:
+        yield f"topics {problem.topics!r} must be some of {sorted(TOPICS)}"
+    if core.canary != CANARY:
+        yield "the canary is missing"
+
+
+def still_findings(core: CoreProblem) -> list[str]:
+    """The rules that a problem breaks on paper."""
+    return [*_signature(core), *_programs(core), *_amounts(core), *_labels(core)]

@@ -1,0 +1,38 @@
+"""Checking one problem, one set, or everything."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from triathlon_runner.datasets.core import _load
+from triathlon_runner.datasets.core._model import CoreProblem
+from triathlon_runner.datasets.core.checks._alive import INHERITING, Report, check_alive, check_join
+from triathlon_runner.datasets.core.checks._family import family_findings
+from triathlon_runner.datasets.core.checks._rules import still_findings
+from triathlon_runner.sandbox import Sandbox
+
+
+async def check_problem(sandbox: Sandbox, core: CoreProblem) -> Report:
+    """Every rule on one problem; sets that inherit their reference are not run again.
+
+    Raises:
+        SandboxError: our machinery failed.
+    """
+    still = [*still_findings(core), *family_findings(core)]
+    if core.set_name in INHERITING:
+        return Report(tuple(still))
+    report = await check_alive(sandbox, core)
+    joined = await check_join(sandbox, core)
+    return replace(report, findings=(*still, *report.findings, *joined))
+
+
+async def check_problems(sandbox: Sandbox, task_ids: Sequence[str]) -> dict[str, Report]:
+    """Every rule on each of these problems, as many at a time as the sandbox lets in.
+
+    Raises:
+        SandboxError: our machinery failed.
+    """
+    cores = [_load.detail(task_id) for task_id in task_ids]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(check_problem(sandbox, core)) for core in cores]
+    return dict(zip(task_ids, (task.result() for task in tasks), strict=True))
