@@ -1,4 +1,4 @@
-"""Scripts for a server in a process of its own: `python -m support.model_server support.server_scripts:echo`."""
+"""Scripts for `python -m support.model_server`, for example `support.server_scripts:echo`."""
 
 from support.server_replies import Asked
 

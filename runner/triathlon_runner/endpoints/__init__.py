@@ -1,5 +1,29 @@
 """Asking models: over the OpenAI protocol, chat and completions."""
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, EndpointError, Message, Model, Sampling
+from triathlon_runner.endpoints._cache import CacheInfo, ReplyCache
+from triathlon_runner.endpoints._config import ApiConfig, LocalServer
+from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError
+from triathlon_runner.endpoints._limits import Limits
+from triathlon_runner.endpoints._model import OpenAIModel, open_model
+from triathlon_runner.endpoints._stats import EndpointStats
 
-__all__ = ["Answer", "Chat", "Completion", "EndpointError", "Message", "Model", "Sampling"]
+__all__ = [
+    "Answer",
+    "ApiConfig",
+    "CacheError",
+    "CacheInfo",
+    "Chat",
+    "Completion",
+    "EndpointError",
+    "EndpointStats",
+    "Limits",
+    "LocalServer",
+    "Message",
+    "Model",
+    "ModelUnavailableError",
+    "OpenAIModel",
+    "ReplyCache",
+    "Sampling",
+    "open_model",
+]

@@ -1,0 +1,57 @@
+"""Trying again: named errors only, attempts and total time capped, waits with jitter."""
+
+import asyncio
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential_jitter
+
+from triathlon_runner.endpoints._errors import NullContent, Retryable, Throttled
+from triathlon_runner.endpoints._limits import Limits
+
+NULLS_BELIEVED = 3
+"""So many replies without content in a row to one question are the model's own doing."""
+
+
+class _Budget:
+    """What one question may still cost; tenacity asks it after each failed try."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._failed = self._throttled = self._nulls = 0
+        self._back_off = wait_exponential_jitter(
+            limits.first_wait, limits.longest_wait, jitter=limits.first_wait
+        )
+
+    def is_spent(self, state: RetryCallState) -> bool:
+        """Whether the try that just failed was the last."""
+        error = _error(state)
+        if isinstance(error, Throttled):
+            self._throttled += 1
+        else:
+            self._failed += 1
+        self._nulls = self._nulls + 1 if isinstance(error, NullContent) else 0
+        return (
+            self._failed >= self._limits.attempts
+            or self._throttled >= self._limits.throttled_attempts
+            or self._nulls >= NULLS_BELIEVED
+            or (state.seconds_since_start or 0.0) >= self._limits.total_seconds
+        )
+
+    def wait(self, state: RetryCallState) -> float:
+        """Seconds until the next try; after a 429 the gate makes everybody wait instead."""
+        return 0.0 if isinstance(_error(state), Throttled) else self._back_off(state)
+
+
+def _error(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome is not None else None
+
+
+def attempts(limits: Limits) -> AsyncRetrying:
+    """Iterate over it and put each try into `with attempt:`; the last error comes out as it is."""
+    budget = _Budget(limits)
+    return AsyncRetrying(
+        sleep=asyncio.sleep,
+        retry=retry_if_exception_type(Retryable),
+        stop=budget.is_spent,
+        wait=budget.wait,
+        reraise=True,
+    )

@@ -1,0 +1,41 @@
+"""Telling a dead endpoint from a bad moment. Arithmetic only: the caller brings the clock."""
+
+from triathlon_runner.endpoints._limits import Limits
+
+
+class Breaker:
+    """Counts failures in a row; past a number of them one request at a time is tried, at growing intervals."""
+
+    def __init__(self, limits: Limits, now: float) -> None:
+        """Starts closed: requests flow."""
+        self._limits = limits
+        self._failures = 0
+        self._trials = 0
+        self._alive_at = now
+
+    @property
+    def trying(self) -> bool:
+        """Whether only one request at a time should be tried."""
+        return self._failures >= self._limits.failures_in_a_row
+
+    def answered(self, now: float) -> None:
+        """The endpoint is alive."""
+        self._failures = self._trials = 0
+        self._alive_at = now
+
+    def idle(self, now: float) -> None:
+        """Nothing has been asked: silence until now says nothing about the endpoint."""
+        if not self._failures:
+            self._alive_at = now
+
+    def failed(self, now: float) -> float:
+        """Counts a failed try and returns the seconds to wait before the next, 0 while requests flow."""
+        self._failures += 1
+        if not self.trying:
+            return 0.0
+        self._trials += 1
+        return min(self._limits.longest_wait, self._limits.first_wait * 2.0 ** min(self._trials, 30))
+
+    def is_dead(self, now: float) -> bool:
+        """Whether the endpoint has been silent for too long."""
+        return self.trying and now - self._alive_at >= self._limits.dead_after

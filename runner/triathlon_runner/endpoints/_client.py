@@ -1,0 +1,68 @@
+"""The official client, set up so that it neither retries nor leaks, and sends where it is told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+from openai import AsyncOpenAI
+
+from triathlon_runner.endpoints._config import ApiConfig
+from triathlon_runner.endpoints._errors import Unreachable
+from triathlon_runner.endpoints._limits import Limits
+from triathlon_runner.endpoints._secrets import Secrets
+
+
+@asynccontextmanager
+async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> AsyncIterator[AsyncOpenAI]:
+    """The client for one model; its connections are closed at the end."""
+    http = openai.DefaultAioHttpClient(
+        timeout=httpx2.Timeout(config.timeout_seconds, connect=limits.connect_seconds),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=15.0),
+        trust_env=not is_loopback(config.base_url),  # a proxy has no way to this machine's own servers
+    )
+    client = AsyncOpenAI(
+        base_url=config.base_url,
+        api_key=secrets.key
+        or "none",  # not the client's own default: it would send OPENAI_API_KEY to anybody
+        max_retries=0,
+        http_client=http,
+        default_headers={**config.headers, **secrets.headers},
+    )
+    if urlsplit(config.base_url).hostname != "api.openai.com":
+        client.organization = client.project = None
+    async with client:
+        yield client
+
+
+def is_loopback(base_url: str) -> bool:
+    """Whether the address is on this machine."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+async def post(
+    client: AsyncOpenAI, path: str, body: Mapping[str, object], seconds: float
+) -> tuple[int, bytes, Mapping[str, str]]:
+    """Sends a question and returns (status, body, headers), whatever they are.
+
+    Raises:
+        Unreachable: no connection, a broken one, or no whole reply within so many seconds.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            response = await client.post(path, body=body, cast_to=httpx2.Response)
+            return response.status_code, response.content, response.headers
+    except openai.APIStatusError as error:
+        return error.status_code, error.response.content, error.response.headers
+    except (TimeoutError, openai.APITimeoutError):
+        raise Unreachable(f"no whole reply within {seconds:g} s") from None
+    except (openai.APIConnectionError, httpx2.HTTPError) as error:
+        cause = error.__cause__ or error
+        raise Unreachable(f"the connection failed: {type(cause).__name__} {cause}".strip()) from None

@@ -1,0 +1,107 @@
+"""Where and how a model is asked: the `api:` block of a row of models.yaml, or a server that we started."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
+"""The decoding settings that a provider may refuse."""
+OURS = frozenset(
+    {"model", "messages", "prompt", "max_tokens", "temperature", "top_p", "stop", "seed", "n", "stream"}
+)
+"""Body fields that the protocol of a suite decides, never the `body` of a row."""
+
+T = TypeVar("T")
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Many = Annotated[tuple[T, ...], BeforeValidator(_tuple)]
+"""A YAML list, kept as a tuple."""
+
+
+class ApiConfig(BaseModel):
+    """The `api:` block: an endpoint that speaks the OpenAI protocol, and what it refuses or renames."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+
+    base_url: str
+    """Address up to and including the version, such as `https://api.openai.com/v1`."""
+    model: str = Field(min_length=1)
+    """The model's name at this provider."""
+    key_env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    """Name of the environment variable that holds the key; the key itself never stands in a file."""
+    revision: str = ""
+    """Version of the weights or deployment where the name does not say it; part of the cache key."""
+    served_as: Many[str] = ()
+    """Further names under which the server may answer; a reply in any unrelated name is not used."""
+
+    unsupported: Many[Parameter] = ()
+    """Decoding settings that the provider refuses: left out of every request (`stop` is then applied here)."""
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """How the provider calls the token limit; OpenAI's reasoning models want `max_completion_tokens`."""
+    max_stop_sequences: int | None = Field(default=None, ge=1)
+    """How many stop sequences the provider takes (OpenAI: 4); the rest is applied here."""
+    reasoning_effort: str | None = None
+    """Sent as `reasoning_effort` where set (`low`, `medium`, `high`, …)."""
+    reasoning_max_tokens: int = Field(default=0, ge=0)
+    """Tokens that a reasoning model may spend before its answer, on top of the suite's limit."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Extra HTTP headers; no secrets here."""
+    secret_headers: dict[str, str] = Field(default_factory=dict)
+    """Extra HTTP headers whose values are secret: header name to the name of an environment variable."""
+    body: dict[str, Any] = Field(default_factory=dict)
+    """Extra top-level fields of every request body; part of the cache key."""
+
+    concurrency: int | None = Field(default=None, ge=1)
+    """Most requests in flight at once; the limit finds its own level up to here."""
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    """The provider's limit on requests a minute, where known."""
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    """The provider's limit on input and output tokens a minute, where known."""
+    timeout_seconds: float = Field(default=600.0, gt=0)
+    """Longest wait for one answer, from sending the question to the last byte."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_http(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"expected an http(s) address such as https://api.openai.com/v1, got {value!r}")
+        if parts.password or parts.username:
+            raise ValueError("a base_url must hold no user name or password: name a variable in key_env")
+        return value.rstrip("/")
+
+    @field_validator("body")
+    @classmethod
+    def _leaves_ours(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(OURS & value.keys()):
+            raise ValueError(f"body may not set {', '.join(taken)}: the suite's protocol decides these")
+        return value
+
+    def missing_variables(self, environment: Mapping[str, str] = os.environ) -> list[str]:
+        """Names of the environment variables that this row needs and that are not set."""
+        names = [self.key_env, *self.secret_headers.values()]
+        return [name for name in names if name is not None and not environment.get(name)]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A server that we started: its port is chance, so the engine's description stands for it in the cache."""
+
+    base_url: str
+    model: str
+    """The name that it serves the model under."""
+    engine: str
+    """Engine with version, precision and device, as in `Manifest.served_by`."""
+    revision: str
+    """Hash or revision of the weights."""
+    slots: int
+    """Requests in flight at once."""
+    timeout_seconds: float = 600.0

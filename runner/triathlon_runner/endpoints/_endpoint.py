@@ -1,0 +1,115 @@
+"""One endpoint: sends questions, tries again, and finds out how much it can take."""
+
+import time
+from collections.abc import Mapping
+
+from openai import AsyncOpenAI
+
+from triathlon_runner.endpoints._api import Answer, EndpointError
+from triathlon_runner.endpoints._attempts import attempts
+from triathlon_runner.endpoints._client import post
+from triathlon_runner.endpoints._config import ApiConfig
+from triathlon_runner.endpoints._errors import ModelUnavailableError, NullContent, Retryable, Throttled
+from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._limits import Limits
+from triathlon_runner.endpoints._refusals import judge_failure, read_failure
+from triathlon_runner.endpoints._request import Question
+from triathlon_runner.endpoints._response import Parsed, parse
+from triathlon_runner.endpoints._secrets import Secrets
+from triathlon_runner.endpoints._stats import EndpointStats
+from triathlon_runner.endpoints._waits import exhausted_for
+from triathlon_runner.records import Reply, Usage
+
+
+class Endpoint:
+    """Gets one answer for one question, or says by a named error why there is none."""
+
+    def __init__(
+        self,
+        config: ApiConfig,
+        secrets: Secrets,
+        client: AsyncOpenAI,
+        gate: Gate,
+        limits: Limits,
+        stats: EndpointStats,
+    ) -> None:
+        """Made by `open_model`."""
+        self._config, self._secrets, self._client = config, secrets, client
+        self._gate, self._limits, self._stats = gate, limits, stats
+
+    async def answer(self, question: Question) -> Answer:
+        """Asks until there is an answer.
+
+        Raises:
+            ModelUnavailableError: no question can succeed for now; the model is stopped.
+            EndpointError: no answer to this one after all retries.
+        """
+        try:
+            return await self._ask(question)
+        except NullContent:
+            self._stats.oddities["no content, several times: taken for an empty reply"] += 1
+            return Answer(Reply(text=""), Usage(requests=1), 0.0, self._config.model)
+        except Retryable as error:
+            raise self._final(EndpointError(error.reason)) from None
+        except EndpointError as error:
+            raise self._final(error) from None
+
+    def _final(self, error: EndpointError) -> EndpointError:
+        message = self._secrets.scrub(str(error))
+        self._stats.failed += 1
+        self._stats.last_error = message
+        if isinstance(error, ModelUnavailableError):
+            self._gate.stop(message)
+        return type(error)(message)
+
+    async def _ask(self, question: Question) -> Answer:
+        estimate = question.estimate_tokens()
+        ticket = self._gate.ticket(estimate)
+        await ticket.take()
+        async for attempt in attempts(self._limits):
+            with attempt:
+                async with ticket:
+                    return await self._try(question, estimate)
+        raise AssertionError("the attempts end with an answer or an error")
+
+    async def _try(self, question: Question, estimate: int) -> Answer:
+        sent_at, started = self._gate.now(), time.perf_counter()
+        try:
+            parsed, headers = await self._exchange(question)
+        except Retryable as error:
+            self._note(error, sent_at)
+            raise
+        usage = parsed.usage
+        self._gate.answered(usage.input_tokens + usage.output_tokens, estimate)
+        self._gate.pause(exhausted_for(headers) or 0.0)
+        self._stats.count_answer(usage.input_tokens, usage.output_tokens)
+        self._stats.oddities.update(parsed.oddities)
+        return Answer(self._scrubbed(parsed.reply), usage, time.perf_counter() - started, parsed.served_model)
+
+    async def _exchange(self, question: Question) -> tuple[Parsed, Mapping[str, str]]:
+        status, raw, headers = await post(
+            self._client, question.path, question.body, self._config.timeout_seconds
+        )
+        if status == 200:
+            return parse(raw, headers, self._config, question), headers
+        finish = judge_failure(read_failure(status, raw, headers), self._config)
+        return Parsed(Reply(text="", finish=finish), Usage(requests=1), self._config.model), headers
+
+    def _note(self, error: Retryable, sent_at: float) -> None:
+        self._stats.retries += 1
+        self._stats.last_error = self._secrets.scrub(error.reason)
+        if (error.retry_after or 0.0) > self._limits.longest_retry_after:
+            raise ModelUnavailableError(
+                f"asks to come back in {error.retry_after:.0f} s: {error.reason}"
+            ) from None
+        if isinstance(error, Throttled):
+            self._stats.throttled += 1
+            self._gate.throttled(sent_at, error.retry_after)
+        else:
+            self._gate.failed(self._stats.last_error, error.retry_after)
+
+    def _scrubbed(self, reply: Reply) -> Reply:
+        text, reasoning = self._secrets.scrub(reply.text), self._secrets.scrub(reply.reasoning)
+        if (text, reasoning) == (reply.text, reply.reasoning):
+            return reply
+        return Reply(text=text, reasoning=reasoning, finish=reply.finish)

@@ -1,0 +1,41 @@
+"""What can go wrong between question and answer, by what is to be done about it."""
+
+from triathlon_runner.endpoints._api import EndpointError
+from triathlon_runner.errors import UserError
+
+
+class ModelUnavailableError(EndpointError):
+    """No question to this model can succeed for now: stop the model, leave its units open.
+
+    Bad key, no access, unknown model, quota used up, a setting that the provider refuses, a dead endpoint.
+    """
+
+
+class CacheError(UserError):
+    """The cache of replies cannot be opened or written."""
+
+
+class Retryable(Exception):  # noqa: N818  an internal signal that never leaves this package
+    """This attempt failed in a way that another one may not."""
+
+    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry_after = retry_after
+        """Seconds that the server asked us to wait."""
+
+
+class Throttled(Retryable):
+    """429: the server wants fewer requests."""
+
+
+class Unreachable(Retryable):
+    """No connection, or it broke before the reply was whole."""
+
+
+class Malformed(Retryable):
+    """A reply that is no answer: not JSON, no choices, another model's name."""
+
+
+class NullContent(Malformed):
+    """A whole reply without any content; repeated, it is the model's own."""

@@ -1,0 +1,49 @@
+"""Keys are read from the environment, sent, and otherwise never seen."""
+
+import os
+from collections.abc import Mapping
+
+from triathlon_runner.endpoints._config import ApiConfig
+from triathlon_runner.errors import UserError
+
+
+class Secrets:
+    """The keys of one model, and a scrubber for everything that a server says."""
+
+    __slots__ = ("_headers", "_key", "_values")
+
+    def __init__(self, config: ApiConfig, environment: Mapping[str, str] = os.environ) -> None:
+        """Reads the variables that the row names.
+
+        Raises:
+            UserError: one of them is not set.
+        """
+        if missing := config.missing_variables(environment):
+            names = ", ".join(f"${name}" for name in missing)
+            raise UserError(f"Expected the environment to hold {names} for {config.model!r}: not set.")
+        self._key = environment[config.key_env].strip() if config.key_env else ""
+        self._headers = {name: environment[variable] for name, variable in config.secret_headers.items()}
+        self._values = tuple(value for value in (self._key, *self._headers.values()) if len(value) > 3)
+
+    def __repr__(self) -> str:
+        return "Secrets(…)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("secrets are not pickled")
+
+    @property
+    def key(self) -> str:
+        """The key, empty where the server wants none."""
+        return self._key
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers whose values are secret."""
+        return dict(self._headers)
+
+    def scrub(self, text: str) -> str:
+        """The text without any key in it, should a server echo one."""
+        for value in self._values:
+            if value in text:
+                text = text.replace(value, "[key removed]")
+        return text

@@ -1,0 +1,63 @@
+"""How long a server asks us to wait, in the many ways in which servers say it."""
+
+import re
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_IN_TEXT = re.compile(
+    r"(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?m?s)?)|"
+    r"\"retryDelay\":\s*\"(\d+(?:\.\d+)?s)\"",
+    re.IGNORECASE,
+)
+
+
+def duration(text: str) -> float | None:
+    """Seconds of `1h2m3.5s`, `120ms`, a plain number of seconds, or a moment (HTTP or ISO date)."""
+    text = text.strip()
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    match = _DURATION.fullmatch(text)
+    if match and any(match.groups()):
+        hours, minutes, seconds, millis = (float(group or 0) for group in match.groups())
+        return hours * 3600 + minutes * 60 + seconds + millis / 1000
+    return _until(text)
+
+
+def _until(text: str) -> float | None:
+    for parse in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            moment = parse(text)
+        except ValueError:
+            continue
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return max(0.0, moment.timestamp() - time.time())
+    return None
+
+
+def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
+    """Seconds to wait before the next request, by header or, failing that, by the error's own words."""
+    if (millis := duration(headers.get("retry-after-ms", ""))) is not None:
+        return millis / 1000
+    if (seconds := duration(headers.get("retry-after", ""))) is not None:
+        return seconds
+    match = _IN_TEXT.search(text)
+    return duration(match.group(1) or match.group(2) or "") if match else None
+
+
+def exhausted_for(headers: Mapping[str, str]) -> float | None:
+    """Seconds until a rate limit that a good answer's headers report as used up is filled again."""
+    waits = []
+    for kind in ("requests", "tokens"):
+        for left, reset in (
+            (f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}"),
+            (f"anthropic-ratelimit-{kind}-remaining", f"anthropic-ratelimit-{kind}-reset"),
+        ):
+            if headers.get(left, "").strip() == "0":
+                waits.append(duration(headers.get(reset, "")))
+    return max((wait for wait in waits if wait is not None), default=None)
