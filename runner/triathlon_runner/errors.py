@@ -3,6 +3,8 @@
 A model's failure is a result (`records.Outcome`) and never an exception.
 """
 
+from collections.abc import Iterator
+
 
 class UserError(Exception):
     """Something that a user can mend: printed without a traceback, exit code 2.
@@ -13,3 +15,12 @@ class UserError(Exception):
 
 class InfrastructureError(Exception):
     """Our machinery or somebody's server failed: the unit stays open and the next run tries it again."""
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """The exceptions in the groups that task groups raise; the exception itself where it is none."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    else:
+        yield error

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from rich.console import Console
 
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.errors import UserError
+from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.store import ResultsFolder
 
 app = typer.Typer(
@@ -72,23 +71,14 @@ def console() -> Console:
     return Console(stderr=False)
 
 
-def user_errors(error: BaseException) -> Iterator[UserError]:
-    """The user errors in an exception, through groups of a task group."""
-    if isinstance(error, UserError):
-        yield error
-    elif isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from user_errors(inner)
-
-
 def run_app() -> None:
     """Runs the command line. A user's error is printed without a traceback and ends with exit code 2."""
     try:
         app()
     except (UserError, BaseExceptionGroup) as error:
-        found = list(user_errors(error))
-        if not found:
+        found = list(leaves(error))
+        if not all(isinstance(one, UserError) for one in found):
             raise
-        for one in dict.fromkeys(str(one) for one in found):
-            print(f"triathlon: {one}", file=sys.stderr)  # noqa: T201  # before any console exists
+        for message in dict.fromkeys(str(one) for one in found):
+            print(f"triathlon: {message}", file=sys.stderr)  # noqa: T201  # before any console exists
         raise SystemExit(2) from None

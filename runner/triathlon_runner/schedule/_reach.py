@@ -1,5 +1,6 @@
 """From a row of models.yaml to a model that answers: an API that is there, or a server started for it."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Callable
@@ -24,6 +25,8 @@ from triathlon_runner.endpoints import (
 from triathlon_runner.registry import ModelRow, Registry
 
 DEFAULT_CONCURRENCY = 32
+WATCH_SECONDS = 15.0
+"""Between two looks at a server that we started."""
 
 
 def why_not(row: ModelRow) -> str | None:
@@ -134,8 +137,13 @@ class Reacher:
                 revision=server.described.weights,
                 slots=slots,
             )
-            async with self._open(row, local, str(server.described), slots) as model:
+            async with (
+                self._open(row, local, str(server.described), slots) as model,
+                asyncio.TaskGroup() as group,
+            ):
+                watch = group.create_task(_keep_alive(server))
                 yield model
+                watch.cancel()
 
     @asynccontextmanager
     async def _open(
@@ -150,3 +158,14 @@ class Reacher:
                 self._registry.setting(row, "temperature"),
                 self._registry.setting(row, "max_tokens"),
             )
+
+
+async def _keep_alive(server: serving.Server) -> None:
+    """Restarts a dead or stalled server; questions meanwhile wait and are asked again.
+
+    Raises:
+        ServerLostError: it died too often, or does not come up again.
+    """
+    while True:
+        await asyncio.sleep(WATCH_SECONDS)
+        await server.ensure()

@@ -7,13 +7,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from triathlon_runner.endpoints import Model, ModelUnavailableError
-from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._manifest import Conditions, manifest_of
 from triathlon_runner.schedule._plan import Plan, Work
 from triathlon_runner.schedule._progress import Progress
 from triathlon_runner.schedule._reach import Reached, Reacher
+from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import ResultsFile, ResultsFolder, Unit
 
 UNITS_PER_SLOT = 2
@@ -99,9 +100,8 @@ class Runner:
             try:
                 async with self._reacher.reach(row) as reached:
                     await self._units(opened, reached)
-            except UserError as error:
-                self.summary.errors.append(f"{row.id}: {error}")
-                self._progress.say(f"{row.id}: {error}")
+            except* (ModelUnavailableError, ServerLostError, UserError) as errors:
+                self._give_up(row.id, errors)
             finally:
                 self._close(opened, reached)
 
@@ -122,13 +122,15 @@ class Runner:
         for one in opened:
             if one.left:
                 self._progress.start(one.work.row.id, one.work.suite_id)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(reached.slots * UNITS_PER_SLOT, sum(len(one.left) for one in opened))):
-                    group.create_task(self._worker(turns, reached.model))
-        except* ModelUnavailableError as errors:
-            self.summary.errors.append(f"{reached.model.id}: {errors.exceptions[0]}")
-            self._progress.say(f"{reached.model.id}: {errors.exceptions[0]}")
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(reached.slots * UNITS_PER_SLOT, sum(len(one.left) for one in opened))):
+                group.create_task(self._worker(turns, reached.model))
+
+    def _give_up(self, model: str, errors: BaseExceptionGroup[Exception]) -> None:
+        """This model cannot go on; the others can. Each reason is said once."""
+        for message in dict.fromkeys(f"{model}: {error}" for error in leaves(errors)):
+            self.summary.errors.append(message)
+            self._progress.say(message)
 
     async def _worker(self, turns: Iterator[tuple[_Opened, Unit]], model: Model) -> None:
         for one, (task_id, sample) in turns:
