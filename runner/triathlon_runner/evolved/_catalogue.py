@@ -46,9 +46,13 @@ def _load_evoeval(name: official.EvoEvalSet, store: DataStore) -> tuple[Problem,
     return official.evoeval(store, name)
 
 
+def _humaneval(store: DataStore) -> tuple[Problem, ...]:
+    return tuple(map(official.judged_typed, official.humaneval(store)))
+
+
 # EvoEval's board judges HumanEval, verbose and concise on the base inputs (spec, section 3).
 _OFFICIAL: Final = (
-    _OfficialSet("humaneval", "HumanEval", official.HUMANEVAL_PLUS, official.humaneval, "base"),
+    _OfficialSet("humaneval", "HumanEval", official.HUMANEVAL_PLUS, _humaneval, "base"),
     _OfficialSet("humaneval-plus", "HumanEval+", official.HUMANEVAL_PLUS, official.humaneval_plus),
     _evoeval("difficult"),
     _evoeval("creative"),
@@ -111,7 +115,11 @@ def _core_entry(name: str, about: str, asking: _Asking) -> SuiteEntry:
 def _official_entry(one: _OfficialSet, asking: _Asking) -> SuiteEntry:
     def build(store: DataStore) -> EvolvedSuite:
         data = DataSetInfo(one.file.name, one.file.version, one.file.sha256)
-        return asking.suite(f"evolved/{one.name}", data, one.load(store), one.inputs)
+        problems = one.load(store)
+        if one.inputs == "base":
+            # Without the inputs that are never judged, the references need not run on them either.
+            problems = tuple(replace(p, inputs=p.inputs[: p.base_inputs]) for p in problems)
+        return asking.suite(f"evolved/{one.name}", data, problems, one.inputs)
 
     return _entry(f"evolved/{one.name}", one.title, build, ours=False)
 

@@ -9,6 +9,9 @@ from triathlon_runner.datasets import Comparison
 RELATIVE_TOLERANCE = 1e-7
 """EvalPlus allows this on top of a task's absolute tolerance (the default of numpy's `assert_allclose`)."""
 
+TYPED_RELATIVE_TOLERANCE = 1e-5
+"""EvoEval allows this on top of 1e-6 (the default of numpy's `allclose`)."""
+
 
 def agree(comparison: Comparison, expected: Any, got: Any) -> bool:
     """Whether `got` counts as the reference's `expected`, for every oracle but `checker`."""
@@ -62,6 +65,38 @@ def _near(expected: Any, got: Any, tolerance: float) -> bool:
     return math.isfinite(distance) and bool(distance <= tolerance + relative)
 
 
+def typed(expected: Any, got: Any, tolerance: float) -> bool:
+    """EvoEval's rule: equal types at every depth, floats within `tolerance + 1e-5 |got|`, nan equal to nan.
+
+    A list and a tuple that hold nothing but floats are one type there, empty ones included.
+    """
+    kind = _kind(expected)
+    if kind is not _kind(got):
+        return False
+    if isinstance(expected, float):
+        return _near_numpy(expected, got, tolerance)
+    if isinstance(expected, list | tuple):
+        return len(expected) == len(got) and all(
+            typed(left, right, tolerance) for left, right in zip(expected, got, strict=True)
+        )
+    if isinstance(expected, dict):
+        return len(expected) == len(got) and all(
+            key in got and typed(value, got[key], tolerance) for key, value in expected.items()
+        )
+    return bool(expected == got)
+
+
+def _kind(value: Any) -> type:
+    floats = isinstance(value, list | tuple) and all(isinstance(item, float) for item in value)
+    return list if floats else type(value)
+
+
+def _near_numpy(expected: float, got: float, tolerance: float) -> bool:
+    if expected == got or (math.isnan(expected) and math.isnan(got)):
+        return True
+    return abs(expected - got) <= tolerance + TYPED_RELATIVE_TOLERANCE * abs(got) < math.inf
+
+
 def unordered(expected: Any, got: Any, tolerance: float) -> bool:
     """Sequences with the same items, each as often, in any order."""
     if not isinstance(expected, list | tuple) or not isinstance(got, list | tuple):
@@ -99,6 +134,7 @@ def not_none(expected: Any, got: Any, _tolerance: float) -> bool:
 _ORACLES: dict[str, Callable[[Any, Any, float], bool]] = {
     "exact": exact,
     "close": close,
+    "typed": typed,
     "unordered": unordered,
     "set": as_sets,
     "not-none": not_none,

@@ -16,7 +16,7 @@ from triathlon_runner.datasets.official._catalogue import (
     MbxpLanguage,
 )
 from triathlon_runner.datasets.official._evalplus import humaneval, humaneval_plus, mbpp_plus
-from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only
+from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only, judged_typed
 from triathlon_runner.datasets.official._raw import (
     ClassEvalRow,
     DrevalInput,
@@ -55,6 +55,7 @@ __all__ = [
     "humaneval",
     "humaneval_plus",
     "humaneval_rows",
+    "judged_typed",
     "mbpp_plus",
     "mbxp",
 ]

@@ -26,7 +26,7 @@ def evoeval(store: DataStore, name: EvoEvalSet) -> tuple[Problem, ...]:
     """
     rows = read_rows(store, EVOEVAL[name])
     if name in ("verbose", "concise"):
-        return tuple(humaneval_problem(row, parents=(row["task_id"],)) for row in rows)
+        return tuple(judged_typed(humaneval_problem(row, parents=(row["task_id"],))) for row in rows)
     return tuple(_problem(row, name) for row in rows)
 
 
@@ -61,7 +61,14 @@ def _comparison(task_id: str, name: EvoEvalSet) -> Comparison:
     number = int(task_id.rpartition("/")[2])
     if number in _CHECKED.get(name, ()):
         return Comparison("checker", tolerance=FLOAT_TOLERANCE, checker=f"evoeval-{name}-{number}")
-    return Comparison("close", tolerance=FLOAT_TOLERANCE)
+    return Comparison("typed", tolerance=FLOAT_TOLERANCE)
+
+
+def judged_typed(problem: Problem) -> Problem:
+    """The problem with EvoEval's comparison in place of EvalPlus'; its board judges HumanEval so too."""
+    if problem.comparison.oracle != "close":
+        return problem
+    return replace(problem, comparison=Comparison("typed", tolerance=FLOAT_TOLERANCE))
 
 
 def _tuple_source(arguments: str) -> str:

@@ -121,6 +121,7 @@ def test_evoeval_sets(store: DataStore, name: official.EvoEvalSet) -> None:
     assert len(problems) == (164 if name in ("verbose", "concise") else 100)
     assert {len(problem.parents) for problem in problems} == {2 if name == "combine" else 1}
     assert all(parent.startswith("HumanEval/") for problem in problems for parent in problem.parents)
+    assert {problem.comparison.oracle for problem in problems} <= {"typed", "checker"}
     checkers = {problem.comparison.checker for problem in problems} - {""}
     expected = {
         "difficult": {"evoeval-difficult-10", "evoeval-difficult-32"},
