@@ -156,6 +156,12 @@ def test_of_two_functions_under_other_names_none_is_chosen() -> None:
     assert "add" not in split.program
 
 
+def test_another_name_can_be_refused() -> None:
+    """A protocol whose prompts fix the name takes no other."""
+    result = extract("```python\ndef add_numbers(a, b):\n    return a + b\n```", other_names=False)
+    assert (result.program, result.changes) == ("def add_numbers(a, b):\n    return a + b\n", ())
+
+
 def test_the_right_name_is_not_replaced() -> None:
     """A program that has the tests' name keeps it, whatever else it defines."""
     result = extract("```python\ndef helper(a):\n    return a\n\nadd = lambda a, b: helper(a) + b\n```")
@@ -174,6 +180,21 @@ def test_examples_that_run_are_left_out() -> None:
     assert call(result) == 3
     assert "input" not in result.program
     assert result.changes == ("left out 7 statement(s) that only run examples",)
+
+
+def test_the_models_own_code_is_kept_beside_the_program() -> None:
+    """What is shown to the model again is what it wrote, line for line, not what was made of it."""
+    code = "import math\n\ndef add(a, b):\n    \n    return a + b\n\nassert add(1, 2) == 3"
+    for reply in (f"```python\n{code}\n```", f"Here:\n```\n{code}\n```\nDone.", code):
+        result = extract(reply)
+        assert result.written == code
+        assert "assert" not in result.program
+
+
+def test_a_completions_own_code_lacks_the_prompts_docstring() -> None:
+    """The prompt's words are not the model's."""
+    result = extract("    return a + b\n\nprint(1)", prompt=OPEN_PROMPT, completes=True)
+    assert result.written == "from typing import List\n\n\ndef add(a: int, b: int) -> int:\n    return a + b"
 
 
 def test_set_up_is_kept() -> None:
@@ -264,9 +285,16 @@ def test_a_program_that_does_not_parse_is_still_the_answer(broken: str) -> None:
         compile(result.program, "p", "exec")
 
 
-def test_prose_inside_a_fence_is_left_out() -> None:
-    """A block that mixes sentences into the program is reduced to its statements."""
-    assert call(extract(f"```python\nHere is the program you wanted:\n{ADD}I hope it helps!\n```")) == 3
+def test_prose_behind_an_unclosed_fence_is_left_out() -> None:
+    """Where the closing fence was forgotten, the sentences that follow are no part of the program."""
+    assert call(extract(f"```python\n{ADD}\nI hope it helps!")) == 3
+
+
+def test_a_closed_block_counts_as_it_is() -> None:
+    """What a model fences is its program: prose between the fences breaks it, and its verdict says so."""
+    result = extract(f"```python\nHere is the program:\n{ADD}```")
+    assert result.program == f"Here is the program:\n{ADD}"
+    assert result.written == result.program.strip()
 
 
 def test_a_fence_inside_a_docstring_belongs_to_the_program() -> None:

@@ -37,7 +37,9 @@ class Extraction:
     """The model's own code as it wrote it, before those changes and without the prompt's docstring."""
 
 
-def extract_program(reply: Reply, *, entry_point: str, prompt: str, completes: bool) -> Extraction:
+def extract_program(
+    reply: Reply, *, entry_point: str, prompt: str, completes: bool, other_names: bool = True
+) -> Extraction:
     """The Python program in a reply.
 
     A program that does not parse, or lacks the function, is still the model's answer: it is handed on, and
@@ -50,16 +52,20 @@ def extract_program(reply: Reply, *, entry_point: str, prompt: str, completes: b
         entry_point: the name that the tests call.
         prompt: signature and docstring; its imports and helpers are added where the program lacks them.
         completes: whether the reply continues the prompt (base models) or answers it.
+        other_names: whether one function under another name may stand for a missing `entry_point`.
     """
     if reply.finish is not Finish.STOP and not (completes and reply.finish is Finish.LENGTH):
         return Extraction("", outcome=_CUT_SHORT[reply.finish])
     text = spoken(reply.text)
     if completes:
-        return _from_completion(text, entry_point, prompt, cut_short=reply.finish is Finish.LENGTH)
-    return _from_answer(text, entry_point, prompt)
+        found = _from_completion(text, entry_point, prompt, cut_short=reply.finish is Finish.LENGTH)
+        if found:
+            return found
+    return _from_answer(text, entry_point, prompt, other_names=other_names)
 
 
-def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: bool) -> Extraction:
+def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: bool) -> Extraction | None:
+    """None where the reply does not continue the prompt: it may answer it."""
     whole = completed(prompt, text, entry_point)
     if whole:
         return Extraction(whole[0], tuple(whole[1]), written=without_docstring(whole[0], entry_point))
@@ -68,10 +74,10 @@ def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: boo
     program = unfinished(prompt, text, entry_point)
     if program:
         return Extraction(program, written=without_docstring(program, entry_point))
-    return _from_answer(text, entry_point, prompt)
+    return None
 
 
-def _from_answer(text: str, entry_point: str, prompt: str) -> Extraction:
+def _from_answer(text: str, entry_point: str, prompt: str, *, other_names: bool) -> Extraction:
     units = [unit for unit in _units(text) if unit.strip()]
     main = _main_unit(units, entry_point)
     if main is None:
@@ -81,7 +87,7 @@ def _from_answer(text: str, entry_point: str, prompt: str) -> Extraction:
             return Extraction(body, ("put the body under the prompt's signature",), written=written)
         return Extraction("", outcome=Outcome.NO_ANSWER)
     others = [unit for unit in units if unit != main]
-    program, changes = under_the_tests_name(main, entry_point, others)
+    program, changes = under_the_tests_name(main, entry_point, others) if other_names else (main, [])
     program, dropped = without_demonstration(program, entry_point)
     sources = [*(("another block", unit) for unit in others), ("the prompt", _closed(prompt))]
     program, added = with_missing_names(program, sources, entry_point)
@@ -89,11 +95,17 @@ def _from_answer(text: str, entry_point: str, prompt: str) -> Extraction:
 
 
 def _units(text: str) -> list[str]:
-    """Pieces of code: each fenced block, or the statements of the text where no block holds a function."""
-    blocks = [block.code for block in code_blocks(text)]
+    """Pieces of code: each fenced block, or the statements of the text where no block holds a function.
+
+    A block counts as it is; only where its closing fence is missing, prose may have got into it.
+    """
+    blocks = code_blocks(text)
     if not blocks and functions(text) and is_all_code(text):
         return [text]
-    units = [block if parse(block) else _unmixed(block) for block in blocks]
+    units = [
+        block.code if block.closed or parse(block.code) else _unmixed(block.code) or block.code
+        for block in blocks
+    ]
     if any(_is_code(unit) for unit in units):
         return units
     return [*units, _unmixed(dedent(text))]

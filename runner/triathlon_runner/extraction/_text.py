@@ -24,6 +24,8 @@ class Block:
 
     label: str
     code: str
+    closed: bool = True
+    """False where the reply ended, or the next block began, before a closing fence."""
 
 
 def spoken(text: str) -> str:
@@ -62,9 +64,9 @@ class _Scanner:
         else:
             self._outside(line)
 
-    def close(self) -> None:
+    def close(self, *, closed: bool = False) -> None:
         if self._fence:
-            self.blocks.append(Block(self._label, _plain("\n".join(self._lines))))
+            self.blocks.append(Block(self._label, _plain("\n".join(self._lines)), closed))
         self._fence, self._lines = "", []
 
     def _outside(self, line: str) -> None:
@@ -95,7 +97,7 @@ class _Scanner:
         elif len(match["fence"]) >= len(self._fence) and not match["label"] and not match["rest"].strip():
             if match["before"].strip():
                 self._lines.append(match["before"])
-            self.close()
+            self.close(closed=True)
         else:
             self._lines.append(line)
 

@@ -51,6 +51,7 @@ class Phrasing:
             "top_p": sampling.top_p,
             "max_tokens": sampling.max_tokens,
             "stop": list(sampling.stop),
+            "other_names": self.setting.other_names,
         }
 
     @property

@@ -26,6 +26,8 @@ class Setting:
     """Which of the six summary prompts (EVALOOOP, listing 3.2)."""
     attack: Attack | None = None
     """What is done to the first prompt (EVALOOOP, listing 3.1)."""
+    other_names: bool = True
+    """Whether a program's one function may have another name than the tests call."""
 
     def sampling(self, *stop: str) -> Sampling:
         """Decoding settings of both steps."""

@@ -69,6 +69,7 @@ class LoopUnit:
             entry_point=self.problem.entry_point,
             prompt=program_part(prompt) if loop == 1 else "",
             completes=self.phrasing.completes,
+            other_names=self.phrasing.setting.other_names,
         )
         verdict = None if found.outcome else await self._judge(found.program)
         outcome = verdict.outcome if verdict else found.outcome or Outcome.NO_ANSWER
