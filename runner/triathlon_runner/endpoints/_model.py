@@ -52,7 +52,7 @@ class OpenAIModel:
         return self._kind
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        """Asks once; see `Model.ask`. Greedy questions ignore `sample`: a repeat is the same question.
+        """Asks once; see `Model.ask`. Greedy questions ignore `sample`: a repeat of a turn is the same question.
 
         Raises:
             ModelUnavailableError: no question to this model can succeed for now.
@@ -61,8 +61,8 @@ class OpenAIModel:
         """
         question = make_question(self._config, prompt, sampling)
         repeat = 0 if question.repeatable else sample
-        shape = {"path": question.path, "body": question.body, "stop": question.stop, "sample": repeat}
-        key = reply_key({**self._identity, **shape})
+        shape = {"path": question.path, "body": question.body, "stop": question.stop}
+        key = reply_key({**self._identity, **shape, "sample": repeat, "turn": prompt.turn})
         while True:
             if self._cache is not None and (known := self._cache.get(key)) is not None:
                 self.stats.from_cache += 1
