@@ -1,8 +1,9 @@
 """Trying again: named errors only, attempts and total time capped, waits with jitter."""
 
 import asyncio
+import random
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential_jitter
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
 from triathlon_runner.endpoints._errors import NullContent, Retryable, Throttled
 from triathlon_runner.endpoints._limits import Limits
@@ -17,9 +18,6 @@ class _Budget:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._failed = self._throttled = self._nulls = 0
-        self._back_off = wait_exponential_jitter(
-            limits.first_wait, limits.longest_wait, jitter=limits.first_wait
-        )
 
     def is_spent(self, state: RetryCallState) -> bool:
         """Whether the try that just failed was the last."""
@@ -38,7 +36,10 @@ class _Budget:
 
     def wait(self, state: RetryCallState) -> float:
         """Seconds until the next try; after a 429 the gate makes everybody wait instead."""
-        return 0.0 if isinstance(_error(state), Throttled) else self._back_off(state)
+        if isinstance(_error(state), Throttled):
+            return 0.0
+        longest = min(self._limits.longest_wait, self._limits.first_wait * 2.0 ** (self._failed - 1))
+        return longest * random.uniform(0.5, 1.0)  # noqa: S311  no secret hangs on it
 
 
 def _error(state: RetryCallState) -> BaseException | None:

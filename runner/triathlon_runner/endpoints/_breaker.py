@@ -4,7 +4,7 @@ from triathlon_runner.endpoints._limits import Limits
 
 
 class Breaker:
-    """Counts failures in a row; past a number of them one request at a time is tried, at growing intervals."""
+    """Counts failures in a row; past a number of them, one request at a time is tried, ever more rarely."""
 
     def __init__(self, limits: Limits, now: float) -> None:
         """Starts closed: requests flow."""
@@ -28,7 +28,7 @@ class Breaker:
         if not self._failures:
             self._alive_at = now
 
-    def failed(self, now: float) -> float:
+    def failed(self) -> float:
         """Counts a failed try and returns the seconds to wait before the next, 0 while requests flow."""
         self._failures += 1
         if not self.trying:

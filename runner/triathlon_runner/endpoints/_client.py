@@ -26,8 +26,7 @@ async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> As
     )
     client = AsyncOpenAI(
         base_url=config.base_url,
-        api_key=secrets.key
-        or "none",  # not the client's own default: it would send OPENAI_API_KEY to anybody
+        api_key=secrets.key or "none",  # by default the client would send OPENAI_API_KEY to anybody
         max_retries=0,
         http_client=http,
         default_headers={**config.headers, **secrets.headers},

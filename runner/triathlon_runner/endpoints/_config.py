@@ -11,7 +11,19 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
 """The decoding settings that a provider may refuse."""
 OURS = frozenset(
-    {"model", "messages", "prompt", "max_tokens", "temperature", "top_p", "stop", "seed", "n", "stream"}
+    [
+        "model",
+        "messages",
+        "prompt",
+        "max_tokens",
+        "max_completion_tokens",
+        "temperature",
+        "top_p",
+        "stop",
+        "seed",
+        "n",
+        "stream",
+    ]
 )
 """Body fields that the protocol of a suite decides, never the `body` of a row."""
 
@@ -43,7 +55,7 @@ class ApiConfig(BaseModel):
     """Further names under which the server may answer; a reply in any unrelated name is not used."""
 
     unsupported: Many[Parameter] = ()
-    """Decoding settings that the provider refuses: left out of every request (`stop` is then applied here)."""
+    """Decoding settings that the provider refuses: left out of all requests (`stop` is then applied here)."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """How the provider calls the token limit; OpenAI's reasoning models want `max_completion_tokens`."""
     max_stop_sequences: int | None = Field(default=None, ge=1)
@@ -93,7 +105,7 @@ class ApiConfig(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A server that we started: its port is chance, so the engine's description stands for it in the cache."""
+    """A server that we started. Its port is chance: the engine's description stands for it in the cache."""
 
     base_url: str
     model: str

@@ -26,6 +26,7 @@ class Endpoint:
 
     def __init__(
         self,
+        *,
         config: ApiConfig,
         secrets: Secrets,
         client: AsyncOpenAI,
@@ -64,12 +65,11 @@ class Endpoint:
 
     async def _ask(self, question: Question) -> Answer:
         estimate = question.estimate_tokens()
-        ticket = self._gate.ticket(estimate)
-        await ticket.take()
-        async for attempt in attempts(self._limits):
-            with attempt:
-                async with ticket:
-                    return await self._try(question, estimate)
+        async with self._gate.ticket(estimate) as ticket:
+            async for attempt in attempts(self._limits):
+                with attempt:
+                    async with ticket.slot():
+                        return await self._try(question, estimate)
         raise AssertionError("the attempts end with an answer or an error")
 
     async def _try(self, question: Question, estimate: int) -> Answer:
@@ -99,9 +99,8 @@ class Endpoint:
         self._stats.retries += 1
         self._stats.last_error = self._secrets.scrub(error.reason)
         if (error.retry_after or 0.0) > self._limits.longest_retry_after:
-            raise ModelUnavailableError(
-                f"asks to come back in {error.retry_after:.0f} s: {error.reason}"
-            ) from None
+            wait = f"it asks to come back in {error.retry_after:.0f} s"
+            raise ModelUnavailableError(f"{wait}: {error.reason}") from None
         if isinstance(error, Throttled):
             self._stats.throttled += 1
             self._gate.throttled(sent_at, error.retry_after)

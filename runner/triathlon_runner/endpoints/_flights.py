@@ -22,7 +22,7 @@ class Flights:
         return key in self._flying
 
     async def fly(self, key: bytes, ask: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Asks; those who join get the same answer or the same error, and None if this caller is cancelled."""
+        """Asks; those who join get the same answer or error, and None if this caller is cancelled."""
         landing: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
         self._flying[key] = landing
         try:

@@ -4,6 +4,8 @@ import asyncio
 import heapq
 import itertools
 import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from types import TracebackType
 
 from triathlon_runner.endpoints._breaker import Breaker
@@ -100,7 +102,7 @@ class Gate:
 
     def failed(self, reason: str, retry_after: float | None) -> None:
         """A try failed for another reason than throttling."""
-        wait = self._breaker.failed(self.now())
+        wait = self._breaker.failed()
         self.pause(max(wait, retry_after or 0.0))
         if self._breaker.is_dead(self.now()):
             self.stop(f"no answer for {self._limits.dead_after:.0f} s; the last error: {reason}")
@@ -152,26 +154,41 @@ class Gate:
 
 
 class Ticket:
-    """One question's place in the queue: `await take()` once, then `async with ticket` around each try."""
+    """One question's place in the queue, kept while it is tried again.
+
+    `async with ticket` waits for the first slot, so that queueing takes nothing from the time that the tries
+    may take; `async with ticket.slot()` goes around each try.
+    """
 
     def __init__(self, gate: Gate, order: int, tokens: int) -> None:
         """Made by `Gate.ticket`."""
-        self._gate = gate
-        self._order = order
-        self._tokens = tokens
+        self._gate, self._order, self._tokens = gate, order, tokens
         self._held = False
 
-    async def take(self) -> None:
-        """Waits for the first slot ahead of the first try, so that queueing is no part of a try's time."""
-        await self._gate.enter(self._order, self._tokens)
-        self._held = True
-
-    async def __aenter__(self) -> None:
-        if not self._held:
-            await self.take()
+    async def __aenter__(self) -> "Ticket":
+        await self._take()
+        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._held = False
-        self._gate.leave()
+        self._give_back()
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Waits until one request may be sent, and gives the slot back after it."""
+        if not self._held:
+            await self._take()
+        try:
+            yield
+        finally:
+            self._give_back()
+
+    async def _take(self) -> None:
+        await self._gate.enter(self._order, self._tokens)
+        self._held = True
+
+    def _give_back(self) -> None:
+        if self._held:
+            self._held = False
+            self._gate.leave()

@@ -8,9 +8,9 @@ _ROUNDS_AT_REST = 20
 class Level:
     """A limit that starts low, doubles while throughput follows, and halves when the server throttles.
 
-    Time is cut into rounds of `value` answers. A round that was run at the full limit is compared with the one
-    before the last increase: if the throughput did not follow twice in a row, the increase is taken back and the
-    limit rests there for some rounds. After a 429 it grows again by a sixteenth a round.
+    Time is cut into rounds of `value` answers. A round that was run at the full limit is compared with the
+    one before the last increase: if the throughput did not follow twice in a row, the increase is taken back
+    and the limit rests there for some rounds. After a 429 it grows again by a sixteenth a round.
     """
 
     def __init__(self, first: int, most: int) -> None:

@@ -34,7 +34,7 @@ class OpenAIModel:
         cache: ReplyCache | None,
         stats: EndpointStats,
     ) -> None:
-        """Wires the parts together; `identity` is what the cache knows the model's provider and weights by."""
+        """Wires the parts together; `identity` is how the cache knows the provider and the weights."""
         self._id, self._kind = model_id, kind
         self._config, self._identity, self._endpoint = config, dict(identity), endpoint
         self._cache, self._flights = cache, Flights()
@@ -52,7 +52,7 @@ class OpenAIModel:
         return self._kind
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        """Asks once; see `Model.ask`. Greedy questions ignore `sample`: a repeat of a turn is the same question.
+        """Asks once; see `Model.ask`. For greedy questions `sample` tells nothing apart, only `turn` does.
 
         Raises:
             ModelUnavailableError: no question to this model can succeed for now.
@@ -99,7 +99,9 @@ async def open_model(
     secrets = Secrets(config)
     gate = Gate(limits, _level(source, limits), stats, config.requests_per_minute, config.tokens_per_minute)
     async with open_client(config, secrets, limits) as client:
-        endpoint = Endpoint(config, secrets, client, gate, limits, stats)
+        endpoint = Endpoint(
+            config=config, secrets=secrets, client=client, gate=gate, limits=limits, stats=stats
+        )
         yield OpenAIModel(
             model_id,
             kind,

@@ -2,7 +2,7 @@
 
 
 class Pace:
-    """Spreads `per_minute` units evenly, allowing a burst of a twentieth: no minute holds more than the limit."""
+    """Spreads units evenly with bursts of a twentieth, so that no minute holds more than `per_minute`."""
 
     def __init__(self, per_minute: int | None) -> None:
         """None: no limit."""

@@ -12,8 +12,9 @@ _FIELDS = ("reasoning_content", "reasoning", "thinking")
 def split_reasoning(text: str) -> tuple[str, str]:
     """Splits a reply into (answer, reasoning) by its tags.
 
-    Reasoning is what stands before a closing tag that has no opening one (chat templates often put the opening
-    tag into the prompt), every tagged block that begins a line, and all from an opening tag that is never closed.
+    Reasoning is what stands before a closing tag that has no opening one (chat templates often put the
+    opening tag into the prompt), every tagged block that begins a line, and all from an opening tag that is
+    never closed.
     """
     reasoning: list[str] = []
     answer = text

@@ -34,11 +34,11 @@ _UNKNOWN_MODEL = re.compile(
     re.IGNORECASE,
 )
 _REFUSED_SETTING = re.compile(
-    r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|deprecated|not allowed|"
-    r"cannot both|not permitted|must be|only the default|too many|at most|does not support",
+    r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|deprecated|"
+    r"not allowed|cannot both|not permitted|must be|only the default|too many|at most|does not support",
     re.IGNORECASE,
 )
-_SETTINGS = (
+_SETTINGS = [
     "max_completion_tokens",
     "max_tokens",
     "temperature",
@@ -46,7 +46,7 @@ _SETTINGS = (
     "stop",
     "seed",
     "reasoning_effort",
-)
+]
 _TRY_AGAIN = frozenset({408, 409, 425})
 
 
@@ -119,11 +119,7 @@ def judge_failure(failure: HttpFailure, config: ApiConfig) -> Finish:
 def _stop_model(failure: HttpFailure, config: ApiConfig, said: str) -> None:
     status = failure.status
     if status == 401:
-        where = (
-            f"the key in ${config.key_env}"
-            if config.key_env
-            else "a request without a key (key_env is not set)"
-        )
+        where = f"the key in ${config.key_env}" if config.key_env else "a request without a key (no key_env)"
         raise ModelUnavailableError(f"{where} was not accepted (401): {said}")
     if status == 403:
         raise ModelUnavailableError(f"no access to {config.model!r} (403): {said}")
@@ -131,7 +127,7 @@ def _stop_model(failure: HttpFailure, config: ApiConfig, said: str) -> None:
         raise ModelUnavailableError(f"the server does not know the model {config.model!r} ({status}): {said}")
     if status in (404, 405):
         raise ModelUnavailableError(
-            f"nothing answers under this base_url ({status}); is its path right? {said}"
+            f"nothing there ({status}): is the path of {config.base_url!r} right? {said}"
         )
     if status in (400, 422) and (setting := _refused_setting(failure)):
         raise ModelUnavailableError(f"the provider refuses {setting!r}: {_advice(setting)}; {said}")

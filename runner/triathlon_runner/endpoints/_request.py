@@ -58,7 +58,7 @@ def _decoding(config: ApiConfig, sampling: Sampling, max_tokens: int) -> dict[st
         "stop": list(sampling.stop[: config.max_stop_sequences]) or None,
         "seed": sampling.seed,
     }
-    sent = {
+    sent: dict[str, Any] = {
         name: value for name, value in wanted.items() if value is not None and name not in config.unsupported
     }
     if "max_tokens" in sent:

@@ -27,8 +27,9 @@ _FINISH = {
     "sensitive": Finish.REFUSED,
 }
 _BROKEN = frozenset(
-    {"error", "abort", "cancelled", "insufficient_system_resource", "malformed_function_call"}
+    ["error", "abort", "cancelled", "insufficient_system_resource", "malformed_function_call"]
 )
+"""Finish reasons with which a server says that it failed, not the model."""
 _VERSION = re.compile(r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{3,8}|:[a-z]+)+$")
 
 
@@ -57,9 +58,8 @@ def parse(raw: bytes, headers: Mapping[str, str], config: ApiConfig, question: Q
     if not served:
         oddities.append("no model name")
     elif not is_related(config.model, served) and served not in config.served_as:
-        raise Malformed(
-            f"asked for {config.model!r}, answered by {served!r} (if that is the same model, say so in served_as)"
-        )
+        hint = f"if that is the same, say `served_as: [{served}]`"
+        raise Malformed(f"asked for {config.model!r}, answered by {served!r} ({hint})")
     choice = _choice(body, oddities)
     usage = _usage(body, oddities)
     finish = _finish(choice, usage, question.max_tokens, oddities)
@@ -102,8 +102,8 @@ def _json(raw: bytes) -> dict[str, Any]:
 def _disguised(
     error: dict[str, Any], headers: Mapping[str, str], config: ApiConfig, body: dict[str, Any]
 ) -> Parsed:
-    code = error.get("code")
-    status = int(code) if str(code).isdigit() and 400 <= int(str(code)) < 600 else 500
+    code = str(error.get("code"))
+    status = int(code) if code.isdigit() and 400 <= int(code) < 600 else 500
     finish = judge_failure(failure_of(status, error, headers, json.dumps(body)), config)
     return Parsed(Reply(text="", finish=finish), Usage(requests=1), str(body.get("model") or ""))
 
