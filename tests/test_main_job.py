@@ -1,0 +1,203 @@
+"""The main job from the command line, against a scripted model behind a real loopback server."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.model_server import model_server_process
+
+MODELS = """\
+models:
+  - id: scripted
+    name: Scripted <b>Model</b> & Co
+    organization: Nobody
+    parameters: 1B
+    api: {{base_url: "{base_url}", model: scripted, concurrency: 16}}
+  - id: keyless
+    name: Keyless
+    api: {{base_url: "{base_url}", model: scripted, key_env: TRIATHLON_TEST_KEY_THAT_NOBODY_SETS}}
+"""
+TIMING = {"seconds", "cpu_seconds", "started", "ended"}
+
+
+class Place:
+    """An empty folder with a models.yaml, and the command run in it as its own process."""
+
+    def __init__(self, root: Path, base_url: str) -> None:
+        self.root = root
+        root.mkdir(parents=True, exist_ok=True)
+        (root / "models.yaml").write_text(MODELS.format(base_url=base_url))
+        self.environment = {**os.environ, "TRIATHLON_CACHE": str(root / "cache")}
+        self.environment.pop("TRIATHLON_DATA", None)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [str(Path(sys.executable).with_name("triathlon")), *arguments],
+            cwd=self.root,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def call(self, *arguments: str, expect: int = 0) -> str:
+        process = self.start(*arguments)
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == expect, output
+        return output
+
+    def results(self) -> dict[str, object]:
+        """Every line and manifest, without the fields that tell the time."""
+        found: dict[str, object] = {}
+        for path in sorted((self.root / "results/runs").rglob("*.json*")):
+            lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+            found[str(path.relative_to(self.root))] = [_timeless(json.loads(line)) for line in lines]
+        return found
+
+
+def _timeless(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _timeless(inner) for key, inner in value.items() if key not in TIMING}
+    if isinstance(value, list):
+        return [_timeless(inner) for inner in value]
+    return value
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server") / "requests.jsonl"
+
+
+@pytest.fixture(scope="module")
+def base_url(log: Path) -> Iterator[str]:
+    script = "support.core_model:answer"
+    with model_server_process(script, "--latency", "0.05", "--log", str(log)) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory, base_url: str) -> Place:
+    """A place where an undisturbed run has finished."""
+    place = Place(tmp_path_factory.mktemp("calm"), base_url)
+    place.call("run", "--limit", "3")
+    return place
+
+
+def test_all_three_disciplines_have_results(calm: Place) -> None:
+    """One run writes lines and a manifest for suites of loop, runtime and evolved."""
+    written = {Path(name).parent.name for name in calm.results() if name.endswith(".jsonl")}
+    assert {"loop", "runtime", "evolved"} <= written
+    manifests = [name for name in calm.results() if name.endswith(".manifest.json")]
+    assert len(manifests) == len([name for name in calm.results() if name.endswith(".jsonl")])
+
+
+def test_a_model_that_cannot_run_here_is_no_error(calm: Place) -> None:
+    """A missing key skips the model, and says which variable to set."""
+    assert (
+        "TRIATHLON_TEST_KEY_THAT_NOBODY_SETS" in (calm.root / "results/runs/keyless/skipped.txt").read_text()
+    )
+
+
+def test_a_second_run_asks_nothing(calm: Place, log: Path) -> None:
+    """What is on disk is not asked again, and no file changes."""
+    asked = log.read_text().count("\n")
+    before = {path: path.read_bytes() for path in (calm.root / "results/runs").rglob("*.json*")}
+    assert "0 units finished, 0 open" in calm.call("run", "--limit", "3")
+    assert log.read_text().count("\n") == asked
+    assert {path: path.read_bytes() for path in (calm.root / "results/runs").rglob("*.json*")} == before
+
+
+def test_the_site_is_built_from_the_results(calm: Place) -> None:
+    """`build` writes an index that names the model, escaped, and all three disciplines."""
+    calm.call("build")
+    index = (calm.root / "_site/index.html").read_text()
+    assert "Scripted &lt;b&gt;Model&lt;/b&gt; &amp; Co" in index
+    assert "<b>Model</b>" not in index
+    assert all(word in index.lower() for word in ("loop", "runtime", "evolved"))
+
+
+@pytest.mark.slow
+def test_kill_at_random_moments_loses_and_doubles_nothing(tmp_path: Path, base_url: str, calm: Place) -> None:
+    """Ten times SIGKILL in the middle; what is there in the end equals an undisturbed run, timing aside."""
+    place = Place(tmp_path, base_url)
+    dice = random.Random(7)  # the moments differ with the machine's load anyway
+    killed = 0
+    while killed < 10:
+        process = place.start("run", "--limit", "3")
+        try:
+            process.wait(2.0 + dice.random() * 3.0)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+        process.communicate()
+        killed += 1
+    place.call("run", "--limit", "3")
+    assert place.results() == calm.results()
+
+
+def test_ctrl_c_finishes_what_is_in_flight(tmp_path: Path, base_url: str) -> None:
+    """The first Ctrl-C ends the run in order, with units open; the next run goes on from there."""
+    place = Place(tmp_path, base_url)
+    process = place.start("run", "--suites", "loop/core")
+    lines = place.root / "results/runs/scripted/loop/core.jsonl"
+    deadline = time.monotonic() + 60
+    while not (lines.exists() and lines.stat().st_size) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode in (0, 1), output
+    assert "Ctrl-C" in output
+    done = len(lines.read_text().splitlines())
+    place.call("run", "--suites", "loop/core")
+    assert len(lines.read_text().splitlines()) >= done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "--models", "scripte"), "unknown model 'scripte'; did you mean scripted"),
+        (("run", "--suites", "loop/cor"), "unknown suite 'loop/cor'; did you mean loop/core"),
+        (("run", "--profile", "fast"), "expected --profile quick or standard or full, got 'fast'"),
+        (("run", "--models-file", "no.yaml"), "no models file at 'no.yaml'"),
+        (("run", "--data", "nowhere"), "expected a folder with data files at --data"),
+        (("run", "--results", "models.yaml/results"), "cannot write to the results folder"),
+    ],
+)
+def test_a_users_mistake_is_a_sentence_and_exit_code_2(
+    tmp_path: Path, base_url: str, arguments: tuple[str, ...], said: str
+) -> None:
+    """No traceback: what was expected, what came, what to do."""
+    output = Place(tmp_path, base_url).call(*arguments, expect=2)
+    assert said in output
+    assert "Traceback" not in output
+
+
+def test_a_broken_results_line_stops_the_run_and_loses_nothing(tmp_path: Path, base_url: str) -> None:
+    """A line that is no record is named with file and number; the file stays as it is."""
+    place = Place(tmp_path, base_url)
+    lines = place.root / "results/runs/scripted/loop/core.jsonl"
+    lines.parent.mkdir(parents=True)
+    lines.write_text('{"schema": 1, "suite": "loop/core"}\n')
+    output = place.call("run", "--suites", "loop/core", "--limit", "1", expect=2)
+    assert "core.jsonl, line 1" in output
+    assert lines.read_text() == '{"schema": 1, "suite": "loop/core"}\n'
+
+
+def test_a_server_that_is_not_there_leaves_units_open(tmp_path: Path) -> None:
+    """Nobody listens: a clear message, nothing made up, and exit code 1 or 2 because units stay open."""
+    place = Place(tmp_path, "http://127.0.0.1:9/v1")
+    process = place.start("run", "--suites", "evolved/core-seeds", "--limit", "1", "--models", "scripted")
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 1, output
+    assert not (place.root / "results/runs/scripted/evolved/core-seeds.jsonl").read_text()
