@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau, rankdata, spearmanr
 
-from triathlon_site.uncertainty import LEVEL
-from triathlon_site.uncertainty._bootstrap import generator
+from triathlon_site.uncertainty import LEVEL, generator
 
 Array = NDArray[np.float64]
 DRAWS: Final = 2000

@@ -1,8 +1,22 @@
 """Figures as static SVG: they work without JavaScript, from a file, in print, in the page's colours."""
 
+from triathlon_site.figures._bump import RankLine, bump
 from triathlon_site.figures._curves import Series, curves
 from triathlon_site.figures._radar import radar
+from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Point, scatter
 from triathlon_site.figures._strip import strip
 
-__all__ = ["Point", "Series", "curves", "radar", "scatter", "strip"]
+__all__ = [
+    "DotRow",
+    "Point",
+    "RankLine",
+    "Series",
+    "arrows",
+    "bump",
+    "curves",
+    "dots",
+    "radar",
+    "scatter",
+    "strip",
+]

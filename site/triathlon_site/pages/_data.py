@@ -10,6 +10,7 @@ from typing import Any, Final
 from triathlon_site.load import Notice
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Page
+from triathlon_site.published import Published
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, Overall, Score
 
@@ -43,6 +44,12 @@ def score_rows(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iter
     """Every score of every board as flat fields."""
     for board in boards:
         yield from _board_rows(board, models)
+
+
+def published_files(published: Published) -> Iterator[Page]:
+    """The published tables as they were read."""
+    for name, rows in published.tables.items():
+        yield _csv(f"data/published-{name}.csv", rows)
 
 
 def _board_rows(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Row]:

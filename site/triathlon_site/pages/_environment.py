@@ -8,6 +8,7 @@ from typing import Any
 import jinja2
 
 from triathlon_site.pages import _format
+from triathlon_site.pages._models import billions
 
 
 def find_templates() -> Path:
@@ -36,7 +37,7 @@ class Environment:
             lstrip_blocks=True,
             keep_trailing_newline=True,
         )
-        self._jinja.filters.update(_format.FILTERS)
+        self._jinja.filters.update(_format.FILTERS, billions=billions)
         self._jinja.globals["asset"] = self.assets.__getitem__
 
     def render(self, template: str, **context: Any) -> str:

@@ -45,15 +45,20 @@ class ModelInfo:
     @property
     def billions(self) -> float | None:
         """The size as a number to sort by; experts (8x22B) multiplied out."""
-        found = _SIZE.search(self.parameters or "")
-        if not found:
-            return None
-        return float(found[1] or 1) * float(found[2]) * _BILLIONS[found[3].upper()]
+        return billions(self.parameters or "")
 
     @property
     def safe_link(self) -> str | None:
         """The link where it is a web address: a `javascript:` one is nobody's home page."""
         return self.link if self.link and self.link.startswith(("https://", "http://")) else None
+
+
+def billions(size: str) -> float | None:
+    """`135M` → 0.135; `8x22B` → 176."""
+    found = _SIZE.search(size)
+    if not found:
+        return None
+    return float(found[1] or 1) * float(found[2]) * _BILLIONS[found[3].upper()]
 
 
 def model_infos(registry: Registry | None, models: Iterable[str]) -> Mapping[str, ModelInfo]:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from triathlon_site.load import Notice, Results
-from triathlon_site.pages import _agreement, _data, _discipline, _method, _model, _overall
+from triathlon_site.pages import _agreement, _data, _discipline, _method, _model, _overall, _published
 from triathlon_site.pages._environment import Environment
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Link, Page, board_page
+from triathlon_site.published import Published, published_boards
 from triathlon_site.scores import Board, Overall
 
 
@@ -24,6 +25,7 @@ class Gathered:
     date: str
     """Day of the newest result, or of SOURCE_DATE_EPOCH."""
     version: str
+    published: Published | None = None
 
     @property
     def notices(self) -> Sequence[Notice]:
@@ -44,6 +46,8 @@ def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
         }
         yield Page(draft.path, environment.render(draft.template, **context))
     yield from _data.files(site.boards, site.overalls, site.models, site.notices)
+    if site.published:
+        yield from _data.published_files(site.published)
 
 
 def _drafts(site: Gathered) -> Iterator[Draft]:
@@ -52,6 +56,8 @@ def _drafts(site: Gathered) -> Iterator[Draft]:
         yield _discipline.draft(board, site.boards, site.models)
     yield from _agreement.drafts(site.boards, site.models)
     yield from _model.drafts(site.boards, site.overalls, site.models, site.results)
+    if site.published:
+        yield from _published.drafts(site.published, published_boards(site.published))
     yield _method.draft(site.boards)
     yield _data.draft(site.boards, site.overalls, site.notices)
 
@@ -67,4 +73,6 @@ def _nav(site: Gathered) -> list[Link]:
         links.append(Link(discipline.capitalize(), pages[0], tuple(pages)))
     if site.boards:
         links.append(Link("Agreement", "agreement.html"))
+    if site.published:
+        links.append(Link("Published", "published.html"))
     return [*links, Link("Method", "method.html"), Link("Data", "data.html")]

@@ -1,6 +1,6 @@
 """How sure a score is: a bootstrap over tasks, shared by all models of a suite."""
 
-from triathlon_site.uncertainty._bootstrap import DRAWS, Draws, Sample, draw, task_weights
+from triathlon_site.uncertainty._bootstrap import DRAWS, Draws, Sample, draw, generator, task_weights
 from triathlon_site.uncertainty._interval import LEVEL, Interval, interval
 from triathlon_site.uncertainty._paired import holm, paired_p_values
 
@@ -11,6 +11,7 @@ __all__ = [
     "Interval",
     "Sample",
     "draw",
+    "generator",
     "holm",
     "interval",
     "paired_p_values",

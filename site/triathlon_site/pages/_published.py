@@ -1,0 +1,92 @@
+"""Published results: their own pages and rankings, marked as published."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from triathlon_site.agreement import Correlation, correlate
+from triathlon_site.pages._page import Draft, Link
+from triathlon_site.pages._published_figures import published_figures
+from triathlon_site.pages._published_tables import side_tables
+from triathlon_site.published import JoinedModel, Published, PublishedBoard, join_models
+from triathlon_site.ranking import percentiles
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedLine:
+    """A model with its place in each source."""
+
+    model: JoinedModel
+    percentile: float | None
+    """Mean over the sources that have it, where there are two or more."""
+
+
+def page_of(board: PublishedBoard) -> str:
+    return f"published/{board.id}.html"
+
+
+def drafts(published: Published, boards: Sequence[PublishedBoard]) -> Iterator[Draft]:
+    siblings = [Link("All sources", "published.html"), *(Link(b.title, page_of(b)) for b in boards)]
+    yield _overview(published, boards, siblings)
+    for board in boards:
+        context = {
+            "board": board,
+            "siblings": siblings,
+            "figures": published_figures(board),
+            "side_tables": list(side_tables(published, board)),
+        }
+        yield Draft(page_of(board), "published-board", context)
+
+
+def _overview(published: Published, boards: Sequence[PublishedBoard], siblings: list[Link]) -> Draft:
+    joined = join_models(published, boards)
+    context = {
+        "boards": boards,
+        "siblings": siblings,
+        "lines": _joined_lines(joined, boards),
+        "doubtful": published.doubtful,
+        "titles": {board.id: board.title for board in boards},
+        "pairs": list(_correlations(joined, boards)),
+        "page_of": page_of,
+    }
+    return Draft("published.html", "published", context)
+
+
+def _joined_lines(joined: Sequence[JoinedModel], boards: Sequence[PublishedBoard]) -> list[JoinedLine]:
+    shares: dict[tuple[str, str], float] = {}
+    for board in boards:
+        own = [row for row in board.rows if board.headline.id in row.scores]
+        values = percentiles([row.scores[board.headline.id].value for row in own])
+        shares |= {(board.id, row.name): float(v) for row, v in zip(own, values, strict=True)}
+    lines = []
+    for model in joined:
+        known = [shares[key, row.name] for key, row in model.rows.items() if (key, row.name) in shares]
+        lines.append(JoinedLine(model, sum(known) / len(known) if len(known) > 1 else None))
+    return sorted(
+        lines, key=lambda line: (-len(line.model.rows), -(line.percentile or 0), line.model.name.lower())
+    )
+
+
+def _correlations(
+    joined: Sequence[JoinedModel], boards: Sequence[PublishedBoard]
+) -> Iterator[tuple[str, str, Correlation]]:
+    columns = [
+        (board, column) for board in boards for column in board.columns if column.headline or column.baseline
+    ]
+    for (left, a), (right, b) in combinations(columns, 2):
+        x, y = (
+            np.array([_value(model, board.id, column.id) for model in joined])
+            for board, column in ((left, a), (right, b))
+        )
+        found = correlate(x, y, f"published {left.id} {a.id} {right.id} {b.id}")
+        if found.n >= 3:
+            yield f"{left.title} {a.title}", f"{right.title} {b.title}", found
+
+
+def _value(model: JoinedModel, board: str, column: str) -> float:
+    row = model.rows.get(board)
+    score = row.scores.get(column) if row else None
+    return score.value if score else math.nan

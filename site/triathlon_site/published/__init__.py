@@ -1,0 +1,25 @@
+"""What others published: read from `results/published/`, ranked by itself, never mixed with measurements."""
+
+from triathlon_site.published._joined import JoinedModel, join_models
+from triathlon_site.published._read import DoubtfulAlias, Published, Source, read_published
+from triathlon_site.published._tables import (
+    PublishedBoard,
+    PublishedColumn,
+    PublishedRow,
+    PublishedScore,
+    published_boards,
+)
+
+__all__ = [
+    "DoubtfulAlias",
+    "JoinedModel",
+    "Published",
+    "PublishedBoard",
+    "PublishedColumn",
+    "PublishedRow",
+    "PublishedScore",
+    "Source",
+    "join_models",
+    "published_boards",
+    "read_published",
+]

@@ -1,0 +1,275 @@
+"""The published rankings: columns, ranks with ties, and the uncertainty that the number of tasks implies."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from triathlon_runner.loop import asl_of_counts
+from triathlon_site.published._read import Published, Record, Source
+from triathlon_site.ranking import Rank, rank_draws, ranks, smallest_ranks
+from triathlon_site.uncertainty import DRAWS, Draws, Interval, generator, interval
+
+LOOPS: Final = 10
+HUMANEVAL_TASKS: Final = 164
+CHANGED_TASKS: Final = 100
+"""Problems in each semantic-altering set (EvoEval, section 3)."""
+MBPP_PLUS_TASKS: Final = 378
+AVERAGED: Final = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedColumn:
+    """One column of a published table."""
+
+    id: str
+    title: str
+    maximum: float
+    draws: Callable[[Record], np.typing.NDArray[np.float64] | None]
+    """Scores of one row under resampled tasks; None where nothing is known of its spread."""
+    headline: bool = False
+    baseline: bool = False
+    field: str = ""
+    """Name in the CSV file, where it differs from the id."""
+    deviation: str = ""
+    """Field of the published standard deviation over repeats."""
+
+    def value(self, record: Record) -> float:
+        text = record.get(self.field or self.id, "")
+        return float(text) if text else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedScore:
+    value: float
+    rank: Rank
+    """`low` and `high` are the rank itself where nothing is known of the spread."""
+    interval: Interval | None
+    deviation: float | None
+    shift: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """One model of one table."""
+
+    name: str
+    organization: str
+    size: str
+    link: str
+    record: Record
+    scores: dict[str, PublishedScore]
+
+    @property
+    def safe_link(self) -> str | None:
+        return self.link if self.link.startswith(("https://", "http://")) else None
+
+    @property
+    def curve(self) -> tuple[float, ...]:
+        """Share of tasks, in per cent, that sustain at least 1…M loops; empty where it is not published."""
+        counts = sustained(self.record)
+        if not counts:
+            return ()
+        return tuple(100 * sum(counts[loop:]) / sum(counts) for loop in range(1, LOOPS + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedBoard:
+    """One published ranking."""
+
+    id: str
+    title: str
+    discipline: str
+    sources: tuple[Source, ...]
+    columns: tuple[PublishedColumn, ...]
+    rows: tuple[PublishedRow, ...]
+    """By the headline's rank, then name."""
+
+    @property
+    def headline(self) -> PublishedColumn:
+        return next(column for column in self.columns if column.headline)
+
+
+def _binomial(
+    field: str, tasks: int, scale: float
+) -> Callable[[Record], np.typing.NDArray[np.float64] | None]:
+    """Draws of a pass@1: Beta(k + 1/2, n - k + 1/2), which gives the Jeffreys interval."""
+
+    def draws(record: Record) -> np.typing.NDArray[np.float64] | None:
+        if not record.get(field):
+            return None
+        passed = min(tasks, max(0.0, float(record[field]) / scale * tasks))
+        random = generator("published", field, record["model"])
+        return scale * random.beta(passed + 0.5, tasks - passed + 0.5, size=DRAWS)
+
+    return draws
+
+
+def _evoeval_average(record: Record) -> np.typing.NDArray[np.float64] | None:
+    sets = [_binomial(name, _tasks(name), 100.0)(record) for name in AVERAGED]
+    known = [draws for draws in sets if draws is not None]
+    return np.asarray(np.mean(known, axis=0)) if len(known) == len(AVERAGED) else None
+
+
+def _tasks(name: str) -> int:
+    return HUMANEVAL_TASKS if name in {"humaneval", "humaneval_plus", "verbose", "concise"} else CHANGED_TASKS
+
+
+def sustained(record: Record) -> tuple[int, ...]:
+    """n_0 … n_M of a row, empty where they are not published."""
+    fields = [record.get(f"sustained_{loops}", "") for loops in range(LOOPS + 1)]
+    return tuple(int(field) for field in fields) if all(fields) else ()
+
+
+def _asl(record: Record) -> np.typing.NDArray[np.float64] | None:
+    """Draws of ASL from the published counts, s = 1, scaled to the published score (which had a judge)."""
+    counts = sustained(record)
+    if not counts:
+        return None
+    random = generator("published", "asl", record["model"])
+    ends = [0.5, *[0.0] * (LOOPS - 1), 0.5]
+    shapes = np.array(counts, dtype=float) + ends
+    weights = np.column_stack(
+        [random.gamma(shape, size=DRAWS) if shape else np.zeros(DRAWS) for shape in shapes]
+    )
+    scores = weights @ np.arange(LOOPS + 1) ** 2 / LOOPS / weights.sum(axis=1)
+    return np.asarray(scores * float(record["asl"]) / asl_of_counts(counts, LOOPS))
+
+
+def _none(_: Record) -> None:
+    return None
+
+
+def _evo(name: str, title: str, *, baseline: bool = False) -> PublishedColumn:
+    return PublishedColumn(name, title, 100, _binomial(name, _tasks(name), 100.0), baseline=baseline)
+
+
+def _plus(
+    name: str, title: str, tasks: int, *, headline: bool = False, baseline: bool = False
+) -> PublishedColumn:
+    return PublishedColumn(
+        name, title, 100, _binomial(name, tasks, 100.0), headline=headline, baseline=baseline
+    )
+
+
+EVALOOP: Final = (
+    PublishedColumn("asl", "ASL", 10, _asl, headline=True),
+    PublishedColumn("pass_at_1", "pass@1", 1, _binomial("pass_at_1", MBPP_PLUS_TASKS, 1.0), baseline=True),
+)
+REVAL: Final = (
+    PublishedColumn("ic", "IC", 100, _none, headline=True, deviation="ic_std"),
+    PublishedColumn(
+        "coverage", "coverage", 100, _none, field="coverage_accuracy", deviation="coverage_accuracy_std"
+    ),
+    PublishedColumn("state", "state", 100, _none, field="state_accuracy", deviation="state_accuracy_std"),
+    PublishedColumn("path", "path", 100, _none, field="path_accuracy", deviation="path_accuracy_std"),
+    PublishedColumn("output", "output", 100, _none, field="output_accuracy", deviation="output_accuracy_std"),
+    PublishedColumn("average", "average", 100, _none),
+    PublishedColumn("coverage_f1", "coverage F1", 100, _none, deviation="coverage_f1_std"),
+)
+EVOEVAL: Final = (
+    PublishedColumn("evoeval", "Mean pass@1", 100, _evoeval_average, headline=True),
+    _evo("humaneval", "HumanEval", baseline=True),
+    _evo("humaneval_plus", "HumanEval+"),
+    *(_evo(name, name.replace("_", " ")) for name in AVERAGED[1:]),
+    _evo("verbose", "verbose"),
+    _evo("concise", "concise"),
+)
+EVALPLUS: Final = (
+    _plus("humaneval_plus", "HumanEval+", HUMANEVAL_TASKS, headline=True),
+    _plus("humaneval", "HumanEval", HUMANEVAL_TASKS, baseline=True),
+    _plus("mbpp_plus", "MBPP+", MBPP_PLUS_TASKS),
+    _plus("mbpp", "MBPP", MBPP_PLUS_TASKS),
+)
+
+
+def published_boards(published: Published) -> tuple[PublishedBoard, ...]:
+    """The four rankings, in the order of the disciplines."""
+    plans = (
+        ("evaloop", "EVALOOOP", "loop", EVALOOP),
+        ("reval", "REval", "runtime", REVAL),
+        ("evoeval", "EvoEval", "evolved", EVOEVAL),
+        ("evalplus", "EvalPlus", "baseline", EVALPLUS),
+    )
+    return tuple(
+        PublishedBoard(
+            name,
+            title,
+            discipline,
+            tuple(source for table, source in published.sources.items() if table.startswith(name)),
+            columns,
+            _rows(published.tables[name], columns),
+        )
+        for name, title, discipline, columns in plans
+    )
+
+
+def _rows(records: Sequence[Record], columns: Sequence[PublishedColumn]) -> tuple[PublishedRow, ...]:
+    scores = {column.id: _scores(records, column) for column in columns}
+    baseline = next((column for column in columns if column.baseline), None)
+    headline = next(column for column in columns if column.headline)
+    shifts = _shifts(records, headline, baseline) if baseline else [None] * len(records)
+    rows = []
+    for position, record in enumerate(records):
+        own = {}
+        for column in columns:
+            score = scores[column.id][position]
+            if score:
+                shift = shifts[position] if column is headline else None
+                own[column.id] = PublishedScore(
+                    score.value, score.rank, score.interval, score.deviation, shift
+                )
+        rows.append(_row(record, own))
+    return tuple(sorted(rows, key=lambda row: (_place(row, headline.id), row.name.lower())))
+
+
+def _row(record: Record, scores: dict[str, PublishedScore]) -> PublishedRow:
+    size = record.get("size") or (f"{record['size_b']}B" if record.get("size_b") else "")
+    return PublishedRow(
+        record["model"], record.get("organization", ""), size, record.get("link", ""), record, scores
+    )
+
+
+def _place(row: PublishedRow, headline: str) -> int:
+    return row.scores[headline].rank.rank if headline in row.scores else 10**6
+
+
+def _scores(records: Sequence[Record], column: PublishedColumn) -> list[PublishedScore | None]:
+    values = np.array([column.value(record) for record in records])
+    drawn = [column.draws(record) for record in records]
+    matrix = _matrix(drawn, values)
+    placed = ranks(values, rank_draws(matrix))
+    spans = interval(matrix, values)
+    result: list[PublishedScore | None] = []
+    for record, value, draws, rank, span in zip(records, values, drawn, placed, spans, strict=True):
+        if rank is None:
+            result.append(None)
+            continue
+        deviation = float(record[column.deviation]) if record.get(column.deviation) else None
+        result.append(
+            PublishedScore(float(value), rank, span if draws is not None else None, deviation, None)
+        )
+    return result
+
+
+def _matrix(
+    drawn: Sequence[np.typing.NDArray[np.float64] | None], values: np.typing.NDArray[np.float64]
+) -> Draws:
+    """A row without draws keeps its value in every draw."""
+    columns = [
+        np.full(DRAWS, value) if own is None else own for own, value in zip(drawn, values, strict=True)
+    ]
+    return np.column_stack(columns)
+
+
+def _shifts(
+    records: Sequence[Record], headline: PublishedColumn, baseline: PublishedColumn
+) -> list[int | None]:
+    """Rank by the baseline minus rank by the headline, among the rows that have both."""
+    pairs = [(headline.value(record), baseline.value(record)) for record in records]
+    both = [not (math.isnan(a) or math.isnan(b)) for a, b in pairs]
+    here = smallest_ranks([a if known else math.nan for (a, _), known in zip(pairs, both, strict=True)])
+    before = smallest_ranks([b if known else math.nan for (_, b), known in zip(pairs, both, strict=True)])
+    return [None if a is None or b is None else b - a for a, b in zip(here, before, strict=True)]
