@@ -1,9 +1,9 @@
 """Replies that were paid for once: a SQLite file that several processes may share."""
 
+import asyncio
 import hashlib
 import json
 import sqlite3
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +11,12 @@ from types import TracebackType
 from typing import Any
 
 from triathlon_runner.endpoints._api import Answer
+from triathlon_runner.endpoints._cache_file import connect
+from triathlon_runner.endpoints._cache_writer import CacheWriter
 from triathlon_runner.endpoints._errors import CacheError
-from triathlon_runner.records import Reply, Usage
+from triathlon_runner.records import Finish, Reply, Usage
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS replies (
-    key BLOB PRIMARY KEY, model TEXT NOT NULL, asked REAL NOT NULL, answer TEXT NOT NULL
-) WITHOUT ROWID
-"""
+GIBIBYTE = 2**30
 
 
 def reply_key(question: Mapping[str, Any]) -> bytes:
@@ -38,23 +36,21 @@ class CacheInfo:
 
 
 class ReplyCache:
-    """Answers by key. A reply that `put` returned from survives `kill -9`."""
+    """Answers by key. An answer that `put` has returned survives `kill -9`, and is never asked for again.
 
-    def __init__(self, path: Path) -> None:
-        """Opens or creates the file.
+    Reading takes microseconds and happens in place; writing waits for the disk and happens in a thread, many
+    answers in one transaction.
+    """
+
+    def __init__(self, path: Path, *, max_bytes: int = 4 * GIBIBYTE) -> None:
+        """Opens or creates the file; beyond `max_bytes` the oldest replies make room for new ones.
 
         Raises:
             CacheError: it cannot be opened, or is no cache.
         """
         self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise CacheError(f"The cache of replies {str(path)!r} cannot be used: {error}.") from error
+        self._db = connect(path)
+        self._writer = CacheWriter(path, max_bytes)
 
     def __enter__(self) -> "ReplyCache":
         return self
@@ -65,32 +61,56 @@ class ReplyCache:
         self.close()
 
     def close(self) -> None:
-        """Closes the file."""
+        """Writes what is under way and closes the file."""
+        self._writer.close()
         self._db.close()
 
     def get(self, key: bytes) -> Answer | None:
-        """The stored answer, with the usage and seconds of the day it was asked."""
-        row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
-        return None if row is None else _decode(row[0])
-
-    async def put(self, key: bytes, model: str, answer: Answer) -> None:
-        """Stores an answer.
+        """The stored answer, with the usage and seconds of the day it was asked.
 
         Raises:
-            CacheError: the disk is full or the file unwritable.
+            CacheError: the file cannot be read.
         """
-        row = (key, model, time.time(), _encode(answer))
         try:
-            self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row)
+            row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
-            raise CacheError(f"The reply could not be stored in {str(self.path)!r}: {error}.") from error
+            raise CacheError(f"the cache of replies {str(self.path)!r} cannot be read: {error}") from error
+        return None if row is None else _decode(row[0])
+
+    async def put(self, key: bytes, model: str, answer: Answer) -> Answer:
+        """Stores an answer and returns the one that counts: an earlier one, if another process was faster.
+
+        Raises:
+            CacheError: the disk is full or the file cannot be written.
+        """
+        was_new = await asyncio.wrap_future(self._writer.write((key, model, _encode(answer))))
+        return answer if was_new else self.get(key) or answer
+
+    def info(self) -> CacheInfo:
+        """Counts and sizes."""
+        counts = self._db.execute("SELECT model, count(*) FROM replies GROUP BY model ORDER BY model")
+        by_model = {str(model): int(count) for model, count in counts}
+        files = [self.path, self.path.with_name(self.path.name + "-wal")]
+        size = sum(file.stat().st_size for file in files if file.exists())
+        return CacheInfo(self.path, sum(by_model.values()), size, by_model)
+
+    def prune(self, *, max_bytes: int | None = None, model: str | None = None) -> int:
+        """Drops the replies of a model, or the oldest ones until the file is no larger than `max_bytes`.
+
+        Returns:
+            How many were dropped.
+        """
+        return self._writer.prune(max_bytes, model).result()
 
 
 def _encode(answer: Answer) -> str:
+    reply, usage = answer.reply, answer.usage
     return json.dumps(
         {
-            "reply": answer.reply.model_dump(mode="json"),
-            "usage": answer.usage.model_dump(),
+            "text": reply.text,
+            "reasoning": reply.reasoning,
+            "finish": reply.finish.value,
+            "usage": usage.model_dump(),
             "seconds": answer.seconds,
             "served_model": answer.served_model,
         }
@@ -100,7 +120,7 @@ def _encode(answer: Answer) -> str:
 def _decode(text: str) -> Answer:
     stored = json.loads(text)
     return Answer(
-        reply=Reply.model_validate_json(json.dumps(stored["reply"])),
+        reply=Reply(text=stored["text"], reasoning=stored["reasoning"], finish=Finish(stored["finish"])),
         usage=Usage(**stored["usage"]),
         seconds=stored["seconds"],
         served_model=stored["served_model"],

@@ -11,9 +11,14 @@ import openai
 from openai import AsyncOpenAI
 
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Unreachable
+from triathlon_runner.endpoints._errors import Malformed, Unreachable
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._secrets import Secrets
+
+LARGEST_REPLY = 64 * 2**20
+"""Bytes; a server that sends more is not answering."""
+_MANY = 100_000
+"""The gate limits connections, not the client's pool."""
 
 
 @asynccontextmanager
@@ -21,8 +26,9 @@ async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> As
     """The client for one model; its connections are closed at the end."""
     http = openai.DefaultAioHttpClient(
         timeout=httpx2.Timeout(config.timeout_seconds, connect=limits.connect_seconds),
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=15.0),
+        limits=httpx2.Limits(max_connections=_MANY, keepalive_expiry=15.0),
         trust_env=not is_loopback(config.base_url),  # a proxy has no way to this machine's own servers
+        event_hooks={"response": [_cap]},
     )
     client = AsyncOpenAI(
         base_url=config.base_url,
@@ -53,6 +59,7 @@ async def post(
 
     Raises:
         Unreachable: no connection, a broken one, or no whole reply within so many seconds.
+        Malformed: a reply without end.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -65,3 +72,26 @@ async def post(
     except (openai.APIConnectionError, httpx2.HTTPError) as error:
         cause = error.__cause__ or error
         raise Unreachable(f"the connection failed: {type(cause).__name__} {cause}".strip()) from None
+
+
+class _Capped(httpx2.AsyncByteStream):
+    """A reply's bytes, up to a limit."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        taken = 0
+        async for chunk in self._inner:
+            taken += len(chunk)
+            if taken > LARGEST_REPLY:
+                raise Malformed(f"a reply of more than {LARGEST_REPLY >> 20} MiB")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+async def _cap(response: httpx2.Response) -> None:
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Capped(response.stream)

@@ -1,6 +1,7 @@
 """Where and how a model is asked: the `api:` block of a row of models.yaml, or a server that we started."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
@@ -27,7 +28,20 @@ OURS = frozenset(
 )
 """Body fields that the protocol of a suite decides, never the `body` of a row."""
 
+_SECRET = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+
 T = TypeVar("T")
+
+
+def _variable(name: str) -> str:
+    """Refuses what may be the key itself, and does not repeat it."""
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError(
+            "expected the name of an environment variable in capitals, such as OPENAI_API_KEY; "
+            "the key itself must never stand in this file"
+        )
+    return name
 
 
 def _tuple(value: object) -> object:
@@ -47,7 +61,7 @@ class ApiConfig(BaseModel):
     """Address up to and including the version, such as `https://api.openai.com/v1`."""
     model: str = Field(min_length=1)
     """The model's name at this provider."""
-    key_env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    key_env: str | None = None
     """Name of the environment variable that holds the key; the key itself never stands in a file."""
     revision: str = ""
     """Version of the weights or deployment where the name does not say it; part of the cache key."""
@@ -86,9 +100,30 @@ class ApiConfig(BaseModel):
         parts = urlsplit(value)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"expected an http(s) address such as https://api.openai.com/v1, got {value!r}")
-        if parts.password or parts.username:
-            raise ValueError("a base_url must hold no user name or password: name a variable in key_env")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError(
+                "a base_url must hold no user, password or query: name the key's variable in key_env"
+            )
         return value.rstrip("/")
+
+    @field_validator("key_env")
+    @classmethod
+    def _is_variable(cls, value: str | None) -> str | None:
+        return None if value is None else _variable(value)
+
+    @field_validator("secret_headers")
+    @classmethod
+    def _are_variables(cls, value: dict[str, str]) -> dict[str, str]:
+        return {header: _variable(name) for header, name in value.items()}
+
+    @field_validator("headers")
+    @classmethod
+    def _holds_no_secrets(cls, value: dict[str, str]) -> dict[str, str]:
+        if secret := sorted(name for name in value if _SECRET.search(name)):
+            raise ValueError(
+                f"{', '.join(secret)} may hold a key: use secret_headers and an environment variable"
+            )
+        return value
 
     @field_validator("body")
     @classmethod
