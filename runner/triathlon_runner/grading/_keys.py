@@ -12,8 +12,8 @@ from triathlon_runner.sandbox import Call, Ended, Job, Limits, Raised, Returned,
 from triathlon_runner.sandbox._decode import MalformedError, decode
 from triathlon_runner.sandbox._inside.encode import encode
 
-FORMAT = b"triathlon answer key 1\n"
-REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=1 << 30)
+FORMAT = b"triathlon answer key 2\n"
+REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
 
 
@@ -26,6 +26,8 @@ class AnswerKey:
     """Only for problems whose oracle looks at them; else empty."""
     cpu_seconds: float
     """The reference's CPU time on all inputs."""
+    largest: int
+    """Bytes of the largest expected output, encoded."""
 
 
 class AnswerKeys:
@@ -57,8 +59,8 @@ class AnswerKeys:
         if not data.startswith(FORMAT):
             return None
         try:
-            expected, arguments, cpu = decode(data[len(FORMAT) :])
-            return AnswerKey(tuple(expected), tuple(arguments), cpu)
+            expected, arguments, cpu, largest = decode(data[len(FORMAT) :])
+            return AnswerKey(tuple(expected), tuple(arguments), cpu, largest)
         except (MalformedError, ValueError, TypeError):
             return None
 
@@ -66,7 +68,7 @@ class AnswerKeys:
         if self._folder is None:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
-        content = (list(key.expected), list(key.arguments), key.cpu_seconds)
+        content = (list(key.expected), list(key.arguments), key.cpu_seconds, key.largest)
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
             file.write(FORMAT + encode(content, 1 << 31))
         os.replace(file.name, self._folder / name)  # noqa: PTH105 (a half-written key never has the name)
@@ -91,14 +93,19 @@ async def make_key(sandbox: Sandbox, problem: Problem) -> AnswerKey:
     execution = await sandbox.run(
         Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
     )
-    expected = [result.value for result in execution.results if isinstance(result, Returned)]
-    if execution.ended is not Ended.FINISHED or len(expected) != len(calls):
+    returned = [result for result in execution.results if isinstance(result, Returned)]
+    if execution.ended is not Ended.FINISHED or len(returned) != len(calls):
         faults = [result for result in execution.results if isinstance(result, Raised)]
         raise ReferenceFailedError(problem.task_id, execution.detail or str(faults[:1]))
     arguments: tuple[Any, ...] = ()
     if problem.comparison.oracle == "checker":
         arguments = await _arguments(sandbox, problem)
-    return AnswerKey(tuple(expected), arguments, execution.cpu_seconds)
+    return AnswerKey(
+        expected=tuple(result.value for result in returned),
+        arguments=arguments,
+        cpu_seconds=execution.cpu_seconds,
+        largest=max((result.size for result in returned), default=0),
+    )
 
 
 async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:

@@ -24,6 +24,9 @@ from triathlon_runner.sandbox import (
 MIN_CPU_SECONDS = 4.0
 CPU_FACTOR = 4.0
 """A program may take this many times the reference's CPU time on the same inputs, and `MIN_CPU_SECONDS`."""
+RESULT_BYTES = 1 << 20
+RESULT_FACTOR = 2
+"""A result may be so much longer than the longest expected one; equal values differ little in their form."""
 SHOWN = 500
 """Characters of a value that a verdict shows."""
 
@@ -58,7 +61,8 @@ class ProgramGrader:
 
 def _limits(key: AnswerKey) -> Limits:
     cpu = max(MIN_CPU_SECONDS, CPU_FACTOR * key.cpu_seconds)
-    return Limits(cpu_seconds=cpu, wall_seconds=30 + 10 * cpu)
+    size = RESULT_BYTES + RESULT_FACTOR * key.largest
+    return Limits(cpu_seconds=cpu, wall_seconds=30 + 10 * cpu, result_bytes=size)
 
 
 def _libraries(program: str, problem: Problem) -> frozenset[str]:

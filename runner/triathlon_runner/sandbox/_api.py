@@ -28,6 +28,7 @@ class Limits:
     """What one job may use. CPU time decides; wall time only catches sleepers."""
 
     cpu_seconds: float = 4.0
+    """Of all its threads, by the process' own clock."""
     wall_seconds: float = 60.0
     memory_bytes: int = 4 << 30
     result_bytes: int = 64 << 20
@@ -60,6 +61,8 @@ class Job:
     language: Language = Language.PYTHON
     limits: Limits = Limits()
     libraries: frozenset[str] = frozenset()
+    asks: tuple[str, ...] = ()
+    """Functions that the program calls and somebody else answers (see `Sandbox.examine`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,8 @@ class Returned:
     """The call returned; `value` is plain data, decoded."""
 
     value: Any
+    size: int = field(default=0, compare=False)
+    """Bytes that it took on its way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,17 @@ class Sandbox(Protocol):
 
         Raises:
             SandboxError: our machinery failed; what comes from a child is never taken for this.
+        """
+        ...
+
+    async def examine(self, examiner: Job, candidate: Job) -> tuple[Execution, Execution]:
+        """Executes tests that are code against a program, each in a child of its own.
+
+        The examiner's `asks` are functions of the candidate: a call to one is made over there and comes back
+        as plain data. Their executions are returned in this order.
+
+        Raises:
+            SandboxError: our machinery failed.
         """
         ...
 

@@ -52,14 +52,14 @@ class Exchange:
         self.far_ends = []
 
     def feed(self, data: bytes, *, last: bool) -> None:
-        """Queues frames for the child; after the last one its input ends."""
+        """Queues frames for the child; after the last one its input ends. Nothing happens once it has."""
+        if self._sink < 0:
+            return
         self._pending = memoryview(bytes(self._pending) + data)
         self._finishing = last
         self._write()
 
     def _write(self) -> None:
-        if self._sink < 0:
-            return
         try:
             while self._pending:
                 self._pending = self._pending[os.write(self._sink, self._pending[:CHUNK]) :]
@@ -136,3 +136,4 @@ class Exchange:
             self._loop.remove_writer(descriptor)
             os.close(descriptor)
         self._near_ends = []
+        self._sink = -1

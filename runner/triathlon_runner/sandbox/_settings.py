@@ -3,18 +3,64 @@
 import importlib.util
 import itertools
 import os
+import shutil
 import sys
 import sysconfig
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from triathlon_runner.sandbox._api import SandboxError
+from triathlon_runner.sandbox._api import Language, SandboxError
 
 Level = Literal["namespaces", "lite"]
 LEVELS: tuple[Level, ...] = ("namespaces", "lite")
 """From the strongest."""
+
+_HARNESSES = Path(__file__).parent / "_languages"
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """How the interpreter of a language is started, and what it reads beside the system's libraries."""
+
+    command: tuple[str, ...]
+    harness: str
+    libraries: tuple[str, ...]
+    package: str
+    """Debian's package."""
+    reserves_memory: bool = False
+    """It reserves address space that it never uses: only what it may write counts."""
+
+
+TOOLCHAINS: dict[Language, Toolchain] = {
+    Language.PHP: Toolchain(
+        ("php", "-d", "display_errors=stderr", "-d", "memory_limit=-1", "-d", "opcache.enable_cli=0"),
+        "harness.php",
+        ("/usr/lib/php", "/etc/php", "/usr/share/php"),
+        "php-cli",
+    ),
+    Language.RUBY: Toolchain(
+        ("ruby", "--disable-did_you_mean", "--disable-error_highlight"),
+        "harness.rb",
+        ("/usr/lib/ruby", "/usr/share/rubygems-integration", "/var/lib/gems"),
+        "ruby",
+    ),
+    Language.JAVASCRIPT: Toolchain(
+        ("node", "--stack-size=3900", "--max-old-space-size=3072"),
+        "harness.js",
+        ("/usr/share/nodejs", "/usr/share/node_modules"),
+        "nodejs",
+        reserves_memory=True,
+    ),
+    Language.PERL: Toolchain(
+        ("perl",),
+        "harness.pl",
+        ("/usr/share/perl", "/usr/share/perl5", "/usr/lib/perl5", "/etc/perl"),
+        "perl",
+    ),
+}
 
 _FIRST_ID = 0x6000_0000
 """Far above the ids that systems give to people and services; each worker has two of its own."""
@@ -35,7 +81,35 @@ def python_settings(level: Level, libraries: frozenset[str], place: Path) -> dic
         "visible": [*_interpreter(), *_library_folders(libraries)],
         "hidden": _hidden(),
         "runnable": [],
+        "command": [],
         "reserves_memory": False,
+        "outer_id": unused_id() if os.geteuid() == 0 else None,
+    }
+
+
+def other_settings(level: Level, language: Language, place: Path) -> dict[str, Any]:
+    """Settings of a server that starts another language's interpreter for each program.
+
+    Raises:
+        SandboxError: the language is not installed.
+    """
+    toolchain = TOOLCHAINS[language]
+    program = shutil.which(toolchain.command[0])
+    if program is None:
+        raise SandboxError(f"{language} is not installed: {toolchain.command[0]!r} is not on the PATH")
+    harness = _HARNESSES / toolchain.harness
+    interpreter = str(Path(program).resolve())
+    visible = [path for path in (*_system_libraries(), *toolchain.libraries) if Path(path).exists()]
+    return {
+        "level": level,
+        "place": str(place),
+        "libraries": [],
+        "path": [],
+        "visible": _outermost([*visible, interpreter, str(harness)]),
+        "hidden": [],
+        "runnable": [interpreter, *_loaders()],
+        "command": [interpreter, *toolchain.command[1:], str(harness)],
+        "reserves_memory": toolchain.reserves_memory,
         "outer_id": unused_id() if os.geteuid() == 0 else None,
     }
 
@@ -48,17 +122,26 @@ def unused_id() -> int:
 @cache
 def _interpreter() -> tuple[str, ...]:
     """The standard library and the shared libraries that its extension modules load."""
-    multiarch = sysconfig.get_config_var("MULTIARCH") or f"{os.uname().machine}-linux-gnu"
     paths = sysconfig.get_paths()
     found = {
         paths["stdlib"],
         paths["platstdlib"].replace(sys.prefix, sys.base_prefix, 1),
-        *(f"{root}/{multiarch}" for root in ("/lib", "/usr/lib")),
-        *("/lib64", "/usr/lib64"),
         *map(str, Path(sys.base_prefix, "lib").glob("*.so*")),
-        *("/etc/ld.so.cache", "/usr/share/zoneinfo"),
+        *_system_libraries(),
     }
     return _outermost(path for path in found if Path(path).exists())
+
+
+def _system_libraries() -> tuple[str, ...]:
+    multiarch = sysconfig.get_config_var("MULTIARCH") or f"{os.uname().machine}-linux-gnu"
+    folders = [f"{root}/{multiarch}" for root in ("/lib", "/usr/lib")]
+    return (*folders, "/lib64", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo", "/usr/lib/locale")
+
+
+def _loaders() -> list[str]:
+    """The dynamic loader, which the kernel executes for an interpreter."""
+    candidates = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
+    return [str(Path(path).resolve()) for path in candidates if Path(path).exists()]
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:

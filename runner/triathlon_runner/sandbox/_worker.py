@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import math
 import shutil
 import socket
 import subprocess
@@ -32,7 +31,7 @@ class ChildEnd:
     """As of wait(2)."""
     cpu_seconds: float
     note: str
-    """Why the server killed it, or empty."""
+    """Why the server killed it, `cpu` at its CPU limit, or empty."""
 
 
 class Worker:
@@ -92,7 +91,7 @@ class Worker:
         Raises:
             SandboxError: the server is gone, or could not confine the child.
         """
-        job = {"cpu": math.ceil(limits.cpu_seconds), "memory": limits.memory_bytes}
+        job = {"cpu": limits.cpu_seconds, "memory": limits.memory_bytes}
         self.usable = False
         try:
             socket.send_fds(self._control, [json.dumps(job).encode()], exchange.far_ends)

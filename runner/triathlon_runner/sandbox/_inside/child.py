@@ -1,8 +1,11 @@
 """The harness of one child: loads the program, answers its calls, writes plain values. It decides nothing."""
 
+import builtins
 import json
 import marshal
+import os
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +15,7 @@ from .encode import ValueTooDeepError, ValueTooLargeError, encode
 MODULE = "solution"
 """The program's `__name__`: a real module, so that dataclasses and pickling work, and not `__main__`."""
 FILE = "<program>"
+_QUESTION_BYTES = 64 << 20
 
 
 def serve(source: int, sink: int) -> None:
@@ -24,6 +28,8 @@ def serve(source: int, sink: int) -> None:
     job = marshal.loads(first[1])  # noqa: S302 (written by the runner)
     module = ModuleType(MODULE)
     module.__file__ = FILE
+    for name in job["asks"]:
+        setattr(module, name, _question(stream, name))
     sys.modules[MODULE] = module
     try:
         exec(compile(job["program"], FILE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (the point)
@@ -53,6 +59,25 @@ def _answer(
         )
     except BaseException as error:
         return frames.RAISED, _describe(error)
+
+
+def _question(stream: frames.FrameStream, function: str) -> Callable[..., Any]:
+    """A function whose calls are made elsewhere; what comes back is plain data or an exception by name."""
+
+    def ask(*arguments: Any) -> Any:
+        stream.send(frames.ASK, encode([function, list(arguments)], _QUESTION_BYTES))
+        answer = stream.receive()
+        if answer is None:  # the runner has hung up
+            os._exit(1)
+        good, value = marshal.loads(answer[1])  # noqa: S302 (written by the runner)
+        if good:
+            return value
+        kind = getattr(builtins, value[0], None)
+        if isinstance(kind, type) and issubclass(kind, BaseException):
+            raise kind(value[1])
+        raise RuntimeError(f"{value[0]}: {value[1]}")
+
+    return ask
 
 
 def _describe(error: BaseException) -> bytes:

@@ -44,15 +44,16 @@ class Confinement:
     filter: bytes
     memory_limit: int
 
-    def put_on(self, cpu_seconds: int, memory_bytes: int) -> None:
-        """Confines the calling child for good.
+    def put_on(self, cpu_seconds: float, memory_bytes: int) -> None:
+        """Confines the calling child for good. The kernel's own CPU limit is only there if the server fails.
 
         Raises:
             OSError: the kernel refused a part; nothing untrusted may run then.
         """
         server = os.getppid()
         os.setsid()
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+        backstop = int(2 * cpu_seconds) + 5
+        resource.setrlimit(resource.RLIMIT_CPU, (backstop, backstop))
         resource.setrlimit(self.memory_limit, (memory_bytes, memory_bytes))
         if self.ids is not None:
             system.keep_capabilities()  # until the next line but one drops all but `keep`

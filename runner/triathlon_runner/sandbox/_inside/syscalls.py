@@ -37,7 +37,8 @@ fstatfs 138 44, sendfile 40 71, copy_file_range 326 285, alarm 37 -, setitimer 3
 getitimer 36 102, wait4 61 260, waitid 247 95, capget 125 90, socketpair 53 199, execve 59 221,
 pkey_alloc 330 289, pkey_free 331 290, pkey_mprotect 329 288, symlink 88 -, symlinkat 266 36,
 sendto 44 206, recvfrom 45 207, sendmsg 46 211, recvmsg 47 212, shutdown 48 210, getsockopt 55 209,
-getsockname 51 204, getpeername 52 205
+getsockname 51 204, getpeername 52 205, timer_create 222 107, timer_settime 223 110,
+timer_gettime 224 108, timer_delete 226 111
 """
 """Name, number on x86_64, number on aarch64."""
 

@@ -1,0 +1,139 @@
+<?php
+// The harness of a PHP child: loads a program, answers calls, asks what it is told to ask. It decides nothing.
+// Frames on descriptors 3 and 4: one kind byte, the length as 4 little-endian bytes, JSON in a closed form.
+
+namespace Triathlon;
+
+final class Harness
+{
+    private static $source;
+    private static $sink;
+    private static int $limit = 0;
+
+    public static function serve(): void
+    {
+        self::$source = fopen('php://fd/3', 'rb');
+        self::$sink = fopen('php://fd/4', 'wb');
+        [, $job] = self::receive();
+        self::$limit = $job['result_bytes'];
+        foreach ($job['asks'] as $name) {
+            eval("function $name(...\$arguments) { return \\Triathlon\\Harness::ask('$name', \$arguments); }");
+        }
+        try {
+            (static function (string $program): void {
+                eval(str_starts_with(ltrim($program), '<?') ? '?>' . ltrim($program) : $program);
+            })($job['program']);
+        } catch (\Throwable $error) {
+            self::report('N', $error);
+            return;
+        }
+        self::send('L', '');
+        while (($message = self::receive()) !== null) {
+            self::answer($message[1]['function'], array_map([self::class, 'decode'], $message[1]['arguments']));
+        }
+    }
+
+    public static function ask(string $function, array $arguments): mixed
+    {
+        self::send('Q', json_encode([$function, array_map([self::class, 'encode'], $arguments)], self::FLAGS));
+        [, $answer] = self::receive() ?? exit(1);
+        if (!$answer['ok']) {
+            throw new \RuntimeException($answer['message']);
+        }
+        return self::decode($answer['value']);
+    }
+
+    private const FLAGS = JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION | JSON_INVALID_UTF8_SUBSTITUTE;
+
+    private static function answer(string $function, array $arguments): void
+    {
+        try {
+            $text = json_encode(self::encode($function(...$arguments)), self::FLAGS);
+            if (strlen($text) > self::$limit) {
+                throw new \LengthException('the result is too large');
+            }
+            self::send('V', $text);
+        } catch (\Throwable $error) {
+            self::report('E', $error);
+        }
+    }
+
+    private static function encode(mixed $value): mixed
+    {
+        return match (true) {
+            is_array($value) => array_is_list($value)
+                ? array_map([self::class, 'encode'], $value)
+                : ['m' => array_map(fn ($key, $item) => [$key, self::encode($item)], array_keys($value), $value)],
+            is_float($value) && !is_finite($value) =>
+                ['f' => is_nan($value) ? 'nan' : ($value > 0 ? 'inf' : '-inf')],
+            is_object($value) || is_resource($value) => ['u' => get_debug_type($value)],
+            default => $value,
+        };
+    }
+
+    private static function decode(mixed $value): mixed
+    {
+        if (!is_array($value) || array_is_list($value)) {
+            return is_array($value) ? array_map([self::class, 'decode'], $value) : $value;
+        }
+        $content = reset($value);
+        switch (key($value)) {
+            case 'm':
+                $map = [];
+                foreach ($content as [$key, $item]) {
+                    $map[self::decode($key)] = self::decode($item);
+                }
+                return $map;
+            case 's':
+                return array_map([self::class, 'decode'], $content);
+            case 'f':
+                return ['nan' => NAN, 'inf' => INF, '-inf' => -INF][$content];
+            case 'i':
+                return $content + 0;
+            default:
+                return new Opaque($content);
+        }
+    }
+
+    private static function report(string $kind, \Throwable $error): void
+    {
+        $parts = explode('\\', get_class($error));
+        $report = ['type' => end($parts), 'message' => substr($error->getMessage(), 0, 2000)];
+        $line = str_contains($error->getFile(), "eval()'d") ? $error->getLine() : null;
+        self::send($kind, json_encode([...$report, 'line' => $line], self::FLAGS));
+    }
+
+    private static function send(string $kind, string $payload): void
+    {
+        fwrite(self::$sink, $kind . pack('V', strlen($payload)) . $payload);
+        fflush(self::$sink);
+    }
+
+    private static function receive(): ?array
+    {
+        $header = self::take(5);
+        if (strlen($header) < 5) {
+            return null;
+        }
+        $payload = self::take(unpack('V', substr($header, 1))[1]);
+        return [$header[0], json_decode($payload, true, 512, JSON_THROW_ON_ERROR)];
+    }
+
+    private static function take(int $size): string
+    {
+        $data = '';
+        while (strlen($data) < $size && !feof(self::$source)) {
+            $data .= fread(self::$source, $size - strlen($data));
+        }
+        return $data;
+    }
+}
+
+final class Opaque
+{
+    public function __construct(public string $type)
+    {
+    }
+}
+
+Harness::serve();

@@ -1,0 +1,176 @@
+"""One job on one worker: what the child says becomes results, and its end becomes an `Execution`."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+from triathlon_runner.sandbox._api import Call, Ended, Execution, Job, Raised, Returned
+from triathlon_runner.sandbox._decode import MalformedError
+from triathlon_runner.sandbox._exchange import Exchange
+from triathlon_runner.sandbox._inside import frames
+from triathlon_runner.sandbox._inside.server import OUT_OF_TIME
+from triathlon_runner.sandbox._wire import wire_of
+from triathlon_runner.sandbox._worker import ChildEnd, Worker
+
+OnResult = Callable[[int, Returned | Raised], bool]
+"""Sees each result as it comes; False stops the child."""
+OnQuestion = Callable[[str, tuple[Any, ...]], None]
+"""Sees a call that the child wants made elsewhere; the answer is given with `Run.answer`."""
+
+_FRAME_SLACK = 1 << 16
+
+
+class Run:
+    """Made, executed once, thrown away. Whatever the child sends is a result about the child."""
+
+    def __init__(
+        self,
+        job: Job,
+        worker: Worker,
+        *,
+        on_result: OnResult | None = None,
+        on_question: OnQuestion | None = None,
+        interactive: bool = False,
+    ) -> None:
+        """`interactive`: calls and answers come while it runs, until `finish`."""
+        self._job = job
+        self._worker = worker
+        self._on_result = on_result
+        self._on_question = on_question
+        self._interactive = interactive
+        self.finished = not interactive
+        self._wire = wire_of(job.language)
+        self._results: list[Returned | Raised] = []
+        self._asked = len(job.calls)
+        self._answered = 0
+        self._loaded = False
+        self._ended: Ended | None = None
+        self._detail = ""
+        limits = job.limits
+        self._exchange = Exchange(
+            self._on_frame,
+            self._on_broken,
+            frame_limit=limits.result_bytes + _FRAME_SLACK,
+            output_limit=limits.output_bytes,
+        )
+
+    async def execute(self) -> Execution:
+        """Runs the child to its end.
+
+        Raises:
+            SandboxError: our machinery failed.
+        """
+        limits = self._job.limits
+        timer = asyncio.get_running_loop().call_later(limits.wall_seconds, self._on_sleeper)
+        try:
+            self._exchange.feed(self._opening(), last=not self._interactive)
+            end = await self._worker.run(limits, self._exchange)
+            self._exchange.drain()
+        finally:
+            timer.cancel()
+            self._exchange.close()
+        ended, detail = self._conclusion(end)
+        return Execution(
+            ended=ended,
+            results=tuple(self._results),
+            detail=detail,
+            stdout=self._exchange.printed(0),
+            stderr=self._exchange.printed(1),
+            cpu_seconds=end.cpu_seconds,
+        )
+
+    def _opening(self) -> bytes:
+        return b"".join([self._wire.program(self._job), *map(self._wire.call, self._job.calls)])
+
+    def call(self, call: Call) -> None:
+        self._asked += 1
+        self._exchange.feed(self._wire.call(call), last=False)
+
+    def answer(self, result: Returned | Raised) -> bool:
+        """Answers the question that the child waits for."""
+        self._exchange.feed(self._wire.answer(result), last=False)
+        return True
+
+    def finish(self) -> None:
+        """No more calls or answers come; the child ends when it has done what it has."""
+        self.finished = True
+        self._exchange.feed(b"", last=True)
+
+    def stop(self, ended: Ended, detail: str = "") -> bool:
+        """Kills the child for this reason, unless there is one already."""
+        if self._ended is None:
+            self._ended, self._detail = ended, detail
+            self._worker.kill_child()
+        return False
+
+    def _on_frame(self, kind: bytes, payload: bytes) -> bool:
+        try:
+            return self._handle(kind, payload)
+        except MalformedError as error:
+            return self.stop(Ended.DIED, f"sent a malformed value: {error}")
+
+    def _handle(self, kind: bytes, payload: bytes) -> bool:
+        if not self._loaded and kind in (frames.LOADED, frames.NOT_LOADED):
+            return self._on_load(kind, payload)
+        if kind == frames.ASK and self._on_question is not None:
+            return self._on_ask(payload)
+        if not self._loaded or kind not in (frames.VALUE, frames.RAISED) or self._answered == self._asked:
+            return self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
+        result: Returned | Raised = (
+            Returned(self._wire.value(payload), len(payload)) if kind == frames.VALUE else _raised(payload)
+        )
+        self._answered += 1
+        self._results.append(result)
+        if self._on_result is not None and not self._on_result(self._answered - 1, result):
+            return self.stop(Ended.STOPPED)
+        return True
+
+    def _on_load(self, kind: bytes, payload: bytes) -> bool:
+        self._loaded = True
+        if kind == frames.LOADED:
+            if self._on_question is not None and not self._job.calls:
+                self.finish()
+            return True
+        self._results.append(_raised(payload))
+        return self.stop(Ended.NOT_LOADED)
+
+    def _on_ask(self, payload: bytes) -> bool:
+        question = self._wire.value(payload)
+        if not (isinstance(question, list) and len(question) == 2 and isinstance(question[0], str)):
+            raise MalformedError("a question that is no call")
+        function, arguments = question
+        if not isinstance(arguments, list):
+            raise MalformedError("a question that is no call")
+        assert self._on_question is not None
+        self._on_question(function, tuple(arguments))
+        return True
+
+    def _on_broken(self, detail: str) -> None:
+        self.stop(Ended.DIED, detail)
+
+    def _on_sleeper(self) -> None:
+        self.stop(Ended.TIMED_OUT, f"did not end within {self._job.limits.wall_seconds:g} s")
+
+    def _conclusion(self, end: ChildEnd) -> tuple[Ended, str]:
+        if self._ended is not None:
+            return self._ended, self._detail
+        code = os.waitstatus_to_exitcode(end.status)
+        if end.note == OUT_OF_TIME:
+            return Ended.TIMED_OUT, f"used more than {self._job.limits.cpu_seconds:.1f} s of CPU time"
+        if code == 0 and self._loaded and self._answered == self._asked:
+            return Ended.FINISHED, ""
+        ending = f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
+        return Ended.DIED, end.note or ending
+
+
+def _raised(payload: bytes) -> Raised:
+    """Reads a child's report of an exception; whatever it is, it becomes one."""
+    try:
+        report = json.loads(payload[:65536])
+        line = report["line"]
+        line = line if type(line) is int else None
+        return Raised(str(report["type"])[:200], str(report["message"])[:2000], line)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return Raised("Unreadable", "the report of the exception can't be read")

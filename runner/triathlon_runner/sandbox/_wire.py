@@ -1,0 +1,192 @@
+"""What runner and child say to each other, by language: frames' payloads as values, values as payloads.
+
+Python children speak the binary form of `_inside.encode`; what goes to them is marshalled, which they may
+trust. Every other language speaks JSON in a closed form:
+
+    null, true, false, numbers, strings, lists   as they are
+    {"m": [[key, value], …]}                     a map, whatever its keys
+    {"f": "nan"}, {"i": "123…"}                  numbers that JSON has no form for
+    {"s": […]}, {"y": name}, {"u": type}         a set, a symbol, something that can't cross
+"""
+
+import json
+import marshal
+import math
+from typing import Any, Protocol
+
+from triathlon_runner.sandbox._api import Call, Job, Language, Raised, Returned, SandboxError, Source
+from triathlon_runner.sandbox._decode import MalformedError, decode
+from triathlon_runner.sandbox._inside import frames
+from triathlon_runner.sandbox._inside.encode import MAX_DEPTH
+from triathlon_runner.sandbox._values import Opaque, Tagged
+
+_LARGEST_EXACT = 1 << 53
+"""Beyond it a number of JavaScript's is not exact any more."""
+
+
+class Wire(Protocol):
+    """The payloads of one language."""
+
+    def program(self, job: Job) -> bytes: ...
+
+    def call(self, call: Call) -> bytes: ...
+
+    def answer(self, result: Returned | Raised) -> bytes:
+        """The answer to a child's question."""
+        ...
+
+    def value(self, payload: bytes) -> Any:
+        """Reads a value that came from a child.
+
+        Raises:
+            MalformedError: it is not one.
+        """
+        ...
+
+
+def wire_of(language: Language) -> Wire:
+    return PythonWire() if language is Language.PYTHON else JsonWire()
+
+
+def _head(job: Job) -> dict[str, Any]:
+    return {"program": job.program, "result_bytes": job.limits.result_bytes, "asks": list(job.asks)}
+
+
+class PythonWire:
+    def program(self, job: Job) -> bytes:
+        return frames.frame(frames.PROGRAM, marshal.dumps(_head(job)))
+
+    def call(self, call: Call) -> bytes:
+        content: Any = (call.function, call.arguments, None)
+        if isinstance(call.arguments, Source):
+            content = (call.function, None, call.arguments.text)
+        return frames.frame(frames.CALL, _marshal(content))
+
+    def answer(self, result: Returned | Raised) -> bytes:
+        if isinstance(result, Raised):
+            return frames.frame(frames.ANSWER, marshal.dumps((False, (result.type, result.message))))
+        try:
+            return frames.frame(frames.ANSWER, _marshal((True, _items(result.value))))
+        except SandboxError as error:
+            return frames.frame(frames.ANSWER, marshal.dumps((False, ("TypeError", str(error)))))
+
+    def value(self, payload: bytes) -> Any:
+        return decode(payload)
+
+
+def _marshal(content: Any) -> bytes:
+    try:
+        return marshal.dumps(content)
+    except ValueError as error:
+        raise SandboxError(f"only plain data goes into a sandbox: {error}") from None
+
+
+def _items(value: Any) -> Any:
+    """Views and queues as the lists that a test takes them for."""
+    return value.value if isinstance(value, Tagged) and isinstance(value.value, list) else value
+
+
+class JsonWire:
+    def program(self, job: Job) -> bytes:
+        return frames.frame(frames.PROGRAM, json.dumps(_head(job)).encode())
+
+    def call(self, call: Call) -> bytes:
+        if isinstance(call.arguments, Source):
+            raise SandboxError("arguments as source text are for Python programs only")
+        content = {"function": call.function, "arguments": [to_json(value) for value in call.arguments]}
+        return frames.frame(frames.CALL, json.dumps(content).encode())
+
+    def answer(self, result: Returned | Raised) -> bytes:
+        if isinstance(result, Raised):
+            content = {"ok": False, "message": f"{result.type}: {result.message}"}
+        else:
+            content = {"ok": True, "value": to_json(result.value)}
+        return frames.frame(frames.ANSWER, json.dumps(content).encode())
+
+    def value(self, payload: bytes) -> Any:
+        try:
+            return from_json(json.loads(payload))
+        except (ValueError, RecursionError, TypeError) as error:
+            raise MalformedError(str(error)[:200]) from None
+
+
+def to_json(value: Any) -> Any:
+    """Plain data in the closed form."""
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return {"s": [to_json(item) for item in value]}
+    if isinstance(value, dict):
+        return {"m": [[to_json(key), to_json(item)] for key, item in value.items()]}
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _number(value)
+    return value if isinstance(value, bool | str) or value is None else _other(value)
+
+
+def _number(value: float) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"f": repr(value)}
+    return value if abs(value) <= _LARGEST_EXACT else {"i": _decimal(value)}
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, Tagged) and value.type == "symbol":
+        return {"y": value.value}
+    if isinstance(value, Tagged) and value.type == "set":
+        return {"s": to_json(value.value)}
+    return {"u": value.type if isinstance(value, Opaque | Tagged) else type(value).__name__}
+
+
+def _decimal(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        raise SandboxError("an int of more digits than can be written") from None
+
+
+def from_json(value: Any, depth: int = 0) -> Any:
+    """Plain data out of the closed form.
+
+    Raises:
+        MalformedError: it is none.
+    """
+    if depth > MAX_DEPTH:
+        raise MalformedError("nested too deep")
+    if isinstance(value, list):
+        return [from_json(item, depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) != 1:
+        raise MalformedError("an object that is not of the closed form")
+    ((tag, content),) = value.items()
+    if tag in ("m", "s") and isinstance(content, list):
+        return _collection(tag, content, depth)
+    if not isinstance(content, str):
+        raise MalformedError(f"unknown form {tag[:20]!r}")
+    return _scalar(tag, content)
+
+
+def _collection(tag: str, content: list[Any], depth: int) -> Any:
+    if tag == "s":
+        return Tagged("set", [from_json(item, depth + 1) for item in content])
+    pairs = [(_key(key), from_json(item, depth + 1)) for key, item in content]
+    return dict(pairs)
+
+
+def _key(key: Any) -> Any:
+    """Keys that can't collide on purpose: text, small numbers; anything else by its JSON text."""
+    if isinstance(key, str) or (isinstance(key, int | float) and abs(key) < _LARGEST_EXACT):
+        return key
+    return json.dumps(key)
+
+
+def _scalar(tag: str, content: str) -> Any:
+    if tag == "f" and content in ("nan", "inf", "-inf"):
+        return float(content)
+    if tag == "i":
+        return int(content)
+    if tag == "y":
+        return Tagged("symbol", content)
+    if tag == "u":
+        return Opaque(content[:200])
+    raise MalformedError(f"unknown form {tag[:20]!r}")
