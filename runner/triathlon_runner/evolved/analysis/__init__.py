@@ -1,0 +1,95 @@
+"""What the evolved sets tell beyond one pass@1: pure functions over records or over published tables."""
+
+from triathlon_runner.evolved.analysis._board import (
+    SEED,
+    SEMANTIC_ALTERING,
+    SEMANTIC_PRESERVING,
+    Board,
+    Row,
+    column,
+    evoeval_average,
+    evoeval_column,
+    row_of,
+)
+from triathlon_runner.evolved.analysis._composition import (
+    Composition,
+    Decomposition,
+    composition,
+    decomposition,
+)
+from triathlon_runner.evolved.analysis._drops import (
+    Drops,
+    SameSeeds,
+    against_same_seeds,
+    drops,
+    relative_drop,
+)
+from triathlon_runner.evolved.analysis._families import (
+    Family,
+    Pair,
+    Paired,
+    paired,
+    parents_against_children,
+    sets_against_each_other,
+    solved,
+)
+from triathlon_runner.evolved.analysis._published import (
+    kind_of,
+    published_board,
+    published_composition,
+    published_decomposition,
+)
+from triathlon_runner.evolved.analysis._ranks import Rank, rank_shifts, ranks, top_spread
+from triathlon_runner.evolved.analysis._regions import FAR, Placed, Region, regions
+from triathlon_runner.evolved.analysis._rewording import (
+    Change,
+    Kind,
+    change,
+    change_by_kind,
+    helped_by_tools,
+)
+
+__all__ = [
+    "FAR",
+    "SEED",
+    "SEMANTIC_ALTERING",
+    "SEMANTIC_PRESERVING",
+    "Board",
+    "Change",
+    "Composition",
+    "Decomposition",
+    "Drops",
+    "Family",
+    "Kind",
+    "Pair",
+    "Paired",
+    "Placed",
+    "Rank",
+    "Region",
+    "Row",
+    "SameSeeds",
+    "against_same_seeds",
+    "change",
+    "change_by_kind",
+    "column",
+    "composition",
+    "decomposition",
+    "drops",
+    "evoeval_average",
+    "evoeval_column",
+    "helped_by_tools",
+    "kind_of",
+    "paired",
+    "parents_against_children",
+    "published_board",
+    "published_composition",
+    "published_decomposition",
+    "rank_shifts",
+    "ranks",
+    "regions",
+    "relative_drop",
+    "row_of",
+    "sets_against_each_other",
+    "solved",
+    "top_spread",
+]

@@ -1,0 +1,51 @@
+"""HumanEval+ beside EvoEval: which models do much better on the old benchmark than on the new (figure 2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Final, Literal
+
+from scipy.stats import theilslopes
+
+_MAD_TO_DEVIATION: Final = 1.4826
+"""Median absolute deviation to standard deviation, for a normal distribution."""
+FAR: Final = 1.5
+"""Robust standard deviations below the line from which on a model counts as better on the old benchmark. The
+paper draws its two regions by eye and gives no rule."""
+
+Region = Literal["aligned", "better on the old"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One model in the plane of the two benchmarks, in per cent."""
+
+    old: float
+    new: float
+    expected: float
+    """The new score that its old one lets expect, by the line through all models."""
+    distance: float
+    """(new - expected) in robust standard deviations."""
+    region: Region
+
+
+def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR) -> dict[str, Placed]:
+    """Every model that has both scores, with its place against the Theil-Sen line of all of them.
+
+    Raises:
+        ValueError: fewer than three models have both.
+    """
+    models = [model for model in old if model in new]
+    if len(models) < 3:
+        raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
+    slope = float(theilslopes([new[m] for m in models], [old[m] for m in models])[0])
+    intercept = median(new[model] - slope * old[model] for model in models)
+    expected = {model: intercept + slope * old[model] for model in models}
+    misses = {model: new[model] - expected[model] for model in models}
+    deviation = _MAD_TO_DEVIATION * median(abs(miss) for miss in misses.values())
+    placed = {}
+    for model, miss in misses.items():
+        distance = miss / deviation if deviation else 0.0
+        region: Region = "better on the old" if distance < -far else "aligned"
+        placed[model] = Placed(old[model], new[model], expected[model], distance, region)
+    return placed

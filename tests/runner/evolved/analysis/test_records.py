@@ -1,0 +1,171 @@
+"""The analyses over records: counted by hand on small families."""
+
+import math
+from collections.abc import Mapping
+
+import pytest
+
+from triathlon_runner.evolved import analysis
+from triathlon_runner.records import EvolvedRecord, Outcome, Reply
+
+
+def _records(
+    outcomes: dict[str, bool], parents: Mapping[str, tuple[str, ...]] | None = None
+) -> list[EvolvedRecord]:
+    return [
+        EvolvedRecord(
+            suite="evolved/x",
+            model="m",
+            task_id=task,
+            protocol="",
+            outcome=Outcome.PASSED if passed else Outcome.FAILED,
+            prompt="",
+            reply=Reply(text=""),
+            program="",
+            verdict=None,
+            parents=(parents or {}).get(task, ()),
+        )
+        for task, passed in outcomes.items()
+    ]
+
+
+SEEDS = _records({"a": True, "b": True, "c": False, "d": False})
+
+
+def test_row_of_records() -> None:
+    """A model's row holds its pass@1 in per cent by set, and nothing for a set without records."""
+    assert analysis.row_of({"humaneval": SEEDS, "subtle": []}) == {"humaneval": 50.0}
+    assert analysis.evoeval_average({"humaneval": 50.0}) is None
+
+
+def test_ranks_share_ties() -> None:
+    """Equal scores share the smallest rank and are marked; the next rank counts all above it."""
+    ranks = analysis.ranks({"x": 50.0, "y": 80.0, "z": 50.0, "w": 10.0})
+    assert {model: str(rank) for model, rank in ranks.items()} == {"y": "1", "x": "*2", "z": "*2", "w": "4"}
+
+
+def test_equal_means_are_ties() -> None:
+    """Two means that differ in the last bit only are a tie."""
+    assert str(analysis.ranks({"x": 0.1 + 0.2, "y": 0.3})["x"]) == "*1"
+
+
+def test_rank_shifts() -> None:
+    """A rise is positive; models that lack one of the scores take no part."""
+    shifts = analysis.rank_shifts({"x": 9.0, "y": 8.0, "z": 7.0}, {"x": 1.0, "y": 2.0, "w": 3.0})
+    assert shifts == {"x": -1, "y": 1}
+
+
+def test_composition_by_parents() -> None:
+    """Combined problems are counted by how many of their two parents are solved alone."""
+    parents = {"ab": ("a", "b"), "ab2": ("b", "a"), "ac": ("a", "c"), "cd": ("c", "d"), "ax": ("a", "x")}
+    combined = _records({"ab": True, "ab2": False, "ac": True, "cd": False, "ax": True}, parents)
+    found = analysis.composition(SEEDS, combined)
+    assert found == analysis.Composition(2, 1, 1, 1, 1, 0)
+    assert found.percentage == 50.0
+
+
+def test_nothing_to_compose() -> None:
+    """Without a problem whose parents are both solved there is no composition percentage."""
+    assert math.isnan(analysis.composition(SEEDS, []).percentage)
+
+
+def test_decomposition_by_seed() -> None:
+    """Halves are counted by whether their seed is solved; a seed with one half only takes no part."""
+    halves = {
+        "a1": True,
+        "a2": True,
+        "b1": True,
+        "b2": False,
+        "c1": True,
+        "c2": True,
+        "d1": False,
+        "d2": False,
+    }
+    records = _records({**halves, "a3x": True}, {name: (name[0],) for name in halves})
+    found = analysis.decomposition(SEEDS, records)
+    assert found == analysis.Decomposition(1, 1, 0, 1, 0, 1)
+    assert (found.decomposition, found.recomposition) == (50.0, 50.0)
+    assert analysis.decomposition(SEEDS, records[:1]) == analysis.Decomposition(0, 0, 0, 0, 0, 0)
+
+
+def test_same_seeds() -> None:
+    """A set is compared with exactly the seeds of its problems, not with the whole seed set."""
+    children = _records({"a'": False, "b'": True}, {"a'": ("a",), "b'": ("b",)})
+    found = analysis.against_same_seeds(SEEDS, children)
+    assert found == analysis.SameSeeds(seeds=100.0, evolved=50.0, drop=50.0, problems=2)
+    with pytest.raises(ValueError, match="no pair"):
+        analysis.against_same_seeds([], children)
+
+
+def test_parents_against_children() -> None:
+    """The four cases of parent and child, and McNemar's exact test on the two that differ."""
+    parents = {f"{name}'": (name,) for name in "abcd"}
+    children = _records({"a'": True, "b'": False, "c'": True, "d'": False}, parents)
+    found = analysis.parents_against_children(SEEDS, children)
+    assert (found.both, found.first_only, found.second_only, found.neither, found.n) == (1, 1, 1, 1, 4)
+    assert found.p_value == 1.0
+
+
+@pytest.mark.parametrize(("first", "second", "p_value"), [(6, 0, 0.03125), (8, 1, 0.0390625), (0, 0, 1.0)])
+def test_mcnemar(first: int, second: int, p_value: float) -> None:
+    """The exact two-sided probability of a split so uneven, were both kinds equally likely."""
+    outcomes = [(True, False)] * first + [(False, True)] * second + [(True, True)] * 5
+    assert analysis.paired(outcomes).p_value == pytest.approx(p_value)
+
+
+def test_two_evolved_sets() -> None:
+    """Siblings are compared through their parents; a problem of two parents with those of both."""
+    subtle = _records({"a'": True, "b'": False}, {"a'": ("a",), "b'": ("b",)})
+    difficult = _records({"a!": False, "b!": False, "c!": True}, {"a!": ("a",), "b!": ("b",), "c!": ("c",)})
+    combine = _records({"ab": True, "ac": True}, {"ab": ("a", "b"), "ac": ("a", "c")})
+    siblings = analysis.sets_against_each_other(subtle, difficult)
+    assert (siblings.both, siblings.first_only, siblings.second_only, siblings.neither) == (0, 1, 0, 1)
+    families = analysis.sets_against_each_other(subtle, combine)
+    assert (families.n, families.second_only) == (1, 1)
+    assert analysis.sets_against_each_other(SEEDS, subtle).both == 1
+
+
+def test_only_the_first_sample_counts() -> None:
+    """Family links are about the greedy sample, whatever else was sampled."""
+    more = _records({"a": False})[0].model_copy(update={"sample": 1})
+    assert analysis.solved([*SEEDS, more])["a"] is True
+
+
+def test_change_by_kind() -> None:
+    """Relative changes are averaged over the models of a kind that have both scores and start above 0."""
+    board = {
+        "i": {"humaneval": 50.0, "verbose": 40.0},
+        "j": {"humaneval": 50.0},
+        "k": {"humaneval": 0.0, "verbose": 10.0},
+        "b": {"humaneval": 20.0, "verbose": 30.0},
+    }
+    kinds: dict[str, analysis.Kind] = {"i": "instruct", "j": "instruct", "k": "instruct", "b": "base"}
+    found = analysis.change_by_kind(board, kinds, "verbose")
+    assert found["instruct"] == analysis.Change(change=-20.0, before=50.0, after=40.0, models=1)
+    assert found["base"].change == 50.0
+
+
+def test_helped_by_tools() -> None:
+    """tool_use against the same problems without helpers, for all models and by kind."""
+    board = {
+        "i": {"tool_use-main_only": 40.0, "tool_use": 60.0},
+        "b": {"tool_use-main_only": 10.0, "tool_use": 30.0},
+    }
+    found = analysis.helped_by_tools(board, {"i": "instruct", "b": "base"})
+    assert found["all"].change == 125.0
+    assert {name: change.change for name, change in found.items()} == {
+        "all": 125.0,
+        "instruct": 50.0,
+        "base": 200.0,
+    }
+    assert analysis.helped_by_tools({}, {}) == {}
+
+
+def test_regions_find_the_one_below_the_line() -> None:
+    """A model far below the line of the others is better on the old benchmark; scatter is aligned."""
+    old = {f"m{n}": 10.0 * n for n in range(1, 9)}
+    new = {model: score / 2 + (1 if index % 2 else -1) for index, (model, score) in enumerate(old.items())}
+    placed = analysis.regions({**old, "x": 80.0}, {**new, "x": 10.0})
+    assert [model for model, place in placed.items() if place.region != "aligned"] == ["x"]
+    with pytest.raises(ValueError, match="at least 3"):
+        analysis.regions({"x": 1.0}, {"x": 1.0})
