@@ -18,15 +18,17 @@ def number(value: float) -> str:
 
 def tag(name: str, *children: Markup | str, **attributes: Value) -> Markup:
     """One element. `class_` gives class, `text_anchor` text-anchor; None leaves an attribute out."""
-    parts = [
-        Markup(' {}="{}"').format(
-            key.rstrip("_").replace("_", "-"), number(value) if isinstance(value, float) else value
-        )
+    parts = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{_text(value)}"'
         for key, value in attributes.items()
         if value is not None
-    ]
-    inside = Markup("").join(escape(child) for child in children)
-    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), Markup("").join(parts), inside)
+    )
+    inside = "".join(escape(child) for child in children)
+    return Markup(f"<{name}{parts}>{inside}</{name}>")
+
+
+def _text(value: str | float | int) -> str:
+    return number(value) if isinstance(value, float) else escape(value)
 
 
 def svg(width: float, height: float, title: str, *children: Markup, class_: str = "figure") -> Markup:

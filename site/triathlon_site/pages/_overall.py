@@ -23,6 +23,11 @@ class OverallLine:
     open_units: int
     tasks_done: tuple[str, ...]
 
+    @property
+    def percentiles(self) -> str:
+        """For the visitor's own weights."""
+        return " ".join("" if share is None else f"{share:.6g}" for share in self.row.percentiles)
+
 
 def title(family: str) -> str:
     return _TITLES[family]

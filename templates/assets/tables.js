@@ -1,0 +1,275 @@
+/* Tables that sort, search and filter. Without this file they are complete, in the order of their ranks. */
+"use strict";
+(() => {
+  const FILTERS = [
+    ["org", "Organisation"], ["license", "Licence"], ["open", "Weights"], ["kind", "Kind"],
+    ["size", "Size"], ["year", "Released"],
+  ];
+  const SIZES = [["under 1 B", 0, 1], ["1 to 10 B", 1, 10], ["10 to 50 B", 10, 50], ["over 50 B", 50, Infinity]];
+  const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
+
+  const make = (tag, attributes = {}, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+
+  /* The address carries the state of the page's first table, so that a view can be sent to somebody. */
+  const state = new URLSearchParams(location.search);
+  const remember = (name, value) => {
+    if (value) state.set(name, value); else state.delete(name);
+    const query = state.toString();
+    try {
+      history.replaceState(null, "", location.pathname + (query ? `?${query}` : "") + location.hash);
+    } catch { /* a page from a file may not: the view stays, its address does not */ }
+  };
+
+  class Board {
+    constructor(table, keeps) {
+      this.table = table;
+      this.keeps = keeps;
+      this.body = table.tBodies[0];
+      this.heads = [...table.tHead.rows[0].cells];
+      this.numeric = this.heads.map((head) => head.dataset.type === "number");
+      this.rows = [...this.body.rows].map((row, index) => ({
+        row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
+      }));
+      this.filters = new Map();
+      this.words = [];
+      this.status = null;
+      this.heads.forEach((head, column) => this.addSorting(head, column));
+    }
+
+    keysOf(item) {
+      item.keys ??= [...item.row.cells].map((cell, column) => {
+        const value = cell.dataset.v;
+        if (value === undefined || value === "") return null;
+        return this.numeric[column] ? Number(value) : value.toLowerCase();
+      });
+      return item.keys;
+    }
+
+    addSorting(head, column) {
+      if (!head.dataset.type) return;
+      head.dataset.key = slug(head.textContent);
+      const button = make("button", { type: "button", class: "sort" }, ...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const now = head.getAttribute("aria-sort");
+        /* Best first: high scores, low ranks, names from A. */
+        const first = this.numeric[column] && !/^(rank|tier|size)$/.test(head.dataset.key) ? "descending" : "ascending";
+        this.sort(column, now ? (now === "ascending" ? "descending" : "ascending") : first);
+      });
+    }
+
+    sort(column, direction) {
+      const sign = direction === "ascending" ? 1 : -1;
+      const ordered = [...this.rows].sort((a, b) => {
+        const x = this.keysOf(a)[column], y = this.keysOf(b)[column];
+        if (x === y) return a.index - b.index;
+        if (x === null) return 1; /* a missing value is last, whichever way */
+        if (y === null) return -1;
+        return (x < y ? -1 : 1) * sign;
+      });
+      this.body.append(...ordered.map((item) => item.row));
+      this.heads.forEach((head, index) => {
+        if (index === column) head.setAttribute("aria-sort", direction); else head.removeAttribute("aria-sort");
+      });
+      if (this.keeps) remember("sort", (sign < 0 ? "-" : "") + this.heads[column].dataset.key);
+    }
+
+    /* ---- search and filters ---- */
+
+    addControls() {
+      const search = make("input", { type: "search", placeholder: "Find a model", "aria-label": "Find a model" });
+      search.value = state.get("q") ?? "";
+      search.addEventListener("input", () => {
+        this.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+        remember("q", search.value.trim());
+        this.apply();
+      });
+      this.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      this.status = make("output", { class: "status", "aria-live": "polite" });
+      const controls = make("div", { class: "controls" }, search, ...this.selects(), this.columnChooser(), this.status);
+      this.table.parentElement.before(controls);
+      this.restore();
+      this.apply();
+    }
+
+    selects() {
+      return FILTERS.flatMap(([name, label]) => {
+        const choices = this.choices(name);
+        if (choices.length < 2) return [];
+        const select = make("select", { "aria-label": label }, make("option", { value: "" }, `${label}: all`));
+        for (const choice of choices) select.append(make("option", { value: choice }, choice));
+        select.value = choices.includes(state.get(name)) ? state.get(name) : "";
+        if (select.value) this.filters.set(name, select.value);
+        select.addEventListener("change", () => {
+          if (select.value) this.filters.set(name, select.value); else this.filters.delete(name);
+          remember(name, select.value);
+          this.apply();
+        });
+        return [select];
+      });
+    }
+
+    choices(name) {
+      const values = this.rows.map(({ row }) => row.dataset[name]).filter(Boolean);
+      if (name !== "size") return [...new Set(values)].sort((a, b) => a.localeCompare(b));
+      return SIZES.filter(([, low, high]) => values.some((v) => low <= v && v < high)).map(([label]) => label);
+    }
+
+    fits(item) {
+      for (const [name, wanted] of this.filters) {
+        const value = item.row.dataset[name];
+        if (name === "size") {
+          const [, low, high] = SIZES.find(([label]) => label === wanted);
+          if (!value || !(low <= value && value < high)) return false;
+        } else if (value !== wanted) return false;
+      }
+      if (!this.words.length) return true;
+      item.text ??= `${item.row.querySelector("th").textContent} ${Object.values(item.row.dataset).join(" ")}`.toLowerCase();
+      return this.words.every((word) => item.text.includes(word));
+    }
+
+    apply() {
+      let shown = 0;
+      for (const item of this.rows) {
+        const fits = this.fits(item);
+        if (fits !== item.shown) item.row.hidden = !fits;
+        item.shown = fits;
+        shown += fits;
+      }
+      this.rerank();
+      if (!this.status) return;
+      const part = shown < this.rows.length;
+      this.status.textContent = part
+        ? `${shown} of ${this.rows.length} models; ranks count these ${shown}`
+        : `${shown} models`;
+    }
+
+    /* Ranks among the rows shown: higher places and ties as on the whole board. */
+    rerank() {
+      const part = this.rows.some((item) => !item.shown);
+      const ranked = this.rows.filter((item) => item.shown && item.rank && this.placeOf(item) !== null);
+      ranked.sort((a, b) => this.placeOf(a) - this.placeOf(b));
+      ranked.forEach((item, position) => {
+        const before = ranked[position - 1];
+        item.place = before && this.placeOf(before) === this.placeOf(item) ? before.place : position + 1;
+      });
+      const counts = new Map();
+      for (const item of ranked) counts.set(item.place, (counts.get(item.place) ?? 0) + 1);
+      for (const item of ranked) {
+        const bold = item.rank.querySelector("b");
+        item.label ??= bold.textContent;
+        const text = part || this.weighted ? (counts.get(item.place) > 1 ? "=" : "") + item.place : item.label;
+        if (bold.textContent !== text) bold.textContent = text;
+        const small = item.rank.querySelector("small");
+        if (small) small.hidden = part || Boolean(this.weighted);
+      }
+    }
+
+    placeOf(item) {
+      if (this.weighted) return this.weighted.has(item) ? -this.weighted.get(item) : null;
+      return item.rank.dataset.v === "" ? null : Number(item.rank.dataset.v);
+    }
+
+    /* ---- columns ---- */
+
+    columnChooser() {
+      const off = new Set((state.get("hide") ?? "").split(".").filter(Boolean));
+      const list = make("div", { class: "choices" });
+      this.heads.forEach((head, column) => {
+        if (column < 2 || !head.dataset.key) return;
+        const box = make("input", { type: "checkbox" });
+        box.checked = !off.has(head.dataset.key);
+        this.showColumn(column, box.checked);
+        box.addEventListener("change", () => {
+          this.showColumn(column, box.checked);
+          if (box.checked) off.delete(head.dataset.key); else off.add(head.dataset.key);
+          remember("hide", [...off].join("."));
+        });
+        const name = [...head.querySelector("button").childNodes].map((node) => node.textContent).join(" ");
+        list.append(make("label", {}, box, ` ${name}`));
+      });
+      return make("details", { class: "chooser" }, make("summary", {}, "Columns"), list);
+    }
+
+    showColumn(column, visible) {
+      if (visible && !this.heads[column].hidden) return;
+      this.heads[column].hidden = !visible;
+      for (const { row } of this.rows) row.cells[column].hidden = !visible;
+    }
+
+    restore() {
+      const sorted = state.get("sort");
+      if (!sorted) return;
+      const column = this.heads.findIndex((head) => head.dataset.key === sorted.replace(/^-/, ""));
+      if (column >= 0) this.sort(column, sorted.startsWith("-") ? "descending" : "ascending");
+    }
+
+    /* ---- the visitor's own weights of the disciplines ---- */
+
+    addWeights(place) {
+      const names = place.dataset.weights.split(" ");
+      const given = (state.get("w") ?? "").split(".").map(Number);
+      const inputs = names.map((name, index) => {
+        const start = given.length === names.length && given[index] >= 0 ? given[index] : 50;
+        return make("input", { type: "range", min: "0", max: "100", step: "5", value: String(start), "aria-label": `Weight of ${name}` });
+      });
+      const note = make("output", { class: "status", "aria-live": "polite" });
+      const reset = make("button", { type: "button" }, "Equal weights");
+      const update = () => {
+        const weights = inputs.map((input) => Number(input.value));
+        const equal = weights.every((weight) => weight === weights[0]);
+        remember("w", equal ? "" : weights.join("."));
+        this.weigh(equal ? weights.map(() => 1) : weights, equal);
+        const total = weights.reduce((a, b) => a + b, 0);
+        note.textContent = equal
+          ? "All disciplines weigh the same."
+          : `${names.map((n, i) => `${n} ${Math.round((100 * weights[i]) / total)} %`).join(", ")}. Intervals of ranks are for equal weights and are not shown.`;
+        reset.hidden = equal;
+      };
+      inputs.forEach((input) => input.addEventListener("input", update));
+      reset.addEventListener("click", () => { inputs.forEach((input) => { input.value = "50"; }); update(); });
+      place.append(
+        make("span", { class: "muted" }, "Your own weights"),
+        ...names.map((name, index) => make("label", { class: `discipline ${name}` }, `${name} `, inputs[index])),
+        reset, note,
+      );
+      place.hidden = false;
+      update();
+    }
+
+    weigh(weights, equal) {
+      const total = weights.reduce((a, b) => a + b, 0) || 1;
+      const column = this.heads.findIndex((head) => head.dataset.key?.startsWith("mean"));
+      const values = new Map();
+      for (const item of this.rows) {
+        if (!item.row.dataset.p) continue;
+        const mean = item.row.dataset.p.split(" ").reduce((sum, p, i) => sum + Number(p) * weights[i], 0) / total;
+        values.set(item, Math.round(mean * 1e6) / 1e6);
+        const cell = item.row.cells[column];
+        cell.dataset.v = String(mean);
+        cell.textContent = mean.toFixed(1);
+        item.keys = null;
+      }
+      const changed = Boolean(this.weighted) || !equal;
+      this.weighted = equal ? null : values;
+      this.rerank();
+      if (changed) this.sort(column, "descending");
+    }
+  }
+
+  let first = true;
+  for (const table of document.querySelectorAll("table[data-table]")) {
+    const board = new Board(table, first);
+    if (first && "filter" in table.dataset) {
+      board.addControls();
+      const weights = document.querySelector("[data-weights]");
+      if (weights) board.addWeights(weights);
+    }
+    first = false;
+  }
+})();
