@@ -82,7 +82,13 @@ class Registry(_Config):
             )
         if self.judge is not None and self.judge not in ids:
             raise ValueError(f"judge {self.judge!r} is not the id of a model; ids are {', '.join(ids)}")
+        if self.judge is not None and self.row(self.judge).api is None:
+            raise ValueError(f"the judge works beside every other model, so {self.judge!r} needs an api")
         return self
+
+    def row(self, model_id: str) -> ModelRow:
+        """The row of an id that is known to be there."""
+        return next(row for row in self.models if row.id == model_id)
 
     def select(self, ids: Sequence[str] | None) -> tuple[ModelRow, ...]:
         """The rows of these ids in the file's order; all of them for None.

@@ -76,6 +76,13 @@ class Preparable(Protocol):
         ...
 
 
+@runtime_checkable
+class Judged(Protocol):
+    """A suite that lets a second model compare texts; without one it says less, never something else."""
+
+    judge: Model | None
+
+
 @dataclass(frozen=True, slots=True)
 class SuiteEntry:
     """A suite's place in the catalogue: known before its data is read."""

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -26,7 +27,7 @@ from triathlon_runner.cli._app import (
     results_folder,
 )
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import ReplyCache
+from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.sandbox import open_sandbox
@@ -40,6 +41,7 @@ from triathlon_runner.schedule import (
     Runner,
     Summary,
     build_plan,
+    why_not,
 )
 from triathlon_runner.store import ResultsFolder
 
@@ -91,9 +93,13 @@ def run(
 
 
 async def _run(options: Options, listed: registry.Registry) -> int:
-    screen = console()
-    async with open_sandbox() as sandbox:
-        cache = cache_folder()
+    screen, cache = console(), cache_folder()
+    async with AsyncExitStack() as stack:
+        sandbox = await stack.enter_async_context(open_sandbox())
+        progress = ConsoleProgress(screen)
+        reacher = Reacher(
+            listed, stack.enter_context(ReplyCache(cache / "replies.sqlite")), cache, progress.say
+        )
         grader = ProgramGrader(sandbox, cache / "keys")
         plan = await build_plan(
             listed,
@@ -102,19 +108,33 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             models=options.models,
             suites=options.suites,
             profile=options.profile,
+            judge=await _judge(listed, reacher, stack, progress),
         )
         _say_skipped(plan, screen)
         if options.dry_run:
             _show_plan(plan, options.folder, screen)
             return 0
         _record_skipped(plan, options.folder)
-        with ReplyCache(cache / "replies.sqlite") as replies, ConsoleProgress(screen) as progress:
-            reacher = Reacher(listed, replies, cache, progress.say)
-            conditions = Conditions(options.profile.name, sandbox.level, "not run")
-            runner = Runner(options.folder, grader, reacher, progress, conditions)
+        conditions = Conditions(options.profile.name, sandbox.level, "not run")
+        runner = Runner(options.folder, grader, reacher, progress, conditions)
+        with progress:
             summary = await _interruptible(runner, plan, progress)
     _say_summary(summary, options.folder, screen)
     return summary.exit_code
+
+
+async def _judge(
+    listed: registry.Registry, reacher: Reacher, stack: AsyncExitStack, progress: ConsoleProgress
+) -> Model | None:
+    """The model that models.yaml names as judge; None where it names none or it cannot be asked here."""
+    if listed.judge is None:
+        return None
+    row = listed.row(listed.judge)
+    reason = why_not(row)
+    if reason is not None:
+        progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
+        return None
+    return (await stack.enter_async_context(reacher.reach(row))).model
 
 
 async def _interruptible(runner: Runner, plan: Plan, progress: ConsoleProgress) -> Summary:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.endpoints import Model
 from triathlon_runner.grading import Grader
 from triathlon_runner.registry import Registry
 from triathlon_runner.schedule._plan import BuiltSuite, Plan, choose, work_for
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.schedule._reach import why_not
-from triathlon_runner.suites import Preparable, SuiteEntry
+from triathlon_runner.suites import Judged, Preparable, SuiteEntry
 
 
 async def build_plan(
@@ -20,6 +21,7 @@ async def build_plan(
     models: Sequence[str] | None,
     suites: Sequence[str] | None,
     profile: Profile,
+    judge: Model | None = None,
 ) -> Plan:
     """Everything that this run wants. A suite that the user named and that has no data is an error.
 
@@ -31,7 +33,7 @@ async def build_plan(
     built: list[BuiltSuite] = []
     for entry in entries:
         try:
-            one = await _build(entry, data, grader, profile)
+            one = await _build(entry, data, grader, profile, judge)
         except DataUnavailableError as error:
             if suites is not None:
                 raise
@@ -53,8 +55,11 @@ async def _build(
     data: DataStore,
     grader: Grader,
     profile: Profile,
+    judge: Model | None,
 ) -> BuiltSuite:
     suite = entry.build(data)
     if isinstance(suite, Preparable):
         await suite.prepare(grader)
+    if isinstance(suite, Judged):
+        suite.judge = judge
     return choose(entry, suite, profile)
