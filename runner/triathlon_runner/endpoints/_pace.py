@@ -7,7 +7,7 @@ class Pace:
     def __init__(self, per_minute: int | None) -> None:
         """None: no limit."""
         self._burst = max(1.0, per_minute / 20) if per_minute else 0.0
-        self._seconds_each = 60.0 / max(per_minute - self._burst, 1.0) if per_minute else 0.0
+        self._seconds_each = 60.0 / (per_minute - self._burst + 1) if per_minute else 0.0
         self._full_at = float("-inf")
 
     def wait(self, now: float) -> float:

@@ -17,10 +17,8 @@ _IN_TEXT = re.compile(
 def duration(text: str) -> float | None:
     """Seconds of `1h2m3.5s`, `120ms`, a plain number of seconds, or a moment (HTTP or ISO date)."""
     text = text.strip()
-    try:
+    if re.fullmatch(r"[-+]?\d+(\.\d*)?", text):
         return max(0.0, float(text))
-    except ValueError:
-        pass
     match = _DURATION.fullmatch(text)
     if match and any(match.groups()):
         hours, minutes, seconds, millis = (float(group or 0) for group in match.groups())

@@ -1,0 +1,185 @@
+"""Who may send, and when."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from triathlon_runner.endpoints import EndpointStats, Limits, ModelUnavailableError
+from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._level import Level
+
+
+def make(slots: int, limits: Limits | None = None, rpm: int | None = None) -> tuple[Gate, EndpointStats]:
+    stats = EndpointStats()
+    return Gate(limits or Limits(), Level(slots, slots), stats, rpm, None), stats
+
+
+@asynccontextmanager
+async def passing(gate: Gate) -> AsyncIterator[None]:
+    async with gate.ticket(1) as ticket, ticket.slot():
+        yield
+
+
+async def test_never_more_than_the_level() -> None:
+    """At no moment are more requests in flight than the level allows."""
+    gate, stats = make(3)
+    most = 0
+
+    async def ask() -> None:
+        nonlocal most
+        async with passing(gate):
+            most = max(most, stats.in_flight)
+            await asyncio.sleep(0.001)
+
+    await asyncio.gather(*(ask() for _ in range(50)))
+    assert most == 3
+    assert (stats.in_flight, stats.waiting) == (0, 0)
+
+
+async def test_first_come_first_served_also_when_tried_again() -> None:
+    """A question that is tried again goes before all that came after it."""
+    gate, _ = make(1)
+    order: list[str] = []
+
+    async def ask(name: str, tries: int) -> None:
+        async with gate.ticket(1) as ticket:
+            for number in range(tries):
+                async with ticket.slot():
+                    order.append(f"{name}{number}")
+                    await asyncio.sleep(0)
+
+    await asyncio.gather(ask("a", 2), ask("b", 2), ask("c", 1))
+    assert order.index("a1") < order.index("c0")
+    assert order.index("b1") < order.index("c0") or order.index("b0") < order.index("c0")
+
+
+async def test_cancelled_in_the_queue() -> None:
+    """A question that is given up while it waits leaves its place to the others."""
+    gate, stats = make(1)
+    async with passing(gate):
+        waiter = asyncio.create_task(_pass(gate))
+        await asyncio.sleep(0)
+        waiter.cancel()
+        await asyncio.wait([waiter])
+    assert (stats.in_flight, stats.waiting) == (0, 0)
+    async with asyncio.timeout(1):
+        await _pass(gate)
+
+
+async def test_cancelled_as_the_slot_comes() -> None:
+    """A question that is given up in the very step in which it gets its slot gives the slot back."""
+    gate, stats = make(1)
+    async with passing(gate):
+        waiter = asyncio.create_task(_pass(gate))
+        await asyncio.sleep(0)
+    waiter.cancel()
+    await asyncio.wait([waiter])
+    assert stats.in_flight == 0
+    async with asyncio.timeout(1):
+        await _pass(gate)
+
+
+async def test_cancelled_between_two_tries() -> None:
+    """A question that is given up between two tries holds nothing."""
+    gate, stats = make(1)
+
+    async def ask() -> None:
+        async with gate.ticket(1) as ticket:
+            async with ticket.slot():
+                pass
+            await asyncio.sleep(10)
+
+    asker = asyncio.create_task(ask())
+    await asyncio.sleep(0.01)
+    assert stats.in_flight == 0
+    asker.cancel()
+    await asyncio.wait([asker])
+    assert stats.in_flight == 0
+
+
+async def _pass(gate: Gate) -> None:
+    async with passing(gate):
+        pass
+
+
+async def test_pause_holds_everybody() -> None:
+    """While the server wants to be left alone, nobody is let through."""
+    gate, _ = make(4)
+    gate.pause(0.05)
+    began = gate.now()
+    async with passing(gate):
+        assert gate.now() - began >= 0.05
+
+
+async def test_throttling_without_a_wish_backs_off() -> None:
+    """429 without Retry-After closes the gate for longer each time, until an answer comes."""
+    gate, _ = make(4, Limits(first_wait=0.01))
+    waits = []
+    for _ in range(3):
+        gate.throttled(gate.now(), None)
+        began = gate.now()
+        async with passing(gate):
+            waits.append(gate.now() - began)
+    assert waits[0] >= 0.02 and waits[1] >= 0.04 and waits[2] >= 0.08
+
+
+async def test_stop_turns_everybody_away() -> None:
+    """A stopped model refuses those who wait and those who come, with the reason."""
+    gate, stats = make(1)
+    inside = asyncio.Event()
+
+    async def hold() -> None:
+        async with passing(gate):
+            inside.set()
+            await asyncio.sleep(0.01)
+
+    async def wait() -> None:
+        async with passing(gate):
+            raise AssertionError("let through")
+
+    holder = asyncio.create_task(hold())
+    await inside.wait()
+    waiter = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    gate.stop("bad key")
+    for refused in (waiter, asyncio.create_task(wait())):
+        with pytest.raises(ModelUnavailableError, match="bad key"):
+            await refused
+    await holder
+    assert stats.stopped == "bad key"
+
+
+async def test_one_at_a_time_while_the_endpoint_fails() -> None:
+    """After many failures in a row one request at a time is tried; an answer opens the gate again."""
+    gate, stats = make(8, Limits(failures_in_a_row=2, first_wait=0.001))
+    most = 0
+
+    async def ask() -> None:
+        nonlocal most
+        async with passing(gate):
+            most = max(most, stats.in_flight)
+            await asyncio.sleep(0.002)
+
+    gate.failed("down", None)
+    gate.failed("down", None)
+    await asyncio.gather(*(ask() for _ in range(5)))
+    assert most == 1
+    async with passing(gate):
+        gate.answered(1, 1)
+    await asyncio.gather(*(ask() for _ in range(16)))
+    assert most == 8
+
+
+async def test_requests_per_minute() -> None:
+    """The row's limit a minute is kept, also by requests that come all at once."""
+    gate, _ = make(64, rpm=1200)
+    began = gate.now()
+
+    async def ask() -> None:
+        async with passing(gate):
+            pass
+
+    await asyncio.gather(*(ask() for _ in range(64)))
+    assert gate.now() - began >= 3 * 60 / 1200

@@ -1,0 +1,79 @@
+"""The concurrency limit finds what a server can take. Simulated: no clock, no network."""
+
+import heapq
+from collections.abc import Callable
+
+from triathlon_runner.endpoints._level import Level
+
+
+def simulate(level: Level, latency: Callable[[int], float], answers: int) -> list[int]:
+    """Keeps the limit filled against a server whose latency depends on what is in flight; the limits over time."""
+    now, limits = 0.0, []
+    flying: list[float] = []
+    for _ in range(answers):
+        while len(flying) < level.value:
+            heapq.heappush(flying, now + latency(len(flying) + 1))
+        now = heapq.heappop(flying)
+        level.answered(now, 100, saturated=True)
+        limits.append(level.value)
+    return limits
+
+
+def test_grows_while_the_server_keeps_up() -> None:
+    """Against a server of constant latency the limit doubles round by round up to the most allowed."""
+    limits = simulate(Level(4, 256), lambda _: 0.1, 1500)
+    assert limits[0] == 4
+    assert limits[-1] == 256
+    assert max(later / earlier for earlier, later in zip(limits, limits[1:], strict=False)) <= 2
+
+
+def test_stays_where_more_does_not_help() -> None:
+    """A server that works on 16 at once and queues the rest is not sent hundreds."""
+
+    def latency(in_flight: int) -> float:
+        return 0.1 * max(1.0, in_flight / 16)
+
+    limits = simulate(Level(4, 512), latency, 6000)
+    assert 16 <= limits[-1] <= 64
+
+
+def test_does_not_grow_without_demand() -> None:
+    """A limit that was not reached says nothing about the server."""
+    level = Level(4, 256)
+    for step in range(100):
+        level.answered(step * 0.1, 100, saturated=False)
+    assert level.value == 4
+
+
+def test_halves_once_per_overload() -> None:
+    """Of all requests sent before a halving, however many are refused, one halves the limit."""
+    level = Level(64, 64)
+    assert level.throttled(sent_at=0.0, now=1.0)
+    assert not level.throttled(sent_at=0.5, now=1.1)
+    assert level.value == 32
+    assert level.throttled(sent_at=1.2, now=1.3)
+    assert level.value == 16
+
+
+def test_never_below_one() -> None:
+    """However often a server throttles, one request at a time is tried."""
+    level = Level(4, 64)
+    for moment in range(20):
+        level.throttled(moment, moment + 0.5)
+    assert level.value == 1
+
+
+def test_recovers_slowly() -> None:
+    """After throttling the limit grows again, by steps and not by doubling."""
+    level = Level(4, 256)
+    simulate(level, lambda _: 0.1, 400)
+    level.throttled(1e6, 1e6)
+    start = level.value
+    limits = simulate(level, lambda _: 0.1, 20 * start)
+    assert start < limits[-1] < 2.5 * start
+
+
+def test_fixed() -> None:
+    """A server that we started ourselves gets its slots at once."""
+    limits = simulate(Level(16, 16), lambda _: 0.1, 100)
+    assert set(limits) == {16}

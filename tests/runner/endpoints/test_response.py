@@ -1,0 +1,220 @@
+"""From bytes to an answer."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triathlon_runner.endpoints import ApiConfig, Chat, Completion, EndpointError, Message, Sampling
+from triathlon_runner.endpoints._errors import Malformed, NullContent, Retryable, Throttled
+from triathlon_runner.endpoints._request import make_question
+from triathlon_runner.endpoints._response import Parsed, is_related, parse
+from triathlon_runner.records import Finish
+
+CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="org/Model-7B", served_as=["alias"])
+CHAT = Chat((Message("user", "q"),))
+
+
+def read(
+    body: Any, prompt: Chat | Completion = CHAT, stop: tuple[str, ...] = (), max_tokens: int = 8
+) -> Parsed:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return parse(raw, {}, CONFIG, make_question(CONFIG, prompt, Sampling(max_tokens, stop=stop)))
+
+
+def chat(content: Any, finish: str | None = "stop", **message: Any) -> dict[str, Any]:
+    choice = {"index": 0, "finish_reason": finish, "message": {"content": content, **message}}
+    return {"model": "Model-7B", "choices": [choice], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("stop", Finish.STOP),
+        ("eos", Finish.STOP),
+        ("tool_calls", Finish.STOP),
+        ("length", Finish.LENGTH),
+        ("MAX_TOKENS", Finish.LENGTH),
+        ("model_length", Finish.LENGTH),
+        ("content_filter", Finish.REFUSED),
+        ("SAFETY", Finish.REFUSED),
+    ],
+)
+def test_finish_reasons(said: str, meant: Finish) -> None:
+    """Every server's word for why it stopped becomes one of ours."""
+    assert read(chat("x", said)).reply.finish is meant
+
+
+@pytest.mark.parametrize(("tokens", "meant"), [(2, Finish.LENGTH), (3, Finish.STOP)])
+def test_no_finish_reason(tokens: int, meant: Finish) -> None:
+    """A server that does not say why it stopped is judged by the tokens it counted."""
+    parsed = read(chat("x", None), max_tokens=tokens)
+    assert parsed.reply.finish is meant
+    assert "no finish reason" in parsed.oddities
+
+
+def test_usage() -> None:
+    """Tokens are those that the server counted; a server that counts none is noted."""
+    body = chat("x")
+    body["usage"]["completion_tokens_details"] = {"reasoning_tokens": 1}
+    usage = read(body).usage
+    assert (usage.requests, usage.input_tokens, usage.output_tokens, usage.reasoning_tokens) == (1, 3, 2, 1)
+    del body["usage"]
+    assert "no usage" in read(body).oddities
+
+
+def test_reasoning_kept_apart() -> None:
+    """Reasoning in a field and reasoning in tags both stay out of the answer."""
+    reply = read(chat("<think>b</think>answer", reasoning_content="a")).reply
+    assert (reply.text, reply.reasoning) == ("answer", "a\nb")
+
+
+def test_reasoning_only() -> None:
+    """A model that only reasoned answered nothing: an empty reply, not an error."""
+    reply = read(chat(None, "length", reasoning="hm")).reply
+    assert (reply.text, reply.reasoning, reply.finish) == ("", "hm", Finish.LENGTH)
+
+
+def test_refusal_field() -> None:
+    """OpenAI's `refusal` is the outcome `refused`."""
+    reply = read(chat(None, refusal="I can't help with that.")).reply
+    assert reply.finish is Finish.REFUSED
+
+
+def test_two_choices() -> None:
+    """Of several choices the one with index 0 counts, wherever it stands, and it is noted."""
+    body = chat("second")
+    body["choices"][0]["index"] = 1
+    body["choices"] += chat("first")["choices"]
+    parsed = read(body)
+    assert parsed.reply.text == "first"
+    assert parsed.oddities == ("2 choices where one was asked for; the first was taken",)
+
+
+def test_completion() -> None:
+    """A completion's text is taken as it is, leading space included."""
+    body = {"model": "Model-7B", "choices": [{"index": 0, "finish_reason": "stop", "text": "    return 1\n"}]}
+    assert read(body, Completion("def f():\n")).reply.text == "    return 1\n"
+
+
+def test_stop_is_applied_here_too() -> None:
+    """A server that ignores a stop sequence gives the same reply as one that heeds it."""
+    reply = read(chat("a = 1\n[/ANSWER] and more", "length"), stop=("[/ANSWER]", "never")).reply
+    assert (reply.text, reply.finish) == ("a = 1\n", Finish.STOP)
+
+
+def test_lone_surrogates() -> None:
+    """Half a character, which no file could hold, is replaced."""
+    raw = json.dumps(chat("MARK")).replace("MARK", "a\\ud800b").encode()
+    assert read(raw).reply.text == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"  \n",
+        b"<html>busy</html>",
+        b'{"choices": [{"message": {"content": "cut o',
+        b'{"a": "\xff\xfe"}',
+        b"[]",
+        b"null",
+        {"model": "Model-7B"},
+        {"model": "Model-7B", "choices": []},
+        {"model": "Model-7B", "choices": [None]},
+        {"model": "Model-7B", "choices": [{"finish_reason": "stop"}]},
+        {**chat("x"), "model": "other-model"},
+    ],
+    ids=str,
+)
+def test_malformed(body: Any) -> None:
+    """What is no answer is never made into one."""
+    with pytest.raises(Malformed):
+        read(body)
+
+
+def test_null_content() -> None:
+    """A message without anything in it is told apart: it is asked again, but may be the model's own."""
+    with pytest.raises(NullContent):
+        read(chat(None))
+    assert read(chat("")).reply.text == ""
+
+
+def test_error_inside_a_good_status() -> None:
+    """An error with status 200 means what the same error means with its own status."""
+    with pytest.raises(Throttled):
+        read({"error": {"code": 429, "message": "slow down"}})
+    with pytest.raises(Retryable):
+        read({"error": {"code": "upstream", "message": "provider failed"}})
+    with pytest.raises(Retryable):
+        read(chat("half an ans", "error"))
+    overflow = read({"error": {"code": 400, "message": "maximum context length is 10"}})
+    assert overflow.reply.finish is Finish.CONTEXT_OVERFLOW
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "same"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", True),
+        ("mistral-large-latest", "mistral-large-2411", True),
+        ("claude-sonnet-4-0", "claude-sonnet-4-20250514", True),
+        ("Qwen/Qwen2.5-Coder-7B", "qwen2.5-coder-7b", True),
+        ("deepseek/deepseek-r1:free", "deepseek/deepseek-r1", True),
+        ("models/gemini-2.0-flash", "gemini-2.0-flash-001", True),
+        ("gpt-4", "gpt-4o", False),
+        ("gpt-4", "gpt-3.5", False),
+        ("qwen-7b", "qwen-72b", False),
+        ("llama3:8b", "llama3:70b", False),
+    ],
+)
+def test_names(asked: str, served: str, same: bool) -> None:
+    """Dates, build numbers, folders and case may differ; anything else is another model."""
+    assert is_related(asked, served) is same
+
+
+def test_served_as() -> None:
+    """A name that the row lists is accepted, and recorded as the server gave it."""
+    assert read({**chat("x"), "model": "alias"}).served_model == "alias"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    model=json_values,
+    choices=json_values,
+    finish=json_values,
+    message=json_values,
+    usage=json_values,
+    error=json_values,
+)
+def test_any_json(model: Any, choices: Any, finish: Any, message: Any, usage: Any, error: Any) -> None:
+    """Whatever JSON a server sends, the result is an answer or a named error."""
+    bodies = [
+        {"model": model, "choices": choices, "error": error},
+        {"model": "Model-7B", "choices": [{"finish_reason": finish, "message": message}], "usage": usage},
+        {
+            "model": "Model-7B",
+            "choices": [{"finish_reason": "stop", "message": {"content": message, "reasoning": model}}],
+        },
+    ]
+    for body in bodies:
+        try:
+            read(body)
+        except (Retryable, EndpointError):
+            continue
+
+
+@given(st.binary(max_size=64))
+def test_any_bytes(raw: bytes) -> None:
+    """Whatever bytes a server sends, the result is an answer or a named error."""
+    try:
+        read(raw)
+    except (Retryable, EndpointError):
+        return
