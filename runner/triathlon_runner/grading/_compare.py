@@ -37,7 +37,7 @@ def _close(expected: Any, got: Any, tolerance: float) -> bool:
     if isinstance(expected, float | complex) or isinstance(got, float | complex):
         return _near(expected, got, tolerance)
     if type(expected) is not type(got):
-        return False
+        return bool(expected == got)
     if isinstance(expected, list | tuple):
         return len(expected) == len(got) and all(
             _close(left, right, tolerance) for left, right in zip(expected, got, strict=True)

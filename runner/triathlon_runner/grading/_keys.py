@@ -8,11 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.sandbox import Call, Ended, Job, Limits, Raised, Returned, Sandbox, SandboxError, Source
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Job,
+    Limits,
+    Raised,
+    Returned,
+    Sandbox,
+    SandboxError,
+    Source,
+    Tagged,
+)
 from triathlon_runner.sandbox._decode import MalformedError, decode
 from triathlon_runner.sandbox._inside.encode import encode
 
 FORMAT = b"triathlon answer key 2\n"
+RAISED = "raised"
+"""Marks an input on which the reference raises; the value is the exception's type."""
 REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
 
@@ -87,25 +100,27 @@ async def make_key(sandbox: Sandbox, problem: Problem) -> AnswerKey:
     """Runs the reference on all inputs.
 
     Raises:
-        SandboxError: it did not return on every input.
+        ReferenceFailedError: it did not come to its end, or raised on every input.
     """
     calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs)
     execution = await sandbox.run(
         Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
     )
-    returned = [result for result in execution.results if isinstance(result, Returned)]
-    if execution.ended is not Ended.FINISHED or len(returned) != len(calls):
-        faults = [result for result in execution.results if isinstance(result, Raised)]
-        raise ReferenceFailedError(problem.task_id, execution.detail or str(faults[:1]))
+    if execution.ended is not Ended.FINISHED or all(isinstance(one, Raised) for one in execution.results):
+        raise ReferenceFailedError(problem.task_id, execution.detail or str(execution.results[:1]))
     arguments: tuple[Any, ...] = ()
     if problem.comparison.oracle == "checker":
         arguments = await _arguments(sandbox, problem)
     return AnswerKey(
-        expected=tuple(result.value for result in returned),
+        expected=tuple(_expected(result) for result in execution.results),
         arguments=arguments,
         cpu_seconds=execution.cpu_seconds,
-        largest=max((result.size for result in returned), default=0),
+        largest=max((result.size for result in execution.results if isinstance(result, Returned)), default=0),
     )
+
+
+def _expected(result: Returned | Raised) -> Any:
+    return result.value if isinstance(result, Returned) else Tagged(RAISED, result.type)
 
 
 async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:

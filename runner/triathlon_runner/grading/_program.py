@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading._compare import agree
-from triathlon_runner.grading._keys import AnswerKey, AnswerKeys
-from triathlon_runner.grading._special import special
+from triathlon_runner.grading._keys import RAISED, AnswerKey, AnswerKeys
+from triathlon_runner.grading._shown import shorten, shown
+from triathlon_runner.grading._special import SPECIAL, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     Call,
@@ -18,8 +19,11 @@ from triathlon_runner.sandbox import (
     Raised,
     Returned,
     Sandbox,
+    SandboxError,
     Source,
-)  # fmt: skip
+    Tagged,
+    is_plain,
+)
 
 MIN_CPU_SECONDS = 4.0
 CPU_FACTOR = 4.0
@@ -27,8 +31,7 @@ CPU_FACTOR = 4.0
 RESULT_BYTES = 1 << 20
 RESULT_FACTOR = 2
 """A result may be so much longer than the longest expected one; equal values differ little in their form."""
-SHOWN = 500
-"""Characters of a value that a verdict shows."""
+_NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
 
 
 class ProgramGrader:
@@ -56,7 +59,21 @@ class ProgramGrader:
         calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs[:count])
         job = Job(program, calls, limits=_limits(key), libraries=_libraries(program, problem))
         execution = await self._sandbox.run(job, trial.see)
+        if trial.to_check:
+            await self._check(trial)
         return trial.verdict(execution, count)
+
+    async def _check(self, trial: "_Trial") -> None:
+        """Lets the problem's own checker, which is code, judge the results in a child of its own."""
+        comparison = trial.problem.comparison
+        calls = tuple(
+            Call("check", (trial.key.arguments[index], trial.key.expected[index], got))
+            for index, got in trial.to_check
+        )
+        job = Job(comparison.checker, calls, libraries=trial.problem.libraries)
+        execution = await self._sandbox.run(job, trial.see_checked)
+        if execution.ended not in (Ended.FINISHED, Ended.STOPPED):
+            raise SandboxError(f"the checker of {trial.problem.task_id} failed: {execution.detail}")
 
 
 def _limits(key: AnswerKey) -> Limits:
@@ -66,49 +83,78 @@ def _limits(key: AnswerKey) -> Limits:
 
 
 def _libraries(program: str, problem: Problem) -> frozenset[str]:
-    uses_numpy = re.search(r"^\s*(import|from)\s+numpy\b", program, re.MULTILINE)
-    return problem.libraries | ({"numpy"} if uses_numpy else set())
+    """What the problem needs, and numpy for a program that chose to use it."""
+    return problem.libraries | (frozenset({"numpy"}) if _NUMPY.search(program) else frozenset())
 
 
 class _Trial:
     """The comparison of one program's results as they come."""
 
     def __init__(self, problem: Problem, key: AnswerKey) -> None:
-        self._problem = problem
-        self._key = key
+        self.problem = problem
+        self.key = key
+        self.to_check: list[tuple[int, Any]] = []
+        """Results that wait for the problem's own checker, with their inputs' positions."""
+        self._by_program = problem.comparison.oracle == "checker" and (
+            problem.comparison.checker not in SPECIAL
+        )
         self._passed = 0
         self._failing: FailingCase | None = None
         self._outcome = Outcome.PASSED
 
     def see(self, index: int, result: Returned | Raised) -> bool:
-        expected = self._key.expected[index]
+        """Takes one result; False where no more are needed."""
+        expected = self.key.expected[index]
+        if isinstance(expected, Tagged) and expected.type == RAISED:
+            return self._see_exception(expected.value, result)
         if isinstance(result, Raised):
-            self._fail(Outcome.CRASHED, f"{result.type}: {result.message}")
-        elif self._agrees(index, expected, result.value):
+            return self._fail(Outcome.CRASHED, f"{result.type}: {result.message}")
+        if self._by_program and is_plain(result.value):
+            self.to_check.append((index, result.value))
+            return True
+        if self._agrees(index, expected, result.value):
             self._passed += 1
             return True
-        else:
-            self._fail(Outcome.FAILED, shown(result.value))
-        return False
+        return self._fail(Outcome.FAILED, shown(result.value))
+
+    def _see_exception(self, expected: str, result: Returned | Raised) -> bool:
+        """An input on which the reference itself raises: the program has to, with the same type."""
+        if isinstance(result, Raised) and result.type == expected:
+            self._passed += 1
+            return True
+        got = f"{result.type}: {result.message}" if isinstance(result, Raised) else shown(result.value)
+        return self._fail(Outcome.FAILED, got)
+
+    def see_checked(self, position: int, result: Returned | Raised) -> bool:
+        """Takes what the checker said about one result."""
+        index, got = self.to_check[position]
+        if isinstance(result, Returned) and result.value is True:
+            self._passed += 1
+            return True
+        return self._fail(Outcome.FAILED, shown(got), index)
 
     def _agrees(self, index: int, expected: Any, got: Any) -> bool:
-        comparison = self._problem.comparison
+        comparison = self.problem.comparison
+        if self._by_program:  # reached only by what the checker could not even be shown
+            return False
         if comparison.oracle == "checker":
-            arguments = self._key.arguments[index]
+            arguments = self.key.arguments[index]
             return special(comparison.checker, arguments, expected, got, comparison.tolerance)
         return agree(comparison, expected, got)
 
-    def _fail(self, outcome: Outcome, got: str) -> None:
+    def _fail(self, outcome: Outcome, got: str, index: int | None = None) -> bool:
         self._outcome = outcome
-        index = self._passed
+        index = self._passed + len(self.to_check) if index is None else index
         self._failing = FailingCase(
             index=index,
-            input=self._problem.inputs[index][:SHOWN],
-            expected=shown(self._key.expected[index]),
-            got=got[:SHOWN],
+            input=shorten(self.problem.inputs[index]),
+            expected=shown(self.key.expected[index]),
+            got=shorten(got),
         )
+        return False
 
     def verdict(self, execution: Execution, total: int) -> Verdict:
+        """The judgement, once the child has ended."""
         detail = execution.detail
         if execution.ended is Ended.NOT_LOADED:
             fault = execution.results[0]
@@ -116,16 +162,21 @@ class _Trial:
             self._outcome, detail = Outcome.CRASHED, f"{fault.type}: {fault.message}"
         elif self._failing is None and self._passed < total:
             timed_out = execution.ended is Ended.TIMED_OUT
-            self._fail(Outcome.TIMED_OUT if timed_out else Outcome.CRASHED, execution.detail)
+            self._fail(Outcome.TIMED_OUT if timed_out else Outcome.CRASHED, detail, self._passed)
         return Verdict(
-            outcome=self._outcome, passed=self._passed, total=total, failing=self._failing, detail=detail
-        )  # fmt: skip
+            outcome=self._outcome,
+            passed=self._passed,
+            total=total,
+            failing=self._failing,
+            detail=shorten(detail or _printed(execution)) if self._failing else shorten(detail),
+        )
 
 
-def shown(value: object) -> str:
-    """A value as text for a reader, shortened; never fails, however large the value."""
-    try:
-        text = repr(value)
-    except ValueError:  # an int of more digits than Python writes
-        return f"<{type(value).__name__} with an int too long to write>"
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+def _printed(execution: Execution) -> str:
+    """The end of what a failing program printed: the output so far, as evidence."""
+    parts = [f"{name}: …{text[-200:]}" for name, text in _streams(execution) if text.strip()]
+    return "; ".join(parts)
+
+
+def _streams(execution: Execution) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("stdout", execution.stdout), ("stderr", execution.stderr)

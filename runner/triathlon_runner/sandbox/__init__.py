@@ -14,7 +14,7 @@ from triathlon_runner.sandbox._api import (
     Source,
 )
 from triathlon_runner.sandbox._local import open_sandbox
-from triathlon_runner.sandbox._values import Opaque, Tagged
+from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
 
 __all__ = [
     "Call",
@@ -30,5 +30,6 @@ __all__ = [
     "SandboxError",
     "Source",
     "Tagged",
+    "is_plain",
     "open_sandbox",
 ]

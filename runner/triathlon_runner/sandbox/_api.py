@@ -127,11 +127,13 @@ class Sandbox(Protocol):
         """
         ...
 
-    async def examine(self, examiner: Job, candidate: Job) -> tuple[Execution, Execution]:
+    async def examine(
+        self, examiner: Job, candidate: Job, on_call: Callable[[Call], None] | None = None
+    ) -> tuple[Execution, Execution]:
         """Executes tests that are code against a program, each in a child of its own.
 
         The examiner's `asks` are functions of the candidate: a call to one is made over there and comes back
-        as plain data. Their executions are returned in this order.
+        as plain data; `on_call` sees it. Their executions are returned in this order.
 
         Raises:
             SandboxError: our machinery failed.

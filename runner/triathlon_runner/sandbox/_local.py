@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -80,13 +80,22 @@ class LocalSandbox:
         async with self._places, self._worker(job) as worker:
             return await Run(job, worker, on_result=on_result).execute()
 
-    async def examine(self, examiner: Job, candidate: Job) -> tuple[Execution, Execution]:
+    async def examine(
+        self, examiner: Job, candidate: Job, on_call: Callable[[Call], None] | None = None
+    ) -> tuple[Execution, Execution]:
         """See `Sandbox.examine`. Both children share one place: one of them always waits for the other."""
+
+        def ask(function: str, arguments: tuple[Any, ...]) -> None:
+            call = Call(function, arguments)
+            if on_call is not None:
+                on_call(call)
+            asked.call(call)
+
         async with self._places, self._worker(examiner) as first, self._worker(candidate) as second:
             asking = Run(
                 examiner,
                 first,
-                on_question=lambda function, arguments: asked.call(Call(function, arguments)),
+                on_question=ask,
                 interactive=True,
             )
             asked = Run(

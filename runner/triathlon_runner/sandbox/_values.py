@@ -1,5 +1,6 @@
 """Values that have no plain form of their own, as the trusted side sees them."""
 
+import marshal
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,3 +18,12 @@ class Opaque:
     """Something that can't cross, such as a generator or a function. Equal to nothing but itself."""
 
     type: str
+
+
+def is_plain(value: object) -> bool:
+    """Whether a decoded value can be sent into a sandbox: nothing tagged or opaque is in it."""
+    try:
+        marshal.dumps(value)
+    except ValueError:
+        return False
+    return True

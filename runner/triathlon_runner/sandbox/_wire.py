@@ -18,7 +18,7 @@ from triathlon_runner.sandbox._api import Call, Job, Language, Raised, Returned,
 from triathlon_runner.sandbox._decode import MalformedError, decode
 from triathlon_runner.sandbox._inside import frames
 from triathlon_runner.sandbox._inside.encode import MAX_DEPTH
-from triathlon_runner.sandbox._values import Opaque, Tagged
+from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
 
 _LARGEST_EXACT = 1 << 53
 """Beyond it a number of JavaScript's is not exact any more."""
@@ -75,10 +75,9 @@ class PythonWire:
 
 
 def _marshal(content: Any) -> bytes:
-    try:
-        return marshal.dumps(content)
-    except ValueError as error:
-        raise SandboxError(f"only plain data goes into a sandbox: {error}") from None
+    if not is_plain(content):
+        raise SandboxError("only plain data goes into a sandbox")
+    return marshal.dumps(content)
 
 
 def _items(value: Any) -> Any:

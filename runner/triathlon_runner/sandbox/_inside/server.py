@@ -185,7 +185,7 @@ def _become_child(
         os.write(_READY, CONFINED)
         os.close(_READY)
         if command:
-            os.execve(command[0], command, {"LC_ALL": "C.UTF-8"})  # noqa: S606 (no shell on purpose)
+            os.execve(command[0], command, {"LC_ALL": "C.UTF-8", "OPENSSL_CONF": os.devnull})  # noqa: S606 (no shell on purpose)
         random.seed(0)
         child.serve(3, 4)
         sys.stdout.flush()

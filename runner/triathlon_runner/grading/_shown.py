@@ -1,0 +1,18 @@
+"""Values as text for a reader of verdicts."""
+
+from typing import Final
+
+SHOWN: Final = 500
+"""Characters of a value that a verdict keeps."""
+
+
+def shown(value: object) -> str:
+    """A value as text, shortened; never fails, however large the value."""
+    try:
+        return shorten(repr(value))
+    except ValueError:  # an int of more digits than Python writes
+        return f"<{type(value).__name__} with an int too long to write>"
+
+
+def shorten(text: str) -> str:
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
