@@ -1,0 +1,89 @@
+"""The loop's suites: three data sets, each with every variant of the paper."""
+
+from pathlib import Path
+
+import pytest
+
+from support.official_data import official_store
+from triathlon_runner import loop
+from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.records import Discipline, LoopRecord
+
+ENTRIES = {entry.id: entry for entry in loop.catalogue()}
+STORE = DataStore(cache=Path("nowhere"), fetch=False)
+
+
+def test_three_data_sets_with_all_variants() -> None:
+    """Five summary prompts, four temperatures and three attacks beside the paper's own protocol."""
+    names = [variant.name for variant in loop.VARIANTS]
+    assert names == [
+        "prompt-detailed",
+        "prompt-upper",
+        "prompt-structured",
+        "prompt-simplified",
+        "prompt-redundant",
+        "temperature-0.2",
+        "temperature-0.4",
+        "temperature-0.6",
+        "temperature-0.8",
+        "attack-upper",
+        "attack-structured",
+        "attack-redundant",
+    ]
+    for data in ("loop/core", "loop/mbpp-plus", "loop/humaneval-plus"):
+        assert ENTRIES[data].variant_of is None
+        assert all(ENTRIES[f"{data}@{name}"].variant_of == data for name in names)
+    assert len(ENTRIES) == 3 * 13
+    assert {entry.variant_kind for entry in ENTRIES.values()} == {None, "prompts", "temperatures", "attacks"}
+
+
+def test_entries_say_what_their_lines_are() -> None:
+    """Every suite is of the loop, writes loop records, and only core needs no download."""
+    for entry in ENTRIES.values():
+        assert (entry.discipline, entry.record) == (Discipline.LOOP, LoopRecord)
+        assert entry.core == entry.id.startswith("loop/core")
+        assert entry.metrics
+
+
+def test_core_needs_no_data() -> None:
+    """Our own problems are there without a network, with a level and an example assertion each."""
+    suite = ENTRIES["loop/core"].build(STORE)
+    assert suite.id == "loop/core"
+    assert len(suite.tasks()) >= 20
+    assert all(task.level for task in suite.tasks())
+    assert isinstance(suite, loop.LoopSuite)
+    assert all(problem.assertion.startswith("assert ") for problem in suite.problems)
+
+
+def test_every_variant_is_its_own_protocol() -> None:
+    """No two suites of one data set share a protocol, for either kind of model."""
+    for kind in ("instruct", "base"):
+        built = [entry.build(STORE) for entry in ENTRIES.values() if entry.core]
+        assert len({str(sorted(suite.protocol(kind).items())) for suite in built}) == 13
+
+
+def test_a_user_s_prompts_reach_the_suite(tmp_path: Path) -> None:
+    """`--prompts DIR` changes the protocol of what it replaces and leaves the rest alone."""
+    (tmp_path / "loop").mkdir()
+    (tmp_path / "loop" / "summary-upper.txt").write_text("SUM UP:\n{{ code }}\n")
+    theirs = {entry.id: entry for entry in loop.catalogue(tmp_path)}
+    for suite_id, same in (("loop/core", True), ("loop/core@prompt-upper", False)):
+        ours = ENTRIES[suite_id].build(STORE).protocol("instruct")
+        assert (theirs[suite_id].build(STORE).protocol("instruct") == ours) is same
+
+
+def test_official_data_that_is_not_there_is_said(tmp_path: Path) -> None:
+    """Without the file and without a network, building says so and names the data."""
+    with pytest.raises(DataUnavailableError, match="MbppPlus"):
+        ENTRIES["loop/mbpp-plus"].build(DataStore(cache=tmp_path, fetch=False))
+
+
+@pytest.mark.official
+def test_official_sets_have_their_published_sizes() -> None:
+    """378 tasks of MBPP+ v0.2.0 and 164 of HumanEval+, each with an assertion to carry along."""
+    for suite_id, size in (("loop/mbpp-plus", 378), ("loop/humaneval-plus", 164)):
+        suite = ENTRIES[suite_id].build(official_store())
+        assert isinstance(suite, loop.LoopSuite)
+        assert len(suite.tasks()) == size
+        assert all("assert " in problem.assertion for problem in suite.problems)
+        assert suite.setting.other_names is (suite_id != "loop/mbpp-plus")

@@ -1,0 +1,136 @@
+"""The similarity judge (EVALOOOP, equation 3): strict, asked twice at most, never invented."""
+
+import pytest
+
+from support.loop_fakes import ADD, RIGHT, WRONG, FakeGrader, FakeModel, is_summary
+from triathlon_runner.endpoints import EndpointError
+from triathlon_runner.loop import LoopSuite, Setting, asl
+from triathlon_runner.loop._judge import similarity_in
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Finish, LoopRecord, Outcome, Reply
+from triathlon_runner.suites import DataSetInfo
+
+
+def suite(judge: FakeModel | None, setting: Setting | None = None) -> LoopSuite:
+    data = DataSetInfo("test", "1", "0" * 64)
+    return LoopSuite("loop/test", data, [ADD], load_prompts("loop"), setting or Setting(), judge=judge)
+
+
+def stops_after(sustained: int, summary: str = "Write a Python function to add.") -> FakeModel:
+    programs = 0
+
+    def say(text: str) -> str:
+        nonlocal programs
+        if is_summary(text):
+            return summary
+        programs += 1
+        return RIGHT if programs <= sustained else WRONG
+
+    return FakeModel(say)
+
+
+async def judged(judge: FakeModel | None, sustained: int = 3) -> LoopRecord:
+    return await suite(judge).run("t/add", 0, stops_after(sustained), FakeGrader(), "hash")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0.8", 0.8),
+        (" 1\n", 1.0),
+        ("0", 0.0),
+        ("1.0", 1.0),
+        ("1.00", 1.0),
+        (".5", 0.5),
+        ("Score: 0.75", 0.75),
+        ("<think>0.1 or 0.9?</think>\n0.9", 0.9),
+        ("1.2", None),
+        ("-0.1", None),
+        ("80%", None),
+        ("0,8", None),
+        ("0.8 0.9", None),
+        ("The similarity is 0.8", None),
+        ("0.8 because both add", None),
+        ("between 0 and 1", None),
+        ("nan", None),
+        ("1e-1", None),
+        ("", None),
+    ],
+)
+def test_only_one_number_from_0_to_1_counts(text: str, number: float | None) -> None:
+    """A reply that is anything but one number within the range is no number."""
+    assert similarity_in(Reply(text=text)) == number
+
+
+def test_a_cut_reply_is_no_number() -> None:
+    """`0.1` may be the beginning of `0.15`."""
+    assert similarity_in(Reply(text="0.1", finish=Finish.LENGTH)) is None
+
+
+async def test_the_judge_sees_both_sides_of_the_failure() -> None:
+    """Prompts and programs of the last loop that passed and the first that failed go to the judge."""
+    judge = FakeModel(lambda text: "0.5", id="judge")
+    record = await judged(judge, sustained=1)
+    (text,) = judge.texts
+    passed, failed = record.loops
+    for shown in (passed.prompt, passed.program, failed.prompt, failed.program):
+        assert shown.strip() in text
+    assert record.similarity == 0.5
+    assert record.judge_usage.requests == 1
+
+
+async def test_a_bad_answer_is_asked_again_once() -> None:
+    """The second question is a new one to the cache; a good second answer counts."""
+    answers = iter(["about a half", "0.5"])
+    judge = FakeModel(lambda text: next(answers))
+    record = await judged(judge)
+    assert record.similarity == 0.5
+    assert [reply.text for reply in record.judge_replies] == ["about a half", "0.5"]
+    assert len({prompt for prompt, _, _ in judge.asked}) == 2
+
+
+async def test_two_bad_answers_leave_the_similarity_unknown() -> None:
+    """Unknown is not 1: ASL is then the interval that 0 and 1 span."""
+    judge = FakeModel(lambda text: "very similar")
+    record = await judged(judge)
+    assert (record.similarity, len(judge.asked)) == (None, 2)
+    span = asl([record])
+    assert (span.low, span.high) == pytest.approx((9 * (2 / 3) / 10, 9 / 10))
+
+
+async def test_a_judge_that_cannot_be_reached_leaves_the_unit_open() -> None:
+    """The judge's infrastructure failure is never taken for an unknown similarity."""
+    with pytest.raises(EndpointError):
+        await judged(FakeModel(lambda text: EndpointError("refused")))
+
+
+@pytest.mark.parametrize("sustained", [0, 10])
+async def test_without_a_failure_behind_a_passed_loop_nobody_is_asked(sustained: int) -> None:
+    """L = 0 adds nothing and l = M has similarity 1 by definition."""
+    judge = FakeModel(lambda text: "0.5")
+    record = await judged(judge, sustained)
+    assert (record.similarity, judge.asked) == (None, [])
+    assert asl([record]).is_point
+
+
+async def test_without_a_next_prompt_nobody_is_asked() -> None:
+    """Where the summary could not be had, there is nothing to compare with: unknown."""
+    judge = FakeModel(lambda text: "0.5")
+    record = await suite(judge).run("t/add", 0, stops_after(3, summary=""), FakeGrader(), "hash")
+    assert (record.outcome, record.similarity, judge.asked) == (Outcome.NO_ANSWER, None, [])
+
+
+async def test_without_a_judge_the_similarity_is_unknown() -> None:
+    """No judge, no number."""
+    record = await judged(None)
+    assert (record.similarity, record.judge_replies) == (None, ())
+
+
+def test_the_judge_is_part_of_the_protocol() -> None:
+    """Another judge, or none, is another protocol; an attack needs no judge and does not depend on it."""
+    one, other = (FakeModel(lambda text: "1", id=name) for name in ("judge-1", "judge-2"))
+    protocols = [suite(judge).protocol("instruct") for judge in (None, one, other)]
+    assert len({str(protocol["judge"]) for protocol in protocols}) == 3
+    assert protocols[1]["judge"]["model"] == "judge-1"
+    assert protocols[1]["judge"]["prompt"] == load_prompts("loop").digest("similarity")
+    assert suite(one, Setting(max_loops=1, attack="upper")).protocol("instruct")["judge"] is None

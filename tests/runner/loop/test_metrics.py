@@ -1,0 +1,118 @@
+"""ASL and its relatives (EVALOOOP, equations 1 to 5), recomputable from records alone."""
+
+import math
+
+import pytest
+
+from support.loop_fakes import ADD, FakeGrader, FakeModel
+from triathlon_runner import loop
+from triathlon_runner.loop import LoopSuite, Setting
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import EvolvedRecord, LoopRecord, Outcome, Reply
+from triathlon_runner.suites import DataSetInfo
+
+PAPER = loop.metrics(10)
+
+
+def record(task: str, sustained: int, similarity: float | None = None, max_loops: int = 10) -> LoopRecord:
+    return LoopRecord(
+        suite="loop/test",
+        model="m",
+        task_id=task,
+        protocol="p",
+        outcome=Outcome.PASSED if sustained == max_loops else Outcome.FAILED,
+        max_loops=max_loops,
+        sustained_loops=sustained,
+        loops=(),
+        similarity=similarity,
+    )
+
+
+def score(metric_id: str, records: list[LoopRecord]) -> float:
+    (metric,) = (metric for metric in PAPER if metric.id == metric_id)
+    return metric.score(records)
+
+
+def test_asl_is_the_papers_equation() -> None:
+    """ASL = Σ n_i · i² · s_i / (M · T), with s_i the mean of the tasks' per-loop averages."""
+    records = [record("a", 2, 0.5), record("b", 2, 1.0), record("c", 5, 0.0), record("d", 10), record("e", 0)]
+    s_2 = ((1 + 0.5) / 2 + (1 + 1.0) / 2) / 2
+    s_5 = (4 + 0.0) / 5
+    expected = (2 * 2**2 * s_2 + 1 * 5**2 * s_5 + 1 * 10**2 * 1.0) / (10 * 5)
+    span = loop.asl(records)
+    assert span.is_point
+    assert span.low == pytest.approx(expected)
+    assert score("asl_low", records) == pytest.approx(expected)
+    assert loop.similarity_means(records)[2].low == pytest.approx(s_2)
+    counts = loop.sustained_counts(records, 10)
+    means = {i: interval.low for i, interval in loop.similarity_means(records).items()}
+    assert loop.asl_of_counts(counts, 10, means) == pytest.approx(expected)
+
+
+def test_unknown_similarities_span_an_interval() -> None:
+    """S = 0 and s = 1 are its ends; a known similarity of the same tasks lies between them."""
+    unknown = [record("a", 1), record("b", 4), record("c", 10)]
+    known = [record("a", 1, 0.3), record("b", 4, 0.9), record("c", 10)]
+    span = loop.asl(unknown)
+    assert span.low == pytest.approx((0 + 16 * 3 / 4 + 100) / 30)
+    assert span.high == pytest.approx((1 + 16 + 100) / 30)
+    assert span.low < loop.asl(known).low < span.high
+    assert (score("asl_low", unknown), score("asl_high", unknown)) == pytest.approx((span.low, span.high))
+
+
+def test_extremes() -> None:
+    """All M gives M, none gives 0, no records give nan."""
+    assert loop.asl([record("a", 10), record("b", 10)]) == loop.Interval(10.0, 10.0)
+    assert loop.asl([record("a", 0)]) == loop.Interval(0.0, 0.0)
+    assert math.isnan(loop.asl([]).low)
+
+
+def test_other_lengths_of_the_loop() -> None:
+    """M is the record's own: the translation loop has 5."""
+    assert loop.asl([record("a", 5, max_loops=5), record("b", 2, 1.0, max_loops=5)]).low == pytest.approx(
+        (25 + 4) / 10
+    )
+
+
+def test_curve_drop_and_pass_at_1() -> None:
+    """The curve is the share of tasks with l >= j, pass@1 its first point, drop its first minus its last."""
+    records = [record("a", 0), record("b", 1), record("c", 3), record("d", 10)]
+    curve = loop.degradation(records, 10)
+    assert curve == (0.75, 0.5, 0.5, *[0.25] * 7)
+    assert score("pass_at_1", records) == curve[0]
+    assert score("drop", records) == curve[0] - curve[-1]
+    assert [score(f"sustain_{j}", records) for j in range(2, 11)] == list(curve[1:])
+
+
+def test_one_headline() -> None:
+    """ASL stands for the loop on the overall board, by its lower end: what is sure."""
+    assert [metric.id for metric in PAPER if metric.headline] == ["asl_low"]
+    assert [metric.id for metric in loop.metrics(1)] == ["pass_at_1"]
+
+
+def test_another_disciplines_record_is_refused() -> None:
+    """A metric over the wrong file is an error, not a number."""
+    other = EvolvedRecord(
+        suite="evolved/x",
+        model="m",
+        task_id="t",
+        protocol="p",
+        outcome=Outcome.PASSED,
+        prompt="",
+        reply=Reply(text=""),
+        program="",
+        verdict=None,
+    )
+    with pytest.raises(TypeError, match="EvolvedRecord of suite 'evolved/x'"):
+        loop.asl([other])
+
+
+async def test_metrics_come_out_of_the_lines_alone() -> None:
+    """A record that went through JSON gives the same score: nothing else is needed."""
+    data = DataSetInfo("test", "1", "0" * 64)
+    suite = LoopSuite("loop/test", data, [ADD], load_prompts("loop"), Setting())
+    model = FakeModel(lambda text: "```python\ndef add(a, b):\n    return a + b\n```")
+    before = await suite.run("t/add", 0, model, FakeGrader(), "hash")
+    after = LoopRecord.model_validate_json(before.model_dump_json(by_alias=True))
+    assert after == before
+    assert [metric.score([after]) for metric in PAPER] == [metric.score([before]) for metric in PAPER]

@@ -1,0 +1,77 @@
+"""Stand-ins for a model and a grader: scripted, in memory, no process and no HTTP."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
+from triathlon_runner.records import Finish, Outcome, Reply, Usage, Verdict
+from triathlon_runner.sandbox import Sandbox
+
+ADD = Problem(
+    task_id="t/add",
+    entry_point="add",
+    prompt='"""\nWrite a function to add two numbers.\nassert add(1, 2) == 3\n"""\n',
+    reference="def add(a, b):\n    return a + b\n",
+    inputs=("(1, 2)",),
+    assertion="assert add(1, 2) == 3",
+)
+RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
+WRONG = "```python\ndef add(a, b):\n    return 'wrong'\n```"
+
+
+@dataclass
+class FakeModel:
+    """Answers by a function of the question's text; an exception in its place is raised."""
+
+    say: Callable[[str], str | Reply | EndpointError]
+    kind: Literal["instruct", "base"] = "instruct"
+    id: str = "fake"
+    asked: list[tuple[Chat | Completion, Sampling, int]] = field(default_factory=list)
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        self.asked.append((prompt, sampling, sample))
+        said = self.say(text_of(prompt))
+        if isinstance(said, EndpointError):
+            raise said
+        reply = Reply(text=said) if isinstance(said, str) else said
+        return Answer(reply, Usage(requests=1, input_tokens=10, output_tokens=5), 0.0, "fake")
+
+    @property
+    def texts(self) -> list[str]:
+        return [text_of(prompt) for prompt, _, _ in self.asked]
+
+
+@dataclass
+class FakeGrader:
+    """Passes every program that does not hold the word `wrong`."""
+
+    judged: list[str] = field(default_factory=list)
+
+    @property
+    def sandbox(self) -> Sandbox:
+        return cast(Sandbox, None)
+
+    async def judge(
+        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+    ) -> Verdict:
+        self.judged.append(program)
+        failed = "wrong" in program
+        return Verdict(
+            outcome=Outcome.FAILED if failed else Outcome.PASSED, passed=0 if failed else 1, total=1
+        )
+
+
+def text_of(prompt: Chat | Completion) -> str:
+    return prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
+
+
+def cut(text: str) -> Reply:
+    """A reply that the token limit ended."""
+    return Reply(text=text, finish=Finish.LENGTH)
+
+
+def is_summary(text: str) -> bool:
+    """Whether this question of our built-in prompts asks for a sentence."""
+    return "Say in one sentence" in text or text.endswith("# Request:")
