@@ -67,11 +67,18 @@ async def post(
             return response.status_code, response.content, response.headers
     except openai.APIStatusError as error:
         return error.status_code, error.response.content, error.response.headers
-    except (TimeoutError, openai.APITimeoutError):
+    except TimeoutError:
         raise Unreachable(f"no whole reply within {seconds:g} s") from None
     except (openai.APIConnectionError, httpx2.HTTPError) as error:
-        cause = error.__cause__ or error
+        cause = _root(error)
         raise Unreachable(f"the connection failed: {type(cause).__name__} {cause}".strip()) from None
+
+
+def _root(error: BaseException) -> BaseException:
+    """What the layers in between have wrapped, and sometimes misnamed."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 class _Capped(httpx2.AsyncByteStream):

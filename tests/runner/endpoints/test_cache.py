@@ -125,7 +125,7 @@ def test_unusable_file(tmp_path: Path, kind: str) -> None:
         db = sqlite3.connect(path)
         db.execute("PRAGMA user_version=99")
         db.close()
-    with pytest.raises(CacheError, match="replies.sqlite") as caught:
+    with pytest.raises(CacheError, match=r"replies\.sqlite") as caught:
         ReplyCache(path)
     assert isinstance(caught.value, UserError)
     if kind == "no cache":

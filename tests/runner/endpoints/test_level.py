@@ -2,12 +2,13 @@
 
 import heapq
 from collections.abc import Callable
+from itertools import pairwise
 
 from triathlon_runner.endpoints._level import Level
 
 
 def simulate(level: Level, latency: Callable[[int], float], answers: int) -> list[int]:
-    """Keeps the limit filled against a server whose latency depends on what is in flight; the limits over time."""
+    """Keeps the limit filled against a server whose latency depends on the load; the limits over time."""
     now, limits = 0.0, []
     flying: list[float] = []
     for _ in range(answers):
@@ -24,7 +25,7 @@ def test_grows_while_the_server_keeps_up() -> None:
     limits = simulate(Level(4, 256), lambda _: 0.1, 1500)
     assert limits[0] == 4
     assert limits[-1] == 256
-    assert max(later / earlier for earlier, later in zip(limits, limits[1:], strict=False)) <= 2
+    assert max(later / earlier for earlier, later in pairwise(limits)) <= 2
 
 
 def test_stays_where_more_does_not_help() -> None:

@@ -13,7 +13,7 @@ from triathlon_runner.endpoints._request import make_question
 from triathlon_runner.endpoints._response import Parsed, is_related, parse
 from triathlon_runner.records import Finish
 
-CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="org/Model-7B", served_as=["alias"])
+CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="org/Model-7B", served_as=("alias",))
 CHAT = Chat((Message("user", "q"),))
 
 
