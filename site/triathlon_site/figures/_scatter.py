@@ -17,6 +17,8 @@ class Point:
     y: float
     label: bool = False
     """Named in the figure itself; every point is named when pointed at."""
+    marked: bool = False
+    """A square in another colour."""
 
 
 def scatter(
@@ -35,11 +37,18 @@ def scatter(
     marks = [tag("path", class_="rule", d=f"M{LEFT} {base}L{right} {TOP}")] if identity else []
     for point in points:
         x, y = LEFT + point.x * x_scale, base - point.y * y_scale
-        marks.append(tag("circle", tag("title", point.name), class_="dot", cx=x, cy=y, r=3.5))
+        marks.append(_mark(point, x, y))
         if point.label:
             side, step = ("end", -7.0) if x > SIZE * 0.62 else ("start", 7.0)
             marks.append(tag("text", point.name, class_="note", x=x + step, y=y + 4, text_anchor=side))
     return svg(SIZE, SIZE, title, *_axes(x_title, y_title, x_maximum, y_maximum), *marks)
+
+
+def _mark(point: Point, x: float, y: float) -> Markup:
+    name = tag("title", point.name)
+    if point.marked:
+        return tag("rect", name, class_="dot marked", x=x - 3.4, y=y - 3.4, width=6.8, height=6.8)
+    return tag("circle", name, class_="dot", cx=x, cy=y, r=3.5)
 
 
 def _axes(x_title: str, y_title: str, x_maximum: float, y_maximum: float) -> list[Markup]:

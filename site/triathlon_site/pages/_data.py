@@ -109,8 +109,8 @@ def _overall_rows(overall: Overall, models: Mapping[str, ModelInfo]) -> Iterator
 
 
 def _plain(value: float | None) -> float | None:
-    """Ten digits: as many as are the same on every machine; no NaN in JSON."""
-    return None if value is None or math.isnan(value) else float(f"{value:.10g}")
+    """Six digits: more than the draws are good for, the same on every machine; no NaN in JSON."""
+    return None if value is None or math.isnan(value) else float(f"{value:.6g}")
 
 
 def _json(path: str, content: dict[str, Any]) -> Page:

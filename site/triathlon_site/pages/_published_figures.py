@@ -5,8 +5,10 @@ from typing import Final
 
 from markupsafe import Markup
 
+from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, Series, arrows, curves, dots, radar, scatter
 from triathlon_site.pages._figures import Figure
+from triathlon_site.pages._published_tables import rows_of
 from triathlon_site.published import PublishedBoard, PublishedRow
 
 SHOWN: Final = 5
@@ -65,12 +67,12 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
     series = [
         Series(row.name, tuple(row.scores[axis.id].value for axis in axes)) for row in board.rows[:SHOWN]
     ]
+    far = [placed for placed in _placed(board).values() if placed.region != "aligned"]
     plot = scatter(
         "EvoEval average against HumanEval+",
         [
-            Point(row.name, row.scores["humaneval_plus"].value, row.scores["evoeval"].value)
-            for row in board.rows
-            if "humaneval_plus" in row.scores
+            Point(name, placed.old, placed.new, marked=placed.region != "aligned")
+            for name, placed in _placed(board).items()
         ],
         x_title="HumanEval+ pass@1",
         y_title="EvoEval mean pass@1",
@@ -85,11 +87,17 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
         ),
         Figure(
             plot,
-            "Far below the line: models that know HumanEval better than they solve problems changed from it.",
+            f"Dashed: equal scores. {len(far)} models (squares) lie far below what their HumanEval+ lets"
+            " expect: they know the old problems better than they solve changed ones.",
         ),
         Figure(_told(board, "verbose"), "From HumanEval to the same problems told at length, in per cent."),
         Figure(_told(board, "concise"), "From HumanEval to the same problems told briefly, in per cent."),
     ]
+
+
+def _placed(board: PublishedBoard) -> dict[str, analysis.Placed]:
+    rows = rows_of(board)
+    return analysis.regions(analysis.column(rows, "humaneval_plus"), analysis.column(rows, "evoeval"))
 
 
 def _told(board: PublishedBoard, name: str) -> Markup:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import sensitivity
 from triathlon_site.published import Published, PublishedBoard
 
@@ -47,6 +48,7 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[SideTab
         )
     if board.id == "evoeval":
         yield _drops(board)
+        yield _retold(board)
         for dataset, title in (("combine", "Composition"), ("combine_naive", "Composition, naive pairs")):
             yield _plain(
                 [row for row in tables["evoeval_combine"] if row["dataset"] == dataset],
@@ -87,19 +89,33 @@ def _variants(
 
 
 def _drops(board: PublishedBoard) -> SideTable:
-    """Relative decrease from HumanEval, averaged over models (EvoEval, section 4)."""
-    rows = []
-    paper = [row for row in board.rows if row.record["in_paper"] == "1"]
-    for column in board.columns:
-        if column.id in {"difficult", "creative", "subtle", "combine", "tool_use"}:
-            drops = [1 - row.scores[column.id].value / row.scores["humaneval"].value for row in paper]
-            rows.append((column.title, f"{100 * sum(drops) / len(drops):.1f}", str(len(drops))))
-    return SideTable(
-        "Drop from HumanEval",
-        "Relative decrease of pass@1 from HumanEval to a set, mean over the paper’s models.",
-        ("set", "drop, %", "models"),
-        tuple(rows),
+    found = analysis.drops(rows_of(board))
+    rows = [(name.replace("_", " "), f"{drop:.1f}") for name, drop in found.per_set.items()]
+    text = (
+        f"Relative decrease of pass@1 from HumanEval to each set, mean over {found.models} models;"
+        f" {found.overall:.1f} % over the five sets."
     )
+    return SideTable("Drop from HumanEval", text, ("set", "drop, %"), tuple(rows))
+
+
+def _retold(board: PublishedBoard) -> SideTable:
+    """What other words change, by kind of model."""
+    rows = rows_of(board)
+    kinds = {model: analysis.kind_of(model) for model in rows}
+    body = [
+        (f"{name}, {kind} models", f"{found.change:+.1f}".replace("-", "−"), str(found.models))
+        for name in ("verbose", "concise", "subtle")
+        for kind, found in analysis.change_by_kind(rows, kinds, name).items()
+    ]
+    text = (
+        "Mean relative change of pass@1 from HumanEval, for models that follow instructions and base models."
+    )
+    return SideTable("The same problems in other words", text, ("set", "change, %", "models"), tuple(body))
+
+
+def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
+    """pass@1 in per cent by model and set."""
+    return {row.name: {name: score.value for name, score in row.scores.items()} for row in board.rows}
 
 
 def _plain(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, text: str) -> SideTable:

@@ -1,0 +1,70 @@
+"""Rank correlations."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, spearmanr
+
+from triathlon_site.agreement import correlate, leave_one_out
+from triathlon_site.agreement._correlation import _kendall_draws, _spearman_draws
+
+PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=6, max_size=25)
+
+
+@given(PAIRS)
+def test_coefficients_are_those_of_scipy(pairs: list[tuple[int, int]]) -> None:
+    """Spearman with midranks and Kendall's tau-b."""
+    x, y = np.array(pairs, dtype=float).T
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return
+    found = correlate(x, y)
+    assert found.spearman == pytest.approx(spearmanr(x, y).statistic)
+    assert found.kendall == pytest.approx(kendalltau(x, y).statistic)
+
+
+def test_resampled_coefficients_are_those_of_scipy() -> None:
+    """Each draw is the coefficient of the resampled models, repeated ones tied with themselves."""
+    random = np.random.default_rng(4)
+    x, y = random.random(12), random.random(12)
+    chosen = random.integers(12, size=(20, 12))
+    for row, rho, tau in zip(
+        chosen, _spearman_draws(x, y, chosen), _kendall_draws(x, y, chosen), strict=True
+    ):
+        assert rho == pytest.approx(spearmanr(x[row], y[row]).statistic)
+        assert tau == pytest.approx(kendalltau(x[row], y[row]).statistic)
+
+
+def test_models_with_one_column_only_do_not_count() -> None:
+    """N counts the models that have both."""
+    found = correlate(np.array([1.0, 2, 3, math.nan, 5]), np.array([2.0, 4, 6, 8, math.nan]))
+    assert found.n == 3 and found.spearman == pytest.approx(1.0)
+    assert math.isnan(found.spearman_low), "three models have no interval"
+
+
+def test_two_models_say_nothing() -> None:
+    """Two orders of two models always agree or disagree completely."""
+    assert math.isnan(correlate(np.array([1.0, 2.0]), np.array([5.0, 9.0])).spearman)
+
+
+def test_leaving_one_out_shows_a_correlation_that_hangs_on_one_model() -> None:
+    """Four unrelated models and one far ahead in both columns."""
+    x, y = np.array([1.0, 2, 3, 4, 100]), np.array([2.0, 4, 1, 3, 100])
+    low, high = leave_one_out(x, y)
+    assert low == pytest.approx(spearmanr(x[:4], y[:4]).statistic)
+    assert high <= 1.0 and low < 0.2 < spearmanr(x, y).statistic
+
+
+def test_interval_holds_the_coefficient_and_narrows_with_models() -> None:
+    """More models, narrower interval."""
+    random = np.random.default_rng(9)
+
+    def width(n: int) -> float:
+        x = random.random(n)
+        found = correlate(x, x + 0.3 * random.random(n))
+        assert found.spearman_low <= found.spearman <= found.spearman_high
+        return found.spearman_high - found.spearman_low
+
+    assert width(200) < width(15)

@@ -1,0 +1,96 @@
+"""The published figures that the repository carries."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.loop import asl_of_counts
+from triathlon_site.pages._published_tables import side_tables
+from triathlon_site.published import Published, join_models, published_boards, read_published
+from triathlon_site.published._tables import sustained
+
+FOLDER = Path(__file__).parents[3] / "results" / "published"
+
+
+@pytest.fixture(scope="module")
+def published() -> Published:
+    found = read_published(FOLDER)
+    assert found is not None
+    return found
+
+
+def test_every_source_is_whole(published: Published) -> None:
+    """101 EVALOOOP models, 91 of them with counts; 51 EvoEval rows of the paper; 125 of EvalPlus."""
+    tables = published.tables
+    assert len(tables["evaloop"]) == 101
+    assert sum(bool(sustained(row)) for row in tables["evaloop"]) == 91
+    assert sum(row["in_paper"] == "1" for row in tables["evaloop"]) == 96
+    assert sum(row["in_paper"] == "1" for row in tables["evoeval"]) == 51
+    assert len(tables["evalplus"]) == 125
+
+
+def test_counts_give_the_published_asl(published: Published) -> None:
+    """With s = 1, Claude Opus 4's counts give 7.7865 (published 7.786); 378 tasks each."""
+    rows = {row["model"]: row for row in published.tables["evaloop"]}
+    assert asl_of_counts(sustained(rows["Claude Opus 4"]), 10) == pytest.approx(7.7865, abs=5e-5)
+    assert all(sum(sustained(row)) in {0, 378} for row in rows.values())
+
+
+def test_evoeval_average_is_the_mean_of_six_columns(published: Published) -> None:
+    """All rows of the paper, to 0.1 (EvoEval, table 1)."""
+    names = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
+    for row in published.tables["evoeval"]:
+        assert math.isclose(sum(float(row[n]) for n in names) / 6, float(row["evoeval"]), abs_tol=0.1), row
+
+
+def test_ranks_are_those_of_the_paper(published: Published) -> None:
+    """EvoEval, table 1: Claude-3.5 first, DS Coder-v2-Inst fifth; a shared second place on HumanEval."""
+    board = next(board for board in published_boards(published) if board.id == "evoeval")
+    rows = {row.name: row.scores for row in board.rows}
+    assert rows["Claude-3.5"]["evoeval"].rank.rank == 1
+    assert rows["DS Coder-v2-Inst 236b"]["evoeval"].rank.rank == 5
+    humaneval = [rows[name]["humaneval"].rank for name in ("GPT-4o", "GPT-4-Turbo", "Claude-3.5")]
+    assert [(rank.rank, rank.tied) for rank in humaneval] == [(1, False), (2, True), (2, True)]
+
+
+def test_sensitivity_is_that_of_the_paper(published: Published) -> None:
+    """Spearman 0.951 for summary prompts, 0.974 for temperatures (EVALOOOP, tables 3 and 4)."""
+    board = published_boards(published)[0]
+    texts = [table.text for table in side_tables(published, board)]
+    assert any("0.951" in text for text in texts) and any("0.974" in text for text in texts)
+
+
+def test_drops_are_those_of_the_paper(published: Published) -> None:
+    """Difficult 56.6, creative 48.2, subtle 5.0, combine 74.7, tool use 6.1 per cent (EvoEval, section 4)."""
+    board = next(board for board in published_boards(published) if board.id == "evoeval")
+    drops = next(table for table in side_tables(published, board) if table.title.startswith("Drop"))
+    assert [float(row[1]) for row in drops.rows] == pytest.approx([56.6, 48.2, 5.0, 74.7, 6.1], abs=0.15)
+
+
+def test_no_model_is_joined_twice(published: Published) -> None:
+    """A name of a source stands for one model; every row of every ranking is somewhere."""
+    boards = published_boards(published)
+    joined = join_models(published, boards)
+    seen = [(source, row.name) for model in joined for source, row in model.rows.items()]
+    assert len(seen) == len(set(seen)) == sum(len(board.rows) for board in boards)
+
+
+def test_a_doubtful_pair_is_not_joined(published: Published) -> None:
+    """What the list of doubts names stays apart."""
+    joined = join_models(published, published_boards(published))
+    together = [{(source, row.name) for source, row in model.rows.items()} for model in joined]
+    for doubt in published.doubtful:
+        pair = {(doubt.source, doubt.name), (doubt.other_source, doubt.other_name)}
+        assert not any(pair <= names for names in together), doubt
+
+
+def test_an_alias_of_an_unknown_name_is_refused(tmp_path: Path) -> None:
+    """A typing error in the alias table would split a model in silence: the build says where it is."""
+    for path in FOLDER.glob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    with (tmp_path / "aliases.csv").open("a") as file:
+        file.write("Nobody,nobody-7b,,,\n")
+    with pytest.raises(UserError, match=r"aliases\.csv, line 46: evaloop\.csv has no model 'nobody-7b'"):
+        read_published(tmp_path)

@@ -1,0 +1,48 @@
+"""Tiers and weightings."""
+
+import math
+
+import numpy as np
+import pytest
+
+from support.statistics import sample_of
+from triathlon_site.ranking import tiers, wins_by_weighting
+
+
+def test_models_that_tasks_cannot_tell_apart_share_a_tier() -> None:
+    """52 and 50 of 100 share tier 1; 10 of 100 is tier 2."""
+    rng = np.random.default_rng(2)
+    close = [list((rng.permutation(100) < solved).astype(float)) for solved in (52, 50)]
+    sample = sample_of({"a": close[0], "b": close[1], "c": [1.0] * 10 + [0.0] * 90})
+    assert tiers([sample], sample.scores()) == [1, 1, 2]
+
+
+def test_tiers_are_numbered_from_the_best() -> None:
+    """Three models, each far from the next: three tiers, whatever their order in the table."""
+    sample = sample_of({"low": [0.0] * 60, "high": [1.0] * 60, "middle": [1.0] * 30 + [0.0] * 30})
+    assert tiers([sample], sample.scores()) == [3, 1, 2]
+
+
+def test_a_model_without_a_score_has_no_tier() -> None:
+    """Nan stands outside."""
+    sample = sample_of({"a": [1.0] * 5, "b": [math.nan] * 5})
+    assert tiers([sample], sample.scores()) == [1, None]
+
+
+def test_few_tasks_make_one_tier() -> None:
+    """Three tasks prove nothing, not even all against none."""
+    sample = sample_of({"a": [1.0] * 3, "b": [0.0] * 3})
+    assert tiers([sample], sample.scores()) == [1, 1]
+
+
+def test_a_model_that_is_best_everywhere_is_first_in_all_weightings() -> None:
+    """Dominance needs no weights."""
+    found = wins_by_weighting(np.array([[100.0, 100, 100], [50, 50, 50], [0, 0, 0]]))
+    assert [one.first for one in found] == [1.0, 0.0, 0.0]
+
+
+def test_two_specialists_share_the_weightings() -> None:
+    """Each is first where its own discipline weighs more; in the balance both are."""
+    found = wins_by_weighting(np.array([[100.0, 0.0], [0.0, 100.0]]))
+    assert found[0].first == pytest.approx(found[1].first)
+    assert found[0].first + found[1].first == pytest.approx(1 + 1 / 41)

@@ -1,0 +1,18 @@
+"""Samples for the tests of ranking and uncertainty."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from triathlon_site.uncertainty import Sample
+
+
+def sample_of(
+    results: Mapping[str, Sequence[float]], *, suite: str = "evolved/core-seeds", maximum: float = 1.0
+) -> Sample:
+    """One score a task and model; nan where a model has no result."""
+    values = np.array(list(results.values()), dtype=float)
+    known = ~np.isnan(values)
+    clusters = tuple(f"task/{index:03d}" for index in range(values.shape[1]))
+    numerators = np.where(known, values, 0.0)
+    return Sample(suite, tuple(results), clusters, numerators, known.astype(float), 1.0, maximum)
