@@ -2,10 +2,11 @@
 
 from triathlon_site.load._aggregate import FileAggregate, Notice, Parts, TaskResult
 from triathlon_site.load._cache import AggregateCache
-from triathlon_site.load._results import Results, Skipped, read_results
+from triathlon_site.load._results import Evidence, Results, Skipped, read_results
 
 __all__ = [
     "AggregateCache",
+    "Evidence",
     "FileAggregate",
     "Notice",
     "Parts",

@@ -37,6 +37,9 @@ class TaskResult(Strict):
     task_id: str
     sample: int
     outcome: str
+    parents: tuple[str, ...] = ()
+    page: int = 0
+    """Page of its evidence, from 1; 0: it has none."""
 
 
 class FileAggregate(Strict):
@@ -56,6 +59,9 @@ class FileAggregate(Strict):
     """Lines of an earlier protocol: not counted."""
     metrics: dict[str, Parts]
     notices: tuple[Notice, ...]
+    evidence: str = ""
+    """Folder of the evidence pages in the cache."""
+    evidence_pages: int = 0
 
     @property
     def open_units(self) -> int:
@@ -76,26 +82,50 @@ def aggregate(
     records: Sequence[UnitRecord],
     manifest: Manifest | None,
     notices: Iterable[Notice],
-) -> tuple[FileAggregate, Sequence[UnitRecord]]:
-    """Sums up one file's records; also returns the records that counted."""
-    protocol = manifest.protocol if manifest else records[-1].protocol if records else ""
+    pages: Sequence[int] = (),
+    evidence: str = "",
+) -> FileAggregate:
+    """Sums up one file's records; `pages` says on which page each current record's evidence is.
+
+    Records of another protocol than the manifest's are counted, not summed.
+    """
+    protocol = current_protocol(records, manifest)
     current = [record for record in records if record.protocol == protocol]
-    result = FileAggregate(
+    return FileAggregate(
         model=model,
         suite=entry.id,
         file=file,
         sha256=sha256,
         protocol=protocol,
         manifest=manifest,
-        tasks=tuple(TaskResult(task_id=r.task_id, sample=r.sample, outcome=r.outcome) for r in current),
+        tasks=tuple(_task_results(current, pages)),
         outcomes=dict(sorted(Counter(str(record.outcome) for record in current).items())),
         usage=sum((record.usage for record in current), Usage()),
         seconds=sum(record.seconds for record in current),
         other_protocols=len(records) - len(current),
         metrics={metric.id: parts(metric, current) for metric in entry.metrics},
         notices=(*notices, *_about_protocols(file, len(records) - len(current), protocol)),
+        evidence=evidence,
+        evidence_pages=max(pages, default=0),
     )
-    return result, current
+
+
+def current_protocol(records: Sequence[UnitRecord], manifest: Manifest | None) -> str:
+    """The manifest's; without one, that of the last line."""
+    if manifest:
+        return manifest.protocol
+    return records[-1].protocol if records else ""
+
+
+def _task_results(records: Sequence[UnitRecord], pages: Sequence[int]) -> Iterable[TaskResult]:
+    for index, record in enumerate(records):
+        yield TaskResult(
+            task_id=record.task_id,
+            sample=record.sample,
+            outcome=record.outcome,
+            parents=tuple(getattr(record, "parents", ())),
+            page=pages[index] if pages else 0,
+        )
 
 
 def parts(metric: Metric, records: Sequence[UnitRecord]) -> Parts:

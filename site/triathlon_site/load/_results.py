@@ -3,13 +3,19 @@
 import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.load._aggregate import FileAggregate, Notice, aggregate, read_manifest
+from triathlon_site.load._aggregate import (
+    FileAggregate,
+    Notice,
+    aggregate,
+    current_protocol,
+    read_manifest,
+)
 from triathlon_site.load._cache import AggregateCache, cache_key, file_sha256
 from triathlon_site.load._lines import read_lines
 
@@ -50,6 +56,8 @@ class _Job:
     path: Path
     model: str
     suite: str
+    key: str = ""
+    """Under which its aggregate is kept."""
 
     @property
     def file(self) -> str:
@@ -60,17 +68,44 @@ class _Job:
         return self.path.with_name(self.path.name.removesuffix(".jsonl") + ".manifest.json")
 
 
-_entries: Mapping[str, SuiteEntry] = {}
-"""What forked workers read with: a suite's metrics are functions, which do not travel between processes."""
+class Evidence(Protocol):
+    """What turns the records of one file into pages."""
+
+    def __call__(self, records: Sequence[UnitRecord], model: str, suite: str) -> tuple[list[str], list[int]]:
+        """The pages, and for each record the number of its page."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Of everything that shapes a page beside the records."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """What a file is read with."""
+
+    entries: Mapping[str, SuiteEntry]
+    evidence: Evidence
+    cache: AggregateCache
+
+
+_reader: _Reader | None = None
+"""For the forked workers: a suite's metrics are functions, which do not travel between processes."""
 
 
 def read_results(
-    root: Path, catalogue: Sequence[SuiteEntry], cache: AggregateCache, *, processes: int = 2
+    root: Path,
+    catalogue: Sequence[SuiteEntry],
+    cache: AggregateCache,
+    evidence: Evidence,
+    *,
+    processes: int = 2,
 ) -> Results:
     """Reads what changed since the last build, takes the rest from the cache."""
     entries = {entry.id: entry for entry in catalogue}
     jobs, notices = _find(root, entries)
-    files = tuple(_run(jobs, entries, cache, processes))
+    files = tuple(_run(jobs, _Reader(entries, evidence, cache), processes))
     found = [notice for file in files for notice in file.notices]
     return Results(files, tuple(_skipped(root)), (*notices, *found))
 
@@ -87,24 +122,22 @@ def _find(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[_Job], li
     return jobs, notices
 
 
-def _run(
-    jobs: Sequence[_Job], entries: Mapping[str, SuiteEntry], cache: AggregateCache, processes: int
-) -> Iterator[FileAggregate]:
-    global _entries  # noqa: PLW0603 (set before forking, so that the workers have it)
-    _entries = entries
-    keys = [cache_key(str(job.file), file_sha256(job.path), file_sha256(job.manifest)) for job in jobs]
-    known = [cache.get(key) for key in keys]
-    missing = [job for job, value in zip(jobs, known, strict=True) if value is None]
-    fresh = _read_all(missing, processes)
-    for key, value in zip(keys, known, strict=True):
-        if value is None:
-            value = next(fresh)  # noqa: PLW2901 (the cached one is not there)
-            cache.put(key, value)
-        yield value
+def _run(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
+    keyed = [replace(job, key=_key(job, reader)) for job in jobs]
+    known = {job.key: reader.cache.get(job.key) for job in keyed}
+    fresh = iter(_read_all([job for job in keyed if known[job.key] is None], reader, processes))
+    for job in keyed:
+        yield known[job.key] or next(fresh)
 
 
-def _read_all(jobs: Sequence[_Job], processes: int) -> Iterator[FileAggregate]:
+def _key(job: _Job, reader: _Reader) -> str:
+    return cache_key(job.file, file_sha256(job.path), file_sha256(job.manifest), reader.evidence.fingerprint)
+
+
+def _read_all(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
     """In order. More than one process where there is enough to read and the system can fork."""
+    global _reader  # noqa: PLW0603 (set before forking, so that the workers have it)
+    _reader = reader
     enough = sum(job.path.stat().st_size for job in jobs) >= WORTH_A_PROCESS
     if not enough or processes < 2 or "fork" not in multiprocessing.get_all_start_methods():
         yield from map(_read, jobs)
@@ -114,7 +147,8 @@ def _read_all(jobs: Sequence[_Job], processes: int) -> Iterator[FileAggregate]:
 
 
 def _read(job: _Job) -> FileAggregate:
-    entry = _entries[job.suite]
+    assert _reader is not None
+    entry = _reader.entries[job.suite]
     records: list[UnitRecord] = []
     notices: list[Notice] = []
     for line in read_lines(job.path, entry.record, file=job.file, model=job.model, suite=job.suite):
@@ -123,7 +157,10 @@ def _read(job: _Job) -> FileAggregate:
         else:
             records.append(line)
     manifest, faults = read_manifest(job.manifest, job.file)
-    result, _ = aggregate(
+    protocol = current_protocol(records, manifest)
+    current = [record for record in records if record.protocol == protocol]
+    pages, numbers = _reader.evidence(current, job.model, job.suite)
+    result = aggregate(
         entry,
         model=job.model,
         file=job.file,
@@ -131,7 +168,10 @@ def _read(job: _Job) -> FileAggregate:
         records=records,
         manifest=manifest,
         notices=(*notices, *faults),
+        pages=numbers,
+        evidence=str(_reader.cache.place(job.key)),
     )
+    _reader.cache.put(job.key, result, pages)
     return result
 
 

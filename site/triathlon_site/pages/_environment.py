@@ -44,6 +44,14 @@ class Environment:
         return self._jinja.get_template(f"{template}.html.jinja").render(**context)
 
     @cached_property
+    def fingerprint(self) -> str:
+        """Hash of every template and asset."""
+        digest = hashlib.sha256()
+        for path in sorted(path for path in self._templates.rglob("*") if path.is_file()):
+            digest.update(path.read_bytes())
+        return digest.hexdigest()
+
+    @cached_property
     def assets(self) -> dict[str, str]:
         """Source name → published path with a content hash, so that a browser may keep a file for ever."""
         return {name: self._published(name, content) for name, content in self.asset_contents.items()}

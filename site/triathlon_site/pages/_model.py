@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from triathlon_site.load import Results
+from triathlon_site.evidence import evidence_path
+from triathlon_site.load import FileAggregate, Results
 from triathlon_site.pages._figures import Figure, board_figures, neighbours
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Cell, Draft, board_page, cell
@@ -22,6 +23,24 @@ class ModelBoard:
     """Models that the board ranks."""
 
 
+@dataclass(frozen=True, slots=True)
+class TaskLink:
+    """One unit: how it ended, and where its evidence is."""
+
+    label: str
+    outcome: str
+    path: str
+    known_parents: bool | None
+    """Whether the problems that it was evolved from are all solved; None where there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteTasks:
+    suite: str
+    tasks: tuple[TaskLink, ...]
+    outcomes: tuple[tuple[str, int], ...]
+
+
 def drafts(
     boards: Sequence[Board],
     overalls: Mapping[str, Overall],
@@ -38,9 +57,35 @@ def drafts(
             "files": files,
             "card": list(_card(models[model])),
             "notices": [notice for file in files for notice in file.notices],
+            "tasks_page": tasks_page(models[model]),
             "outcomes": sorted({outcome for file in files for outcome in file.outcomes}),
         }
         yield Draft(models[model].page, "model", context)
+        yield _tasks(models[model], files)
+
+
+def tasks_page(info: ModelInfo) -> str:
+    return f"models/{info.slug}-tasks.html"
+
+
+def _tasks(info: ModelInfo, files: Sequence[FileAggregate]) -> Draft:
+    """Every unit of a model with a link to its evidence."""
+    passed = {
+        task.task_id: task.outcome == "passed" for file in files for task in file.tasks if not task.parents
+    }
+    suites = [
+        SuiteTasks(file.suite, tuple(_links(info, file, passed)), tuple(sorted(file.outcomes.items())))
+        for file in files
+    ]
+    return Draft(tasks_page(info), "model-tasks", {"info": info, "suites": suites})
+
+
+def _links(info: ModelInfo, file: FileAggregate, passed: Mapping[str, bool]) -> Iterator[TaskLink]:
+    for index, task in enumerate(file.tasks):
+        path = f"{evidence_path(info.slug, file.suite, task.page)}#u{index}" if task.page else ""
+        label = task.task_id if not task.sample else f"{task.task_id}, sample {task.sample + 1}"
+        known = [passed[parent] for parent in task.parents if parent in passed]
+        yield TaskLink(label, task.outcome, path, known_parents=all(known) if known else None)
 
 
 def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ModelBoard:

@@ -1,0 +1,93 @@
+"""The units of one results file as pages of about 100 kB."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
+
+from triathlon_runner.records import EvolvedRecord, LoopRecord, LoopStep, RuntimeRecord, UnitRecord
+from triathlon_site.evidence._words import Words, changed_words
+
+PAGE_CHARACTERS: Final = 100_000
+LONGEST_TEXT: Final = 12_000
+"""Of a longer text, beginning and end are shown: the results file has it whole."""
+KEPT_AT_END: Final = 2_000
+
+
+class Renderer(Protocol):
+    """What fills a template."""
+
+    def render(self, template: str, **context: object) -> str: ...
+
+
+def evidence_path(slug: str, suite: str, page: int) -> str:
+    """Where one page of evidence lies on the site."""
+    name = re.sub(r"[^a-z0-9.+_-]", "-", suite.lower())
+    digest = "" if name == suite.replace("/", "-") else f"-{hashlib.sha256(suite.encode()).hexdigest()[:6]}"
+    return f"evidence/{slug}/{name}{digest}-{page}.html"
+
+
+def render_evidence(
+    records: Sequence[UnitRecord], renderer: Renderer, *, slug: str, model: str, suite: str
+) -> tuple[list[str], list[int]]:
+    """The pages, and for each record the number of its page. Record i has the anchor `u<i>`."""
+    articles = [
+        renderer.render(
+            "partials/unit",
+            record=record,
+            anchor=f"u{index}",
+            kind=_kind(record),
+            steps=_film(record),
+            cut=cut,
+        )
+        for index, record in enumerate(records)
+    ]
+    pages, numbers = [], []
+    for number, group in enumerate(_grouped(articles), start=1):
+        pages.append("".join(group))
+        numbers += [number] * len(group)
+    context = {"root": "../../", "model": model, "slug": slug, "suite": suite, "count": len(pages)}
+    return (
+        [
+            renderer.render("evidence", articles=body, page=number, **context)
+            for number, body in enumerate(pages, 1)
+        ],
+        numbers,
+    )
+
+
+def cut(text: str) -> str:
+    """A text short enough to read."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    head, tail = text[: LONGEST_TEXT - KEPT_AT_END], text[-KEPT_AT_END:]
+    return f"{head}\n\n[… {len(text) - LONGEST_TEXT:,} characters left out …]\n\n{tail}"
+
+
+def _kind(record: UnitRecord) -> str:
+    kinds = {LoopRecord: "loop", RuntimeRecord: "runtime", EvolvedRecord: "evolved"}
+    return kinds.get(type(record), "other")
+
+
+def _film(record: UnitRecord) -> list[tuple[LoopStep, list[Words]]]:
+    """The steps of a loop, each with its prompt's words compared with those of the prompt before."""
+    if not isinstance(record, LoopRecord):
+        return []
+    steps = record.loops
+    return [
+        (step, changed_words(steps[i - 1].prompt, step.prompt) if i else [Words("same", step.prompt)])
+        for i, step in enumerate(steps)
+    ]
+
+
+def _grouped(articles: Sequence[str]) -> Iterator[list[str]]:
+    group: list[str] = []
+    size = 0
+    for article in articles:
+        if group and size + len(article) > PAGE_CHARACTERS:
+            yield group
+            group, size = [], 0
+        group.append(article)
+        size += len(article)
+    if group:
+        yield group

@@ -1,0 +1,38 @@
+"""Which words changed from one prompt to the next."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final, Literal
+
+_TOKENS: Final = re.compile(r"\s+|\w+|[^\w\s]")
+LONGEST: Final = 600
+"""Tokens from which on a comparison costs more than it shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A run of text that stayed, came or went."""
+
+    kind: Literal["same", "new", "gone"]
+    text: str
+
+
+def changed_words(before: str, after: str) -> list[Words]:
+    """`after` with what is new marked, and what went in its place; all new where the texts are long."""
+    old, new = _TOKENS.findall(before), _TOKENS.findall(after)
+    if len(old) > LONGEST or len(new) > LONGEST:
+        return [Words("same", after)]
+    return list(_runs(old, new))
+
+
+def _runs(old: list[str], new: list[str]) -> Iterator[Words]:
+    for operation, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if operation == "equal":
+            yield Words("same", "".join(new[j1:j2]))
+            continue
+        if gone := "".join(old[i1:i2]).strip():
+            yield Words("gone", gone)
+        if j2 > j1:
+            yield Words("new", "".join(new[j1:j2]))
