@@ -4,18 +4,25 @@ A set is the folder `prompts/` of a discipline's package, one jinja2 template a 
 folder holds `<discipline>/<name>.txt` for the templates to replace; the others stay.
 """
 
+import functools
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from triathlon_runner.errors import UserError
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=False)
+
+
+@functools.lru_cache(maxsize=256)
+def _template(text: str) -> Template:
+    """Compiled once: a runtime suite renders thousands of questions from a dozen templates."""
+    return _ENVIRONMENT.from_string(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,7 @@ class PromptSet:
             UserError: the template is broken or asks for a value that this discipline does not give.
         """
         try:
-            return _ENVIRONMENT.from_string(self.templates[name]).render(values)
+            return _template(self.templates[name]).render(values)
         except TemplateError as error:
             given = ", ".join(sorted(values))
             raise UserError(

@@ -8,6 +8,8 @@ from triathlon_runner.records._base import Outcome, Reply, Strict, UnitRecord
 class AnswerRecord(Strict):
     """One question's answer, judged."""
 
+    question: str = ""
+    """What was asked, in a sentence or two; the program and the input stand in the unit."""
     reply: Reply
     answer: str | None
     """What was taken out of the reply; None where nothing could be."""
@@ -15,6 +17,8 @@ class AnswerRecord(Strict):
     """Every answer that would be right, as text."""
     outcome: Outcome
     correct: bool
+    why: str = ""
+    """What was wrong, in words; empty where the answer is right."""
 
 
 class StatementRecord(Strict):
@@ -35,6 +39,8 @@ class RuntimeRecord(UnitRecord):
     program_id: str
     program: str
     """The program text whose lines the questions name."""
+    setup: str = ""
+    """What a test's set-up did before the input; its execution is not asked about."""
     input: str
     """The call or test that is made, as text."""
     statements: tuple[StatementRecord, ...]

@@ -1,0 +1,56 @@
+"""The runtime discipline (REval): what does a program do while it runs, and do the answers fit together?"""
+
+from triathlon_runner.runtime._asking import KINDS, STYLES, Kind, Style
+from triathlon_runner.runtime._catalogue import DATASETS, catalogue, question_source, suite_from_file
+from triathlon_runner.runtime._metrics import (
+    AVERAGE,
+    IC,
+    METRICS,
+    STEPS,
+    Repeats,
+    chain,
+    consistency_score,
+    over_repeats,
+)
+from triathlon_runner.runtime._questions import (
+    FilterReport,
+    InputQuestions,
+    ProgramQuestions,
+    QuestionFile,
+    StatementQuestion,
+    Value,
+    count_questions,
+    read_questions,
+    write_questions,
+)
+from triathlon_runner.runtime._suite import QuestionsNotBuiltError, RuntimeSuite
+
+__all__ = [
+    "AVERAGE",
+    "DATASETS",
+    "IC",
+    "KINDS",
+    "METRICS",
+    "STEPS",
+    "STYLES",
+    "FilterReport",
+    "InputQuestions",
+    "Kind",
+    "ProgramQuestions",
+    "QuestionFile",
+    "QuestionsNotBuiltError",
+    "Repeats",
+    "RuntimeSuite",
+    "StatementQuestion",
+    "Style",
+    "Value",
+    "catalogue",
+    "chain",
+    "consistency_score",
+    "count_questions",
+    "over_repeats",
+    "question_source",
+    "read_questions",
+    "suite_from_file",
+    "write_questions",
+]

@@ -1,0 +1,74 @@
+"""Taking the answer out of a reply: strict about what counts, fair about how it is written.
+
+Nothing here executes what a model wrote.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.runtime._asking import Style
+
+_OPEN: Final = re.compile(r"\[ANSWER\]", re.IGNORECASE)
+_CLOSE: Final = re.compile(r"\[/ANSWER\]?", re.IGNORECASE)
+_END_OF_THOUGHT: Final = re.compile(r"\[/THOUGHT\]", re.IGNORECASE)
+_CUT_TAG: Final = re.compile(r"\[/?(?:A|AN|ANS|ANSW|ANSWE|ANSWER)?$", re.IGNORECASE)
+_FENCE: Final = re.compile(r"\A```[\w+-]*\n(.*?)\n?```\Z", re.DOTALL)
+_UNFINISHED: Final = {
+    Finish.REFUSED: (Outcome.REFUSED, "the model refused"),
+    Finish.CONTEXT_OVERFLOW: (Outcome.CONTEXT_OVERFLOW, "the prompt did not fit the model's context"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The answer of a reply, or why there is none."""
+
+    text: str | None
+    outcome: Outcome | None = None
+    """Named where there is no text."""
+    why: str = ""
+
+
+def take_answer(reply: Reply, style: Style) -> Taken:
+    """What stands in the answer tags; without tags the whole reply to a direct question.
+
+    The closing tag is the stop sequence, so it is mostly missing; it may also be cut short.
+    """
+    if reply.finish in _UNFINISHED:
+        outcome, why = _UNFINISHED[reply.finish]
+        return Taken(None, outcome, why)
+    cut = reply.finish is Finish.LENGTH
+    inside = _inside(reply.text, style)
+    if inside is None:
+        why = "the chain of thought never came to an answer"
+        return Taken(None, Outcome.TRUNCATED if cut else Outcome.NO_ANSWER, why)
+    text, closed = inside
+    if cut and not closed:
+        return Taken(None, Outcome.TRUNCATED, "the reply was cut at the token limit")
+    text = _plain(text)
+    return Taken(text) if text else Taken(None, Outcome.NO_ANSWER, "the answer is empty")
+
+
+def _inside(text: str, style: Style) -> tuple[str, bool] | None:
+    """The answer as written and whether it was closed; None where a chain of thought has no answer."""
+    thought = _END_OF_THOUGHT.search(text)
+    rest = text[thought.end() :] if thought else text
+    opening = _OPEN.search(rest)
+    if opening is None and style == "cot" and thought is None:
+        return None
+    if opening is not None:
+        rest = rest[opening.end() :]
+    closing = _CLOSE.search(rest)
+    return (rest[: closing.start()], True) if closing else (rest, False)
+
+
+def _plain(text: str) -> str:
+    """The answer without a tag that was cut short, code fence and outer blank space."""
+    text = _CUT_TAG.sub("", text.strip()).strip()
+    fenced = _FENCE.match(text)
+    text = fenced[1].strip("\n") if fenced else text
+    if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
+        text = text[1:-1]
+    return text.strip()

@@ -1,0 +1,326 @@
+"""Assertions with a masked side, and the filling that an answer gives them.
+
+An answer is taken only as a filling: it must repeat the masked text, and what stands in place of `??` must be
+an expression that computes with values alone. So nothing that a model wrote decides what is executed, and an
+answer that does not call the program can't be right.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_runner.runtime._syntax import imported, parse
+
+MASK: Final = "??"
+_HOLE: Final = re.compile(r"HOLE_(\d+)_")
+_MAX_ANSWER: Final = 20_000
+
+_MODULES: Final = frozenset(
+    {"math", "cmath", "datetime", "decimal", "fractions", "collections", "itertools", "string", "statistics",
+     "numpy", "operator", "re"}
+)  # fmt: skip
+_FUNCTIONS: Final = frozenset(
+    {"abs", "all", "any", "array", "bool", "bytes", "chr", "complex", "date", "dict", "divmod", "enumerate",
+     "float", "frozenset", "int", "len", "list", "max", "min", "ord", "pow", "range", "repr", "reversed",
+     "round", "set", "sorted", "str", "sum", "tuple", "zip", "Counter", "OrderedDict", "defaultdict", "deque",
+     "Decimal", "Fraction", "nan", "inf", "np", "numpy", "datetime", "math"}
+)  # fmt: skip
+_EXPRESSIONS: Final = (
+    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare,
+    ast.Subscript, ast.Slice, ast.Attribute, ast.Name, ast.Call, ast.keyword, ast.Starred, ast.ListComp,
+    ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.IfExp, ast.expr_context, ast.operator,
+    ast.unaryop, ast.boolop, ast.cmpop,
+)  # fmt: skip
+
+
+class DodgeError(ValueError):
+    """The answer does not complete the assertion that was asked; the message says in which way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A masked text and what stood behind its masks."""
+
+    text: str
+    originals: tuple[str, ...]
+
+    def completed(self, fillings: Mapping[int, ast.expr] | None = None) -> str:
+        """The text with its masks filled, by default with what stood there."""
+        given = fillings or {number: _expression(text) for number, text in enumerate(self.originals)}
+        return ast.unparse(_Fill(given).visit(read_masked(self.text)))
+
+
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def read_masked(text: str) -> ast.Module:
+    """The syntax tree, each mask a name `HOLE_<n>_`.
+
+    Raises:
+        SyntaxError: it does not parse.
+    """
+    numbers = iter(range(len(text)))
+    tree = parse(re.sub(re.escape(MASK), lambda _: f"HOLE_{next(numbers)}_", text))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = _HOLE.sub(MASK, node.value)
+    order = [hole for node in _in_order(tree) if (hole := _hole(node)) is not None]
+    renumbered = {old: new for new, old in enumerate(order)}
+    for node in ast.walk(tree):
+        hole = _hole(node)
+        if hole is not None and isinstance(node, ast.Name):
+            node.id = f"HOLE_{renumbered[hole]}_"
+    return tree
+
+
+def _in_order(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _in_order(child)
+
+
+def _hole(node: ast.AST) -> int | None:
+    found = _HOLE.fullmatch(node.id) if isinstance(node, ast.Name) else None
+    return int(found[1]) if found else None
+
+
+class _Fill(ast.NodeTransformer):
+    def __init__(self, fillings: Mapping[int, ast.expr]) -> None:
+        self._fillings = fillings
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        hole = _hole(node)
+        return node if hole is None else self._fillings[hole]
+
+
+def originals(masked: str, complete: str) -> tuple[str, ...]:
+    """What stands behind the masks, read off the same text without them.
+
+    Raises:
+        DodgeError: the texts differ in more than the masks.
+    """
+    found = _fillings(read_masked(masked), parse(complete))
+    return tuple(ast.unparse(found[number]) for number in range(len(found)))
+
+
+def fill(masked: Masked, answer: str, program: str) -> str:
+    """The completed text that an answer stands for, safe to execute in the sandbox.
+
+    Raises:
+        DodgeError: the answer is no completion of the masked text.
+    """
+    if len(answer) > _MAX_ANSWER:
+        raise DodgeError(f"{len(answer)} characters are no assertion")
+    try:
+        given = _without_self(parse(answer))
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise DodgeError(f"the answer does not parse: {error}") from None
+    template = read_masked(masked.text)
+    try:
+        fillings = _fillings(template, given)
+        _check(masked, template, fillings, parse(program))
+        return masked.completed(fillings)
+    except RecursionError:
+        raise DodgeError("the answer is nested too deep") from None
+
+
+class _WithoutSelf(ast.NodeTransformer):
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        own = isinstance(node.value, ast.Name) and node.value.id == "self" and node.attr.startswith("assert")
+        return ast.copy_location(ast.Name(node.attr, node.ctx), node) if own else node
+
+
+def _without_self(tree: ast.Module) -> ast.Module:
+    """`self.assertEqual` is written `assertEqual` in questions; both are taken."""
+    _WithoutSelf().visit(tree)
+    return tree
+
+
+def without_self(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The same for the statements of a test."""
+    return _without_self(ast.Module(statements, [])).body
+
+
+def _fillings(template: ast.Module, given: ast.Module) -> dict[int, ast.expr]:
+    wanted = template.body
+    missing = len(wanted) - len(given.body)
+    if missing < 0:
+        raise DodgeError("the answer holds statements that the question does not have")
+    # Leading statements that set something up need not be repeated.
+    if any(_asserts(statement) for statement in wanted[:missing]):
+        raise DodgeError("the answer leaves an assertion out")
+    found: dict[int, ast.expr] = {}
+    for statement, other in zip(wanted[missing:], given.body, strict=True):
+        _match(statement, other, found)
+    return found
+
+
+def _asserts(statement: ast.stmt) -> bool:
+    return any(
+        isinstance(node, ast.Assert)
+        or _hole(node) is not None
+        or (isinstance(node, ast.Name) and node.id.startswith("assert"))
+        for node in ast.walk(statement)
+    )
+
+
+def _match(wanted: object, given: object, found: dict[int, ast.expr]) -> None:
+    """Walks both trees at once and collects what stands in the holes."""
+    if isinstance(wanted, ast.AST):
+        hole = _hole(wanted)
+        if hole is not None and isinstance(given, ast.expr):
+            found[hole] = given
+            return
+        if type(wanted) is not type(given):
+            raise DodgeError("the answer is another statement than the question's")
+        for name in wanted._fields:
+            if name not in ("ctx", "kind", "type_comment"):
+                _match(getattr(wanted, name, None), getattr(given, name, None), found)
+    elif isinstance(wanted, list):
+        if not isinstance(given, list) or len(wanted) != len(given):
+            raise DodgeError("the answer is another statement than the question's")
+        for one, other in zip(wanted, given, strict=True):
+            _match(one, other, found)
+    elif wanted != given or type(wanted) is not type(given):
+        raise DodgeError("the answer is another statement than the question's")
+
+
+def _check(
+    masked: Masked, template: ast.Module, fillings: Mapping[int, ast.expr], program: ast.Module
+) -> None:
+    names = _Names.of(template, program)
+    for statement in template.body:
+        for node in ast.walk(statement):
+            for part in _assertion_parts(node):
+                holes = [hole for inner in ast.walk(part) if (hole := _hole(inner)) is not None]
+                for hole in holes:
+                    original = masked.originals[hole] if hole < len(masked.originals) else None
+                    _check_filling(fillings[hole], original, names, calls=names.tainted(part))
+
+
+def _assertion_parts(node: ast.AST) -> list[ast.AST]:
+    if isinstance(node, ast.Assert):
+        return [node.test]
+    return [node] if _is_assertion(node) else []
+
+
+def _check_filling(filling: ast.expr, original: str | None, names: "_Names", *, calls: bool) -> None:
+    if any(_hole(node) is not None or _is_mask(node) for node in ast.walk(filling)):
+        raise DodgeError("the answer leaves a mask in")
+    if original is not None and ast.dump(filling) == ast.dump(_expression(original)):
+        return
+    _check_expression(filling, names)
+    if calls and names.tainted(filling):
+        raise DodgeError("the answer reads the value off the program instead of giving it")
+    if not calls and not _calls_program(filling, names):
+        raise DodgeError("the assertion does not call the program")
+
+
+def _is_mask(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value == MASK
+
+
+def _calls_program(filling: ast.expr, names: "_Names") -> bool:
+    """Whether a filling uses the program for more than a statement that holds of itself."""
+    for node in ast.walk(filling):
+        if isinstance(node, (ast.BoolOp, ast.IfExp)):
+            return False
+        if isinstance(node, ast.Compare):
+            sides = [ast.dump(side) for side in (node.left, *node.comparators)]
+            if len(set(sides)) < len(sides):
+                return False
+    uses = (ast.Call, ast.Attribute, ast.Subscript)
+    return any(isinstance(node, uses) and names.tainted(node) for node in ast.walk(filling))
+
+
+def _check_expression(filling: ast.expr, names: "_Names") -> None:
+    local = {
+        node.id
+        for node in ast.walk(filling)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    for node in ast.walk(filling):
+        if not isinstance(node, _EXPRESSIONS):
+            raise DodgeError(f"{type(node).__name__} has no place in a value")
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+            raise DodgeError(f"the name {node.attr!r} has no place in a value")
+        if isinstance(node, ast.Name) and not (node.id in local or names.allows(node.id)):
+            raise DodgeError(f"the name {node.id!r} has no place in a value")
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What the names of a test stand for."""
+
+    program: frozenset[str]
+    """Names that the program defines, and those of the test that hold something that it made."""
+    plain: frozenset[str]
+    """Names that hold values of the test's own, functions of values, and modules of these."""
+
+    @classmethod
+    def of(cls, template: ast.Module, program: ast.Module) -> "_Names":
+        modules = {name for name, module in imported(program) if module.partition(".")[0] in _MODULES}
+        tainted = {"self", *_defined(program)}
+        known = _FUNCTIONS | modules
+        for node in _in_order(template):
+            for target, value in _assignments(node):
+                names = _read(target)
+                if _read(value) & tainted or not _read(value) <= known:
+                    tainted |= names
+                known |= names
+            if isinstance(node, ast.Call) and _read(node) & tainted and not _is_assertion(node):
+                # What the program is handed it may change.
+                tainted |= {
+                    name for part in (*node.args, *node.keywords) for name in _read(part)
+                } - _FUNCTIONS
+        return cls(frozenset(tainted), frozenset(known - tainted))
+
+    def allows(self, name: str) -> bool:
+        return name in self.plain or name in self.program
+
+    def tainted(self, node: ast.AST) -> bool:
+        return any(isinstance(part, ast.Name) and part.id in self.program for part in ast.walk(node))
+
+
+def _read(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _is_assertion(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("assert")
+    )
+
+
+def _defined(program: ast.Module) -> Iterator[str]:
+    for statement in program.body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield statement.name
+        elif isinstance(
+            statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.With, ast.If, ast.Try)
+        ):
+            yield from (
+                node.id
+                for node in ast.walk(statement)
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            )
+
+
+def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    match node:
+        case ast.Assign():
+            yield from ((target, node.value) for target in node.targets)
+        case ast.AugAssign():
+            yield node.target, node.value
+        case ast.AnnAssign(value=ast.expr() as value):
+            yield node.target, value
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            yield node.target, node.iter
+        case ast.withitem(optional_vars=ast.expr() as target):
+            yield target, node.context_expr
+        case ast.NamedExpr():
+            yield node.target, node.value

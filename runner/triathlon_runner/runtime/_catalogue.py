@@ -1,0 +1,141 @@
+"""The suites of this discipline: our own programs, DREval's official questions, and those that we build."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+from triathlon_runner.datasets import DataFile, DataStore, core, official
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Discipline, RuntimeRecord
+from triathlon_runner.runtime._asking import PAPER_REPEATS, PAPER_TEMPERATURE, STYLES, Asker, Style
+from triathlon_runner.runtime._metrics import METRICS
+from triathlon_runner.runtime._official import classeval_subjects, dreval_subjects, humaneval_subjects
+from triathlon_runner.runtime._programs import Subject, class_subject, function_subject
+from triathlon_runner.runtime._source import FileSource, QuestionSource
+from triathlon_runner.runtime._suite import RuntimeSuite
+from triathlon_runner.suites import DataSetInfo, SuiteEntry
+
+
+@dataclass(frozen=True, slots=True)
+class _DataSet:
+    name: str
+    title: str
+    source: Callable[[DataStore], QuestionSource]
+    core: bool = False
+
+
+def _core_data() -> DataSetInfo:
+    parts = f"{core.sha256('seeds')}{core.sha256('classes')}"
+    return DataSetInfo("core seeds and classes", core.VERSION, hashlib.sha256(parts.encode()).hexdigest())
+
+
+def core_subjects() -> Sequence[Subject]:
+    """Our own functions and classes."""
+    return [*map(function_subject, core.problems("seeds")), *map(class_subject, core.classes())]
+
+
+def _core_source(store: DataStore) -> QuestionSource:
+    return QuestionSource(_core_data(), core_subjects, store.cache / "questions", shipped="core.json")
+
+
+def _official_source(
+    file: DataFile, subjects: Callable[[DataStore], Sequence[Subject]]
+) -> Callable[[DataStore], QuestionSource]:
+    def source(store: DataStore) -> QuestionSource:
+        found = subjects(store)  # here, so that missing data is said before anything runs
+        info = DataSetInfo(file.name, file.version, file.sha256)
+        return QuestionSource(info, lambda: found, store.cache / "questions")
+
+    return source
+
+
+DATASETS: Final = {
+    one.name: one
+    for one in (
+        _DataSet("core", "core programs", _core_source, core=True),
+        _DataSet(
+            "dreval", "DREval, its own questions", _official_source(official.DREVAL_TASKS, dreval_subjects)
+        ),
+        _DataSet(
+            "humaneval",
+            "HumanEval, our questions",
+            _official_source(official.HUMANEVAL_PLUS, humaneval_subjects),
+        ),
+        _DataSet(
+            "classeval", "ClassEval, our questions", _official_source(official.CLASSEVAL, classeval_subjects)
+        ),
+    )
+}
+"""By name, as `questions build --dataset` takes it."""
+
+
+def question_source(dataset: str, store: DataStore) -> QuestionSource:
+    """The questions of one data set.
+
+    Raises:
+        KeyError: no data set has this name.
+        DataUnavailableError: its data can't be had.
+    """
+    return DATASETS[dataset].source(store)
+
+
+def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
+    """All suites: each data set greedily in both styles, and each as the paper samples, five times at 0.8.
+
+    Args:
+        prompts: a folder whose `runtime/<name>.txt` replace our prompts.
+    """
+    return tuple(
+        _entry(dataset, style, sampled=sampled, prompts=prompts)
+        for dataset, sampled, style in product(DATASETS.values(), (False, True), STYLES)
+    )
+
+
+def suite_id(dataset: str, style: Style, *, sampled: bool) -> str:
+    """`runtime/core`, `runtime/core@cot`, `runtime/core@sampled`, `runtime/core@cot-sampled`."""
+    parts = [name for name, there in (("cot", style == "cot"), ("sampled", sampled)) if there]
+    return f"runtime/{dataset}" + (f"@{'-'.join(parts)}" if parts else "")
+
+
+def _entry(dataset: _DataSet, style: Style, *, sampled: bool, prompts: Path | None) -> SuiteEntry:
+    own = suite_id(dataset.name, style, sampled=sampled)
+    plain = suite_id(dataset.name, "direct", sampled=False)
+    temperature = PAPER_TEMPERATURE if sampled else 0.0
+
+    def build(store: DataStore) -> RuntimeSuite:
+        source = dataset.source(store)
+        return RuntimeSuite(
+            own, source.data, Asker(load_prompts("runtime", prompts), style), source, temperature
+        )
+
+    manner = " (chain of thought)" if style == "cot" else ""
+    return SuiteEntry(
+        id=own,
+        title=f"Runtime behaviour: {dataset.title}{manner}" + (", sampled" if sampled else ""),
+        discipline=Discipline.RUNTIME,
+        metrics=METRICS,
+        record=RuntimeRecord,
+        build=build,
+        core=dataset.core,
+        variant_of=None if own == plain else plain,
+        variant_kind=None if own == plain else "style" if not sampled else "sampling",
+        default_samples=PAPER_REPEATS if sampled else 1,
+    )
+
+
+def suite_from_file(path: Path, style: Style = "direct", *, sampled: bool = False) -> RuntimeSuite:
+    """A suite of a question file that somebody built.
+
+    Raises:
+        UserError: it is no question file.
+    """
+    source = FileSource(path)
+    questions = source.ready()
+    assert questions is not None
+    info = DataSetInfo(questions.dataset, questions.version, questions.sha256)
+    temperature = PAPER_TEMPERATURE if sampled else 0.0
+    name = suite_id(path.stem, style, sampled=sampled)
+    return RuntimeSuite(name, info, Asker(load_prompts("runtime"), style), source, temperature)

@@ -1,0 +1,276 @@
+"""Building questions: trace the references, choose lines and variables, check the assertions."""
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from triathlon_runner.runtime._assertions import Masked
+from triathlon_runner.runtime._check import check_assertions
+from triathlon_runner.runtime._literals import NotALiteralError, read_literal
+from triathlon_runner.runtime._masking import mask_call
+from triathlon_runner.runtime._programs import MAX_INPUTS, Candidate, Subject
+from triathlon_runner.runtime._questions import (
+    FilterReport,
+    InputQuestions,
+    ProgramQuestions,
+    StatementQuestion,
+    Value,
+    count_questions,
+)
+from triathlon_runner.runtime._select import Choice, Chosen, Site, choose, sites, watches
+from triathlon_runner.runtime._syntax import missing
+from triathlon_runner.runtime._trace import (
+    FunctionRun,
+    Observed,
+    Run,
+    TestRun,
+    Trace,
+    TraceRequest,
+    Untraced,
+    trace_runs,
+)
+from triathlon_runner.sandbox import Sandbox
+
+MAX_VALUE: Final = 400
+"""Characters of a value that is asked for: a direct answer has 256 tokens."""
+MAX_INPUT: Final = 2_000
+"""Characters of an input that is shown."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the filter report is made of."""
+
+    block_ends: int = 0
+    statements: Counter[str] = field(default_factory=Counter)
+    inputs: Counter[str] = field(default_factory=Counter)
+    programs: dict[str, str] = field(default_factory=dict)
+
+
+@cache
+def constructor_hash() -> str:
+    """Hash of everything that shapes a question: tracer, selection and masking."""
+    folder = files("triathlon_runner") / "runtime"
+    parts = [entry for entry in folder.iterdir() if entry.name.endswith(".py")]
+    parts += [entry for entry in (folder / "_sandboxed").iterdir() if entry.name.endswith(".py")]
+    wanted = {"literal.py", "tracer.py", "assertion.py", "_blocks.py", "_select.py", "_masking.py",
+              "_programs.py", "_construct.py", "_trace.py", "_questions.py", "_official.py", "_syntax.py",
+              "_literals.py", "_assertions.py", "_check.py"}  # fmt: skip
+    texts = sorted((entry.name, entry.read_text("utf-8")) for entry in parts if entry.name in wanted)
+    return hashlib.sha256(repr(texts).encode()).hexdigest()
+
+
+async def construct(
+    subjects: Iterable[Subject], sandbox: Sandbox
+) -> tuple[tuple[ProgramQuestions, ...], FilterReport]:
+    """Builds the questions of a data set.
+
+    Raises:
+        SandboxError: the sandbox itself failed.
+    """
+    tally = _Tally()
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_program(subject, sandbox, tally)) for subject in subjects]
+    programs = tuple(program for task in tasks if (program := task.result()) is not None)
+    return programs, FilterReport(
+        programs=len(programs),
+        inputs=sum(len(program.inputs) for program in programs),
+        block_ends=tally.block_ends,
+        questions=count_questions(programs),
+        left_out_statements=dict(sorted(tally.statements.items())),
+        left_out_inputs=dict(sorted(tally.inputs.items())),
+        left_out_programs=dict(sorted(tally.programs.items())),
+    )
+
+
+async def _program(subject: Subject, sandbox: Sandbox, tally: _Tally) -> ProgramQuestions | None:
+    absent = missing(subject.libraries)
+    if absent:
+        tally.programs[subject.task_id] = f"needs {', '.join(absent)}, not installed here"
+        return None
+    drafts = _drafts(subject, await _trace_twice(subject, sandbox), tally)
+    kept = await _with_true_assertions(subject, drafts, sandbox, tally)
+    if not kept:
+        tally.programs[subject.task_id] = "no input with a question"
+        return None
+    tally.block_ends += sum(draft.block_ends for draft in kept)
+    for draft in kept:
+        tally.statements.update(draft.left_out)
+    return ProgramQuestions(
+        task_id=subject.task_id,
+        program=subject.program,
+        entry_point=subject.entry_point,
+        test=subject.test,
+        libraries=tuple(sorted(subject.libraries)),
+        level=subject.level,
+        inputs=tuple(draft.questions for draft in kept),
+    )
+
+
+async def _trace_twice(subject: Subject, sandbox: Sandbox) -> list[tuple[Trace | Untraced, Trace | Untraced]]:
+    """Two traces of each input, in two processes: what differs between them depends on chance or time."""
+    wanted = watches(subject.program)
+    for pairs in (subject.pairs or {}).values():
+        for line, variable in pairs:
+            own = wanted.setdefault(line, [])
+            if variable not in own:
+                own.append(variable)
+    requests = [TraceRequest(candidate.run, wanted) for candidate in subject.candidates]
+    first = await trace_runs(sandbox, subject.program, requests, libraries=subject.libraries)
+    second = await trace_runs(sandbox, subject.program, requests, libraries=subject.libraries)
+    return list(zip(first, second, strict=True))
+
+
+class _LeaveOutError(Exception):
+    """An input falls out; the message names the rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """An input's questions before its assertion was tried."""
+
+    questions: InputQuestions
+    run: Run
+    block_ends: int
+    left_out: tuple[str, ...]
+
+
+def _drafts(
+    subject: Subject, traces: Sequence[tuple[Trace | Untraced, Trace | Untraced]], tally: _Tally
+) -> list[_Draft]:
+    places = sites(subject.program)
+    drafts: list[_Draft] = []
+    for candidate, (trace, again) in zip(subject.candidates, traces, strict=True):
+        if subject.pairs is None and len(drafts) == MAX_INPUTS:
+            break
+        try:
+            drafts.append(_draft(subject, candidate, places, _whole(trace), _whole(again)))
+        except _LeaveOutError as rule:
+            tally.inputs[str(rule)] += 1
+    return drafts
+
+
+def _whole(trace: Trace | Untraced) -> Trace:
+    """A trace that came to its end.
+
+    Raises:
+        _LeaveOutError: it did not.
+    """
+    if isinstance(trace, Untraced):
+        raise _LeaveOutError(f"not traced: {trace.reason}")
+    if trace.outcome != "returned":
+        raise _LeaveOutError("the reference raises" if trace.outcome == "raised" else trace.error)
+    return trace
+
+
+def _draft(
+    subject: Subject, candidate: Candidate, places: Sequence[Site], trace: Trace, again: Trace
+) -> _Draft:
+    given = None if subject.pairs is None else subject.pairs[candidate.index]
+    masked = candidate.masked or _masked_call(candidate, trace)
+    if given is None:
+        _check_size(candidate, masked)
+        choice, other = choose(places, trace), choose(places, again)
+        statements, left_out = _asked(choice, trace, other, again)
+    else:
+        statements, left_out = [_statement(Chosen(*pair), trace) for pair in given], []
+    if not statements:
+        raise _LeaveOutError("no line to ask about")
+    questions = InputQuestions(
+        index=candidate.index,
+        text=candidate.text,
+        setup=candidate.setup,
+        arguments=candidate.run.arguments if isinstance(candidate.run, FunctionRun) else "",
+        test_class=candidate.run.class_name if isinstance(candidate.run, TestRun) else "",
+        test_method=candidate.run.method if isinstance(candidate.run, TestRun) else "",
+        masked=masked.text,
+        originals=masked.originals,
+        statements=tuple(statements),
+    )
+    return _Draft(questions, candidate.run, len(statements) + len(left_out), tuple(left_out))
+
+
+def _masked_call(candidate: Candidate, trace: Trace) -> Masked:
+    if isinstance(candidate.run, TestRun):
+        raise _LeaveOutError("the test has no assertion that can be masked")
+    reason = _unaskable(trace.result)
+    if reason or trace.result is None:
+        raise _LeaveOutError(f"the result: {reason}")
+    return mask_call(candidate.text, trace.result.text)
+
+
+def _check_size(candidate: Candidate, masked: Masked) -> None:
+    if len(candidate.text) + len(candidate.setup) > MAX_INPUT:
+        raise _LeaveOutError(f"the input has more than {MAX_INPUT} characters")
+    if any(len(original) > MAX_VALUE for original in masked.originals):
+        raise _LeaveOutError(f"an expected value has more than {MAX_VALUE} characters")
+
+
+def _asked(
+    choice: Choice, trace: Trace, other: Choice, again: Trace
+) -> tuple[list[StatementQuestion], list[str]]:
+    """The questions of a choice, and the rules that left the rest out."""
+    kept, left_out = [], list(choice.left_out.values())
+    for chosen in choice.pairs:
+        question = _statement(chosen, trace)
+        reason = _unaskable_states(question)
+        if chosen not in other.pairs or _statement(chosen, again) != question:
+            reason = "differs from run to run"
+        if reason:
+            left_out.append(reason)
+        else:
+            kept.append(question)
+    return kept, left_out
+
+
+def _statement(chosen: Chosen, trace: Trace) -> StatementQuestion:
+    seen = trace.observed(chosen.line, chosen.variable) or trace.handed_over(chosen.line, chosen.variable)
+    return StatementQuestion(
+        line=chosen.line,
+        variable=chosen.variable,
+        executed=trace.executed(chosen.line),
+        states=tuple(Value(type=value.type, text=value.text) for value in seen),
+        next_lines=tuple(sorted(trace.successors(chosen.line))),
+    )
+
+
+def _unaskable_states(question: StatementQuestion) -> str:
+    if question.executed and not question.states:
+        return "the variable has no value there"
+    values = [Observed(value.type, value.text) for value in question.states]
+    return next((reason for value in values if (reason := _unaskable(value))), "")
+
+
+def _unaskable(value: Observed | None) -> str:
+    """Why nobody can be asked for a value; empty where one can."""
+    if value is None:
+        return "no variable (an iterator, function, class or module)"
+    if not value.text:
+        return "no literal form"
+    if len(value.text) > MAX_VALUE:
+        return f"a value has more than {MAX_VALUE} characters"
+    try:
+        read_literal(value.text)
+    except NotALiteralError:
+        return "no literal form"
+    return ""
+
+
+async def _with_true_assertions(
+    subject: Subject, drafts: Sequence[_Draft], sandbox: Sandbox, tally: _Tally
+) -> list[_Draft]:
+    """The inputs whose assertion holds once its masks are filled with what stood there."""
+    asked = [(draft.run, draft.questions.assertion.completed()) for draft in drafts]
+    problems = await check_assertions(sandbox, subject.program, asked, subject.libraries)
+    kept = []
+    for draft, problem in zip(drafts, problems, strict=True):
+        if problem:
+            tally.inputs["its assertion does not hold when completed truly"] += 1
+        else:
+            kept.append(draft)
+    return kept

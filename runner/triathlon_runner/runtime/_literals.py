@@ -1,0 +1,290 @@
+"""Literals: values as text, read without executing anything, and compared as Python would compare them.
+
+Beside Python's own literals the text may hold constructor calls that read like literals, as a `repr` does:
+`Counter({'a': 1})`, `datetime.date(2024, 5, 1)`, `array([1, 2])`, `Point(x=1, y=2)`. Known containers are
+kept as their content with a name; any other call is only a name with arguments and never made.
+"""
+
+import ast
+import cmath
+import datetime
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any, Final
+
+MAX_TEXT: Final = 20_000
+MAX_NODES: Final = 20_000
+MAX_DEPTH: Final = 60
+TOLERANCE: Final = 1e-6
+"""Floats are equal to 1e-6, as in REval's own evaluation."""
+
+
+class NotALiteralError(ValueError):
+    """The text is no literal, or larger than any answer needs to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A value of a named type: `Named("Counter", (content,), {})`, `Named("Color.RED", (), {})`."""
+
+    name: str
+    """The last part of a dotted name (of an attribute: the last two)."""
+    arguments: tuple[Any, ...] = ()
+    keywords: tuple[tuple[str, Any], ...] = ()
+
+
+_CLASS: Final = re.compile(r"<class '([\w.]+)'>")
+_ENUM: Final = re.compile(r"<([A-Za-z_][\w.]*): [^<>]*>")
+_WRAPPERS: Final = {
+    "Counter",
+    "OrderedDict",
+    "deque",
+    "array",
+    "matrix",
+    "dict_keys",
+    "dict_values",
+    "dict_items",
+}
+_PLAIN_NAMES: Final = {"nan": math.nan, "NaN": math.nan, "inf": math.inf, "Infinity": math.inf}
+_NO_BUILDING: Final = (TypeError, ValueError, OverflowError, ZeroDivisionError, InvalidOperation)
+
+
+def read_literal(text: str) -> Any:
+    """The value that a text spells.
+
+    Raises:
+        NotALiteralError: it spells none, or one larger than any answer needs to be.
+    """
+    if len(text) > MAX_TEXT:
+        raise NotALiteralError(f"{len(text)} characters are more than {MAX_TEXT}")
+    plain = _ENUM.sub(r"\1", _CLASS.sub(r"\1", text.strip()))
+    try:
+        tree = ast.parse(plain, mode="eval")
+        if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
+            raise NotALiteralError("too many parts")
+        return _value(tree.body, 0)
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
+        raise NotALiteralError(f"{shorten(text)!r} is no literal: {error}") from None
+
+
+def shorten(text: str, most: int = 80) -> str:
+    """The beginning of a text, for messages."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _value(node: ast.expr, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise NotALiteralError("nested too deep")
+    read = _READERS.get(type(node))
+    if read is None:
+        raise NotALiteralError(f"{type(node).__name__} is no part of a literal")
+    return read(node, depth + 1)
+
+
+def _values(nodes: list[ast.expr], depth: int) -> list[Any]:
+    return [_value(node, depth) for node in nodes]
+
+
+def _hashable(value: Any) -> Any:
+    """Raises TypeError for what can't stand in a set or as a key."""
+    hash(value)
+    return value
+
+
+def _dict(node: ast.Dict, depth: int) -> dict[Any, Any]:
+    if None in node.keys:
+        raise NotALiteralError("** is no part of a literal")
+    keys = [_hashable(_value(key, depth)) for key in node.keys if key is not None]
+    return dict(zip(keys, _values(node.values, depth), strict=True))
+
+
+def _signed(node: ast.UnaryOp, depth: int) -> Any:
+    number = _value(node.operand, depth)
+    if isinstance(number, bool) or not isinstance(number, (int, float, complex)):
+        raise NotALiteralError("a sign stands before numbers only")
+    if isinstance(node.op, ast.USub):
+        return -number
+    if isinstance(node.op, ast.UAdd):
+        return number
+    raise NotALiteralError(f"{type(node.op).__name__} is no part of a literal")
+
+
+def _complex(node: ast.BinOp, depth: int) -> complex:
+    left, right = _value(node.left, depth), _value(node.right, depth)
+    if (
+        isinstance(left, (int, float))
+        and isinstance(right, complex)
+        and isinstance(node.op, (ast.Add, ast.Sub))
+    ):
+        return left + right if isinstance(node.op, ast.Add) else left - right
+    raise NotALiteralError("an operation is no literal")
+
+
+def _name(node: ast.Name, _depth: int) -> Any:
+    return _PLAIN_NAMES.get(node.id, Named(node.id))
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    raise NotALiteralError("expected a name")
+
+
+def _attribute(node: ast.Attribute, _depth: int) -> Any:
+    parts = _dotted(node).split(".")
+    if parts[-1] in _PLAIN_NAMES:
+        return _PLAIN_NAMES[parts[-1]]
+    return Named(".".join(parts[-2:]))
+
+
+def _call(node: ast.Call, depth: int) -> Any:
+    name = _dotted(node.func).rpartition(".")[2]
+    arguments = tuple(_values(node.args, depth))
+    if any(keyword.arg is None for keyword in node.keywords):
+        raise NotALiteralError("** is no part of a literal")
+    keywords = {keyword.arg or "": _value(keyword.value, depth) for keyword in node.keywords}
+    build = _KNOWN.get(name)
+    if build is not None:
+        try:
+            return build(*arguments, **keywords)
+        except _NO_BUILDING:
+            pass
+    if name in _WRAPPERS and len(arguments) >= 1:
+        return Named(name, (_content(name, arguments[0]),))
+    if name == "defaultdict" and len(arguments) >= 1:
+        return Named(name, (_content(name, arguments[-1] if isinstance(arguments[-1], dict) else {}),))
+    return Named(name, arguments, tuple(sorted(keywords.items())))
+
+
+def _content(name: str, content: Any) -> Any:
+    """`OrderedDict([('a', 1)])` and `OrderedDict({'a': 1})` are the same."""
+    if name in ("OrderedDict", "defaultdict", "Counter") and isinstance(content, list):
+        try:
+            return dict(content)
+        except _NO_BUILDING:
+            return content
+    return content
+
+
+def _fraction(*parts: Any) -> Fraction:
+    """Fractions of whole numbers: `Fraction('1e99999999')` would be computed for hours."""
+    if not all(isinstance(part, int) or re.fullmatch(r"-?\d+(/\d+)?", str(part)) for part in parts):
+        raise ValueError(parts)
+    return Fraction(*parts)
+
+
+def _float(text: str | float = 0.0) -> float:
+    return float(text)
+
+
+def _sized(build: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Containers are built from containers only: `list(range(...))` could grow without bound."""
+
+    def checked(content: Any = ()) -> Any:
+        if not isinstance(content, (list, tuple, set, frozenset, dict)):
+            raise TypeError(content)
+        return build(content)
+
+    return checked
+
+
+_READERS: Final[dict[type[ast.expr], Callable[[Any, int], Any]]] = {
+    ast.Constant: lambda node, _depth: node.value,
+    ast.List: lambda node, depth: _values(node.elts, depth),
+    ast.Tuple: lambda node, depth: tuple(_values(node.elts, depth)),
+    ast.Set: lambda node, depth: set(_values(node.elts, depth)),
+    ast.Dict: _dict,
+    ast.UnaryOp: _signed,
+    ast.BinOp: _complex,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+}
+_KNOWN: Final[Mapping[str, Callable[..., Any]]] = {
+    "set": _sized(set),
+    "frozenset": _sized(frozenset),
+    "list": _sized(list),
+    "tuple": _sized(tuple),
+    "dict": _sized(dict),
+    "float": _float,
+    "Decimal": Decimal,
+    "Fraction": _fraction,
+    "date": datetime.date,
+    "datetime": datetime.datetime,
+    "time": datetime.time,
+    "timedelta": datetime.timedelta,
+}
+
+
+def equal(left: Any, right: Any) -> bool:
+    """Python's equality, but floats to 1e-6 at any depth, nan equal to nan, known containers by content."""
+    if isinstance(left, Named) or isinstance(right, Named):
+        return _equal_named(left, right)
+    if isinstance(left, (float, complex)) or isinstance(right, (float, complex)):
+        return _equal_numbers(left, right)
+    if isinstance(left, (list, tuple)):
+        return (
+            isinstance(right, type(left))
+            and len(left) == len(right)
+            and all(equal(one, other) for one, other in zip(left, right, strict=True))
+        )
+    if isinstance(left, dict):
+        return isinstance(right, dict) and _equal_dicts(left, right)
+    if isinstance(left, (set, frozenset)):
+        return isinstance(right, (set, frozenset)) and _equal_sets(left, right)
+    return bool(left == right)
+
+
+def _equal_named(left: Any, right: Any) -> bool:
+    if isinstance(left, Named) and isinstance(right, Named):
+        return (
+            left.name == right.name
+            and equal(left.arguments, right.arguments)
+            and equal(dict(left.keywords), dict(right.keywords))
+        )
+    named, plain = (left, right) if isinstance(left, Named) else (right, left)
+    wrapped = named.name in _WRAPPERS or named.name == "defaultdict"
+    return wrapped and len(named.arguments) == 1 and equal(named.arguments[0], plain)
+
+
+def _equal_numbers(left: Any, right: Any) -> bool:
+    if not (isinstance(left, (int, float, complex)) and isinstance(right, (int, float, complex))):
+        return bool(left == right)
+    if left == right:
+        return True
+    try:
+        difference = abs(left - right)
+    except OverflowError:
+        return False
+    return difference < TOLERANCE or (cmath.isnan(left) and cmath.isnan(right))
+
+
+def _equal_dicts(left: dict[Any, Any], right: dict[Any, Any]) -> bool:
+    if len(left) != len(right):
+        return False
+    if left.keys() == right.keys():
+        return all(equal(value, right[key]) for key, value in left.items())
+    return _paired(list(left.items()), list(right.items()))
+
+
+def _equal_sets(left: set[Any] | frozenset[Any], right: set[Any] | frozenset[Any]) -> bool:
+    return left == right or (len(left) == len(right) and _paired(list(left - right), list(right - left)))
+
+
+def _paired(left: list[Any], right: list[Any]) -> bool:
+    """Whether each of one side has a partner on the other; only for the few that are not equal exactly."""
+    if len(left) != len(right) or len(left) > 200:
+        return False
+    rest = list(right)
+    for one in left:
+        partner = next((other for other in rest if equal(one, other)), None)
+        if partner is None:
+            return False
+        rest.remove(partner)
+    return True

@@ -1,0 +1,157 @@
+"""The metrics of the runtime discipline, all from the records (REval, sections III-B and III-C).
+
+The cluster of every metric is the program: questions about one program stand and fall together.
+"""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from triathlon_runner.metrics import Contribution, Metric
+from triathlon_runner.records import AnswerRecord, RuntimeRecord, StatementRecord, UnitRecord
+from triathlon_runner.runtime._judge import read_coverage
+
+Pair = tuple[RuntimeRecord, StatementRecord]
+STEPS: Final = ("coverage", "state", "path", "output")
+"""The four questions, in the order in which each needs what the one before it needs."""
+
+
+def _units(records: Sequence[UnitRecord]) -> Iterator[RuntimeRecord]:
+    return (record for record in records if isinstance(record, RuntimeRecord))
+
+
+def _pairs(records: Sequence[UnitRecord]) -> Iterator[Pair]:
+    return ((unit, statement) for unit in _units(records) for statement in unit.statements)
+
+
+def _sums(parts: Iterator[tuple[str, float, float]]) -> list[Contribution]:
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for cluster, numerator, denominator in parts:
+        sums[cluster][0] += numerator
+        sums[cluster][1] += denominator
+    return [Contribution(cluster, *both) for cluster, both in sums.items()]
+
+
+def _share_right(
+    step: Literal["coverage", "state", "path"],
+) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
+    def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
+        return _sums(
+            (unit.program_id, float(_answer(statement, step).correct), 1.0)
+            for unit, statement in _pairs(records)
+        )
+
+    return contributions
+
+
+def _answer(statement: StatementRecord, step: Literal["coverage", "state", "path"]) -> AnswerRecord:
+    return {"coverage": statement.coverage, "state": statement.state, "path": statement.path}[step]
+
+
+def _output_right(records: Sequence[UnitRecord]) -> list[Contribution]:
+    """One question a (program, input): N' of the paper."""
+    return _sums((unit.program_id, float(unit.output.correct), 1.0) for unit in _units(records))
+
+
+def _f1_of_yes(records: Sequence[UnitRecord]) -> list[Contribution]:
+    """F1 = 2 TP / (2 TP + FP + FN) of the answer YES; an unusable answer to an executed line is a miss."""
+
+    def parts() -> Iterator[tuple[str, float, float]]:
+        for unit, statement in _pairs(records):
+            answer = statement.coverage.answer
+            said = answer is not None and read_coverage(answer) is True
+            true = "YES" in statement.coverage.expected
+            yield unit.program_id, 2.0 * (said and true), 2.0 * (said and true) + (said != true)
+
+    return _sums(parts())
+
+
+def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
+    """The mean of the four accuracies: output questions, being fewer, weigh as much in all as the others."""
+    units = list(_units(records))
+    statements = sum(len(unit.statements) for unit in units)
+    weight = statements / len(units) if units else 0.0
+
+    def parts() -> Iterator[tuple[str, float, float]]:
+        for unit in units:
+            right = sum(
+                answer.correct
+                for statement in unit.statements
+                for answer in (statement.coverage, statement.state, statement.path)
+            )
+            yield unit.program_id, (right + weight * unit.output.correct) / 4.0, float(len(unit.statements))
+
+    return _sums(parts())
+
+
+def chain(unit: RuntimeRecord, statement: StatementRecord) -> tuple[bool, bool, bool, bool]:
+    """R_i of the paper: whether coverage, state, path and output are right."""
+    return (
+        statement.coverage.correct,
+        statement.state.correct,
+        statement.path.correct,
+        unit.output.correct,
+    )
+
+
+def consistency_score(results: tuple[bool, bool, bool, bool]) -> float:
+    """ICS_i: 1 for 1111, 1/2 for 1110, 1/4 for 1100, 1/8 for 1000, else 0 (section III-C)."""
+    right = results.index(False) if False in results else len(results)
+    if right == 0 or any(results[right:]):
+        return 0.0
+    return 0.5 ** (len(results) - right)
+
+
+def _consistency(records: Sequence[UnitRecord]) -> list[Contribution]:
+    return _sums(
+        (unit.program_id, consistency_score(chain(unit, statement)), 1.0)
+        for unit, statement in _pairs(records)
+    )
+
+
+IC: Final = Metric(
+    id="ic",
+    title="Incremental consistency",
+    source="REval, section III-C",
+    contributions=_consistency,
+    scale=100.0,
+    maximum=100.0,
+    headline=True,
+)
+AVERAGE: Final = Metric(
+    id="average_accuracy",
+    title="Average accuracy",
+    source="REval, table III: the mean of the four accuracies",
+    contributions=_average,
+)
+METRICS: Final = (
+    IC,
+    AVERAGE,
+    Metric("coverage_accuracy", "Coverage", "REval, section III-B1 (CCP)", _share_right("coverage")),
+    Metric("coverage_f1", "Coverage F1", "REval, section III-B1 (CCP)", _f1_of_yes),
+    Metric("state_accuracy", "State", "REval, section III-B2 (PSP)", _share_right("state")),
+    Metric("path_accuracy", "Path", "REval, section III-B3 (EPP)", _share_right("path")),
+    Metric("output_accuracy", "Output", "REval, section III-B4 (OP)", _output_right),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """A metric over several samples of the same tasks."""
+
+    mean: float
+    deviation: float | None
+    """Sample standard deviation (n - 1); None for one repeat."""
+    scores: tuple[float, ...]
+
+
+def over_repeats(metric: Metric, records: Sequence[UnitRecord]) -> Repeats:
+    """The metric of each sample by itself, their mean and standard deviation (REval, table III)."""
+    samples: dict[int, list[UnitRecord]] = defaultdict(list)
+    for record in records:
+        samples[record.sample].append(record)
+    scores = tuple(metric.score(samples[sample]) for sample in sorted(samples))
+    mean = statistics.fmean(scores) if scores else float("nan")
+    return Repeats(mean, statistics.stdev(scores) if len(scores) > 1 else None, scores)

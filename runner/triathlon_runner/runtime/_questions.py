@@ -1,0 +1,144 @@
+"""What is asked about a program, with the truth: the schema of a question file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import Field, ValidationError
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.records import Strict
+from triathlon_runner.runtime._assertions import Masked
+from triathlon_runner.runtime._trace import FunctionRun, Run, TestRun
+
+SCHEMA: Final = 1
+
+
+class Value(Strict):
+    """A value and its type, as text."""
+
+    type: str
+    text: str
+    """Empty where the value has no literal form; then no answer about it is right."""
+
+    def __str__(self) -> str:
+        return f"{self.text or '(no literal form)'}; {self.type}"
+
+
+class StatementQuestion(Strict):
+    """A line and a variable, with the truth about them."""
+
+    line: int
+    """1-based: where the statement begins."""
+    variable: str
+    executed: bool
+    states: tuple[Value, ...]
+    """Every value that the variable had after the line; empty where the line ran and it had none."""
+    next_lines: tuple[int, ...]
+    """Every line that was executed next; -1 where none was."""
+
+
+class InputQuestions(Strict):
+    """The questions about one input of a program."""
+
+    index: int
+    """Position among the program's inputs, from 0."""
+    text: str
+    """The call, or the body of the test, as it is shown."""
+    setup: str = ""
+    """What the test's set-up did before; its execution is not asked about."""
+    arguments: str = ""
+    """Source of the argument tuple, for a function."""
+    test_class: str = ""
+    test_method: str = ""
+    masked: str
+    """The assertions with `??` in place of what is expected."""
+    originals: tuple[str, ...]
+    """Source of what stands behind each `??`."""
+    statements: tuple[StatementQuestion, ...]
+
+    @property
+    def assertion(self) -> Masked:
+        return Masked(self.masked, self.originals)
+
+
+class ProgramQuestions(Strict):
+    """A program and what is asked about it."""
+
+    task_id: str
+    program: str
+    entry_point: str
+    """The function that is called, or the class under test."""
+    test: str = ""
+    """The unittest module; empty for a function."""
+    libraries: tuple[str, ...] = ()
+    level: int | None = None
+    inputs: tuple[InputQuestions, ...]
+
+    def run_of(self, asked: InputQuestions) -> Run:
+        if self.test:
+            return TestRun(self.test, asked.test_class, asked.test_method, asked.text)
+        return FunctionRun(self.entry_point, asked.arguments)
+
+
+class FilterReport(Strict):
+    """How many candidates there were and which rule left how many out."""
+
+    programs: int = 0
+    """Programs with at least one question."""
+    inputs: int = 0
+    """(program, input) pairs with at least one question."""
+    block_ends: int = 0
+    """Last suitable statements of basic blocks, counted once an input."""
+    questions: int = 0
+    """(program, input, line, variable): REval's number of problems."""
+    left_out_statements: dict[str, int] = Field(default_factory=dict)
+    left_out_inputs: dict[str, int] = Field(default_factory=dict)
+    left_out_programs: dict[str, str] = Field(default_factory=dict)
+    """By task_id, the reason."""
+
+
+class QuestionFile(Strict):
+    """All questions of a data set: whoever has the file can ask them."""
+
+    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    dataset: str
+    version: str
+    sha256: str
+    """Of the data that it was built from."""
+    made_by: str
+    """Hash of the tracer and the constructor."""
+    report: FilterReport
+    programs: tuple[ProgramQuestions, ...]
+
+
+def count_questions(programs: tuple[ProgramQuestions, ...]) -> int:
+    """(program, input, line, variable) quadruples: what REval counts as its 3,152 problems (table I)."""
+    return sum(len(asked.statements) for program in programs for asked in program.inputs)
+
+
+def write_questions(questions: QuestionFile, path: Path) -> None:
+    """Writes the file: the same questions give the same bytes."""
+    text = questions.model_dump_json(by_alias=True, exclude_defaults=False, indent=1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".part")
+    partial.write_text(text + "\n", "utf-8")
+    partial.replace(path)
+
+
+def read_questions(path: Path) -> QuestionFile:
+    """Reads a question file.
+
+    Raises:
+        UserError: it is not there, or is no question file of this version.
+    """
+    try:
+        return QuestionFile.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"{str(path)!r} can't be read as a question file: {error}") from error
+    except ValidationError as error:
+        first: Mapping[str, object] = dict(error.errors(include_url=False)[0])
+        raise UserError(
+            f"{str(path)!r} is no question file of version {SCHEMA}: {first['msg']} at {first['loc']!r}, "
+            f"got {str(first.get('input'))[:80]!r}. Build it anew with `triathlon questions build`."
+        ) from error

@@ -1,0 +1,27 @@
+"""Programs that run inside the sandbox: read as text here, never executed by the runner.
+
+They use the standard library alone, for nothing else exists over there. A program is sent as one text that
+brings the files that it imports from this folder along.
+"""
+
+from importlib.resources import files
+from typing import Final
+
+_PARTS: Final = {"tracer": ("literal", "tracer"), "assertion": ("literal", "tracer", "assertion")}
+
+_LOADER: Final = """
+import sys
+from types import ModuleType
+
+for _name, _text in {parts!r}:
+    sys.modules[_name] = _module = ModuleType(_name)
+    exec(compile(_text, _name, "exec", dont_inherit=True), _module.__dict__)
+globals().update(_module.__dict__)
+"""
+
+
+def source(name: str) -> str:
+    """The text of a program of this folder, complete."""
+    folder = files(__name__)
+    parts = [(f"{__name__}.{part}", (folder / f"{part}.py").read_text("utf-8")) for part in _PARTS[name]]
+    return _LOADER.format(parts=parts)

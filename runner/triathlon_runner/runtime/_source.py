@@ -1,0 +1,100 @@
+"""Where a suite's questions come from: the package, the cache, or the constructor."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.runtime._construct import construct, constructor_hash
+from triathlon_runner.runtime._programs import Subject
+from triathlon_runner.runtime._questions import QuestionFile, read_questions, write_questions
+from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.suites import DataSetInfo
+
+
+@dataclass(frozen=True)
+class QuestionSource:
+    """A data set that questions are built from, and the places where they may lie ready."""
+
+    data: DataSetInfo
+    subjects: Callable[[], Sequence[Subject]]
+    cache: Path | None = None
+    """A folder for question files; None: build anew each time."""
+    shipped: str = ""
+    """Name of a question file of this package; it counts where it was made from the same data and code."""
+
+    @property
+    def key(self) -> str:
+        """Hash of what the questions depend on: data, tracer and constructor."""
+        text = f"{self.data.name}\0{self.data.version}\0{self.data.sha256}\0{constructor_hash()}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def ready(self) -> QuestionFile | None:
+        """The questions, where they need not be built."""
+        for path in (self._shipped_path(), self._cached_path()):
+            if path is not None and path.is_file():
+                try:
+                    found = read_questions(path)
+                except UserError:
+                    continue  # made by another version; it is built anew
+                if found.sha256 == self.data.sha256 and found.made_by == constructor_hash():
+                    return found
+        return None
+
+    def _shipped_path(self) -> Path | None:
+        if not self.shipped:
+            return None
+        return Path(str(files("triathlon_runner") / "runtime" / "questions" / self.shipped))
+
+    def _cached_path(self) -> Path | None:
+        return None if self.cache is None else self.cache / f"{self.key[:24]}.json"
+
+    async def build(self, sandbox: Sandbox) -> QuestionFile:
+        """Traces the references and keeps the questions for the next time, where there is a place to.
+
+        Raises:
+            SandboxError: the sandbox itself failed.
+        """
+        programs, report = await construct(self.subjects(), sandbox)
+        questions = QuestionFile(
+            dataset=self.data.name,
+            version=self.data.version,
+            sha256=self.data.sha256,
+            made_by=constructor_hash(),
+            report=report,
+            programs=programs,
+        )
+        path = self._cached_path()
+        if path is not None:
+            try:
+                write_questions(questions, path)
+            except OSError as error:
+                raise UserError(
+                    f"the questions can't be kept in {str(path)!r}: {error}. Make the cache folder writable."
+                ) from error
+        return questions
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """Questions that a user built, or was given, as a file."""
+
+    path: Path
+
+    def ready(self) -> QuestionFile | None:
+        """Reads the file.
+
+        Raises:
+            UserError: it is no question file.
+        """
+        return read_questions(self.path)
+
+    async def build(self, _sandbox: Sandbox) -> QuestionFile:
+        """Reads the file.
+
+        Raises:
+            UserError: it is no question file.
+        """
+        return read_questions(self.path)

@@ -1,0 +1,153 @@
+"""One (program, input): all its questions asked at once, each judged as it comes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from triathlon_runner.endpoints import Answer, Model, ModelUnavailableError, Sampling
+from triathlon_runner.errors import InfrastructureError, leaves
+from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
+from triathlon_runner.runtime._answers import take_answer
+from triathlon_runner.runtime._asking import Asker, Kind
+from triathlon_runner.runtime._judge import (
+    Judged,
+    expected_coverage,
+    expected_output,
+    expected_path,
+    expected_state,
+    judge_coverage,
+    judge_output,
+    judge_path,
+    judge_state,
+)
+from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
+from triathlon_runner.sandbox import Sandbox
+
+Judge = Callable[[str], Awaitable[Judged]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An answer as a record, with what it took."""
+
+    record: AnswerRecord
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is asked about one input."""
+
+    program: ProgramQuestions
+    asked: InputQuestions
+
+
+@dataclass(frozen=True)
+class UnitRun:
+    """One sample of one unit with one model."""
+
+    unit: Unit
+    asker: Asker
+    sampling: Sampling
+    model: Model
+    sandbox: Sandbox
+    sample: int
+
+    async def record(self, *, suite: str, task_id: str, protocol: str) -> RuntimeRecord:
+        """Asks everything, judges everything.
+
+        Raises:
+            InfrastructureError: a question has no reply, or the sandbox failed.
+        """
+        program, asked = self.unit.program, self.unit.asked
+        try:
+            async with asyncio.TaskGroup() as group:
+                output = group.create_task(self._output())
+                statements = [group.create_task(self._statement(one)) for one in asked.statements]
+        except* InfrastructureError as errors:
+            raise _worst(errors) from errors
+        answers = [answer for task in statements for answer in task.result()] + [output.result()]
+        usage = sum((answer.answer.usage for answer in answers), Usage())
+        right = all(answer.record.correct for answer in answers)
+        return RuntimeRecord(
+            suite=suite,
+            model=self.model.id,
+            task_id=task_id,
+            sample=self.sample,
+            protocol=protocol,
+            outcome=Outcome.PASSED if right else Outcome.FAILED,
+            usage=usage,
+            seconds=max(answer.answer.seconds for answer in answers),
+            style=self.asker.style,
+            program_id=program.task_id,
+            program=program.program,
+            setup=asked.setup,
+            input=asked.text,
+            statements=tuple(
+                StatementRecord(
+                    line=one.line,
+                    variable=one.variable,
+                    coverage=task.result()[0].record,
+                    state=task.result()[1].record,
+                    path=task.result()[2].record,
+                )
+                for one, task in zip(asked.statements, statements, strict=True)
+            ),
+            output=output.result().record,
+        )
+
+    async def _statement(self, one: StatementQuestion) -> tuple[_Asked, _Asked, _Asked]:
+        text = self.unit.program.program
+
+        async def coverage(answer: str) -> Judged:
+            return judge_coverage(one, answer)
+
+        async def state(answer: str) -> Judged:
+            return judge_state(one, answer)
+
+        async def path(answer: str) -> Judged:
+            return judge_path(text, one, answer)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = (
+                group.create_task(self._ask("coverage", one, expected_coverage(one), coverage)),
+                group.create_task(self._ask("state", one, expected_state(one), state)),
+                group.create_task(self._ask("path", one, expected_path(text, one), path)),
+            )
+        return tasks[0].result(), tasks[1].result(), tasks[2].result()
+
+    async def _output(self) -> _Asked:
+        program, asked = self.unit.program, self.unit.asked
+
+        async def judge(answer: str) -> Judged:
+            return await judge_output(self.sandbox, program, asked, answer)
+
+        return await self._ask("output", None, expected_output(asked), judge)
+
+    async def _ask(
+        self, kind: Kind, statement: StatementQuestion | None, expected: tuple[str, ...], judge: Judge
+    ) -> _Asked:
+        question = self.asker.question(kind, self.unit.program, self.unit.asked, statement)
+        prompt = self.asker.prompt(kind, question, completes=self.model.kind == "base")
+        answer = await self.model.ask(prompt, self.sampling, sample=self.sample)
+        taken = take_answer(answer.reply, self.asker.style)
+        if taken.text is None:
+            judged = Judged(taken.outcome or Outcome.NO_ANSWER, taken.why)
+        else:
+            judged = await judge(taken.text)
+        record = AnswerRecord(
+            question=self.asker.sentence(question),
+            reply=answer.reply,
+            answer=taken.text,
+            expected=expected,
+            outcome=judged.outcome,
+            correct=judged.correct,
+            why=judged.why,
+        )
+        return _Asked(record, answer)
+
+
+def _worst(errors: BaseExceptionGroup[InfrastructureError]) -> InfrastructureError:
+    """One error for a unit of many questions: that the model is gone for good counts before all others."""
+    found = [error for error in leaves(errors) if isinstance(error, InfrastructureError)]
+    return next((error for error in found if isinstance(error, ModelUnavailableError)), found[0])

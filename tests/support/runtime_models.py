@@ -1,0 +1,88 @@
+"""Models with a fixed way of answering runtime questions, for tests: no server, no network."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Finish, Reply, Usage
+from triathlon_runner.runtime._asking import KINDS, Asker, Kind, Style
+from triathlon_runner.runtime._judge import (
+    expected_coverage,
+    expected_output,
+    expected_path,
+    expected_state,
+)
+from triathlon_runner.runtime._questions import (
+    InputQuestions,
+    ProgramQuestions,
+    QuestionFile,
+    StatementQuestion,
+)
+
+Truth = Mapping[str, tuple[Kind, str]]
+"""By the text of a question: its kind and a right answer."""
+
+
+def truths(questions: QuestionFile, style: Style = "direct") -> Truth:
+    """The right answer to every question, found by the question's own text."""
+    asker = Asker(load_prompts("runtime"), style)
+    found: dict[str, tuple[Kind, str]] = {}
+    for program in questions.programs:
+        for asked in program.inputs:
+            for kind, statement, answer in _answers(program, asked):
+                found[asker.question(kind, program, asked, statement)] = (kind, answer)
+    return found
+
+
+def _answers(
+    program: ProgramQuestions, asked: InputQuestions
+) -> list[tuple[Kind, StatementQuestion | None, str]]:
+    found: list[tuple[Kind, StatementQuestion | None, str]] = [("output", None, expected_output(asked)[0])]
+    for one in asked.statements:
+        found.append(("coverage", one, expected_coverage(one)[0]))
+        found.append(("state", one, expected_state(one)[-1]))
+        found.append(("path", one, expected_path(program.program, one)[-1]))
+    return found
+
+
+def all_right(_kind: Kind, truth: str) -> str:
+    return truth
+
+
+def always_yes(_kind: Kind, _truth: str) -> str:
+    return "YES"
+
+
+def right_on(*kinds: Kind) -> Callable[[Kind, str], str]:
+    """Right on these kinds of question, useless on the others."""
+    assert set(kinds) <= set(KINDS)
+    return lambda kind, truth: truth if kind in kinds else "I can't tell."
+
+
+@dataclass
+class ScriptedModel:
+    """Answers each question by a rule from its kind and a right answer."""
+
+    truth: Truth
+    rule: Callable[[Kind, str], str]
+    style: Style = "direct"
+    kind: Literal["instruct", "base"] = "instruct"
+    id: str = "scripted"
+    finish: Finish = Finish.STOP
+    prompts: list[Chat | Completion] = field(default_factory=list)
+    samplings: list[Sampling] = field(default_factory=list)
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        self.prompts.append(prompt)
+        self.samplings.append(sampling)
+        if isinstance(prompt, Chat):
+            question = prompt.messages[-1].content
+            opening = "[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\n" if self.style == "cot" else "[ANSWER]\n"
+        else:
+            question = "[PYTHON]" + prompt.text.rpartition("[PYTHON]")[2].rpartition("\n[")[0]
+            opening = "step by step\n[/THOUGHT]\n[ANSWER]\n" if self.style == "cot" else ""
+        answer = self.rule(*self.truth[question])
+        reply = Reply(text=f"{opening}{answer}\n", finish=self.finish)
+        return Answer(reply, Usage(requests=1, input_tokens=10, output_tokens=2), 0.01, "scripted")
