@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -147,9 +147,7 @@ def test_ctrl_c_finishes_what_is_in_flight(tmp_path: Path, base_url: str) -> Non
     place = Place(tmp_path, base_url)
     process = place.start("run", "--suites", "loop/core")
     lines = place.root / "results/runs/scripted/loop/core.jsonl"
-    deadline = time.monotonic() + 60
-    while not (lines.exists() and lines.stat().st_size) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    _wait_until(lambda: lines.exists() and lines.stat().st_size > 0)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode in (0, 1), output
@@ -194,10 +192,18 @@ def test_a_server_that_is_not_there_leaves_units_open(tmp_path: Path) -> None:
     """Nobody listens: a clear message, nothing made up, and exit code 1 or 2 because units stay open."""
     place = Place(tmp_path, "http://127.0.0.1:9/v1")
     process = place.start("run", "--suites", "evolved/core-seeds", "--limit", "1", "--models", "scripted")
-    time.sleep(4)
+    lines = place.root / "results/runs/scripted/evolved/core-seeds.jsonl"
+    _wait_until(lines.exists)
     process.send_signal(signal.SIGINT)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 1, output
-    assert not (place.root / "results/runs/scripted/evolved/core-seeds.jsonl").read_text()
+    assert not lines.read_text()
+
+
+def _wait_until(happened: Callable[[], bool], seconds: float = 120.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
