@@ -10,7 +10,10 @@ class LoopStep(Strict):
     loop: int
     """From 1."""
     prompt: str
-    """p^j: the problem text of this loop, without the instruction around it."""
+    """p^j: the problem text of this loop, without the instruction around it; the program to be translated in
+    a translation loop."""
+    language: str | None = None
+    """What a translation loop translated into; None elsewhere, where it is Python."""
     reply: Reply
     program: str
     """What was taken out of the reply; empty where nothing could be."""
@@ -27,8 +30,8 @@ class LoopStep(Strict):
 class LoopRecord(UnitRecord):
     """One task of a loop suite.
 
-    `outcome` is `passed` where loop M passed, else that of the failing loop. Where a summary could not be had,
-    there is no next prompt: the loops so far are sustained, and the outcome is the summary's.
+    `outcome` is `passed` where loop M passed, else that of the failing loop. Where a summary could not be
+    had, there is no next prompt: the loops so far are sustained, and the outcome is the summary's.
     """
 
     max_loops: int

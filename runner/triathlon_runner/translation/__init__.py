@@ -1,0 +1,26 @@
+"""The translation loop (EVALOOOP, section 5): Python, PHP, Ruby, JavaScript, Perl and back to Python."""
+
+from triathlon_runner.translation._catalogue import catalogue, metrics
+from triathlon_runner.translation._check import LanguageCheck, check_references, report
+from triathlon_runner.translation._core import core_tasks
+from triathlon_runner.translation._languages import CHAIN, STEPS
+from triathlon_runner.translation._mbxp import joined, mbxp_tasks
+from triathlon_runner.translation._suite import TranslationSuite
+from triathlon_runner.translation._task import CoreTask, MbxpTask, TranslationTask
+
+__all__ = [
+    "CHAIN",
+    "STEPS",
+    "CoreTask",
+    "LanguageCheck",
+    "MbxpTask",
+    "TranslationSuite",
+    "TranslationTask",
+    "catalogue",
+    "check_references",
+    "core_tasks",
+    "joined",
+    "mbxp_tasks",
+    "metrics",
+    "report",
+]

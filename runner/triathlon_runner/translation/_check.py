@@ -1,0 +1,53 @@
+"""How many of a data set's own programs pass its own tests, language by language."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from triathlon_runner.records import Outcome
+from triathlon_runner.sandbox import Language, Sandbox
+from triathlon_runner.translation._languages import TITLES
+from triathlon_runner.translation._task import MbxpTask, reference
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageCheck:
+    """One language's references."""
+
+    language: Language
+    tasks: int
+    with_reference: int
+    passing: int
+    failing: tuple[int, ...]
+    """Task numbers whose reference fails its own tests."""
+
+
+async def check_references(
+    tasks: Sequence[MbxpTask], sandbox: Sandbox, languages: Sequence[Language] = tuple(Language)
+) -> tuple[LanguageCheck, ...]:
+    """Executes every reference there is with its own tests.
+
+    Raises:
+        SandboxError: our machinery failed.
+    """
+    return tuple([await _check(tasks, sandbox, language) for language in languages])
+
+
+def report(tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck]) -> Iterator[str]:
+    """The lines that a person reads."""
+    yield f"{len(tasks)} tasks have all {len(Language)} languages"
+    yield f"{'language':<12}{'references':>12}{'passing':>9}"
+    for check in checks:
+        yield f"{TITLES[check.language]:<12}{check.with_reference:>12}{check.passing:>9}"
+        if check.language is Language.PYTHON and check.failing:
+            yield f"  without a correct Python program: {', '.join(map(str, check.failing))}"
+
+
+async def _check(tasks: Sequence[MbxpTask], sandbox: Sandbox, language: Language) -> LanguageCheck:
+    programs = {task.number: reference(task.rows[language]) for task in tasks}
+    given = [task for task in tasks if programs[task.number]]
+    async with asyncio.TaskGroup() as group:
+        judged = [group.create_task(task.judge(programs[task.number], language, sandbox)) for task in given]
+    passed = [verdict.result().outcome is Outcome.PASSED for verdict in judged]
+    failing = tuple(task.number for task, right in zip(given, passed, strict=True) if not right)
+    return LanguageCheck(language, len(tasks), len(given), sum(passed), failing)

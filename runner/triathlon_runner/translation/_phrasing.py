@@ -1,0 +1,69 @@
+"""How the question for a translation is put to a model of each kind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from triathlon_runner.endpoints import Chat, Completion, Message, Sampling
+from triathlon_runner.prompts import PromptSet
+from triathlon_runner.records import Outcome, Reply
+from triathlon_runner.sandbox import Language
+from triathlon_runner.translation._extract import END_OF_EXAMPLE, continued, translated
+from triathlon_runner.translation._languages import TITLES
+from triathlon_runner.translation._task import TranslationTask
+
+MAX_TOKENS: Final = 1024
+"""As for either step of the loop (EVALOOOP, section 3.6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasing:
+    """A base model goes on with one worked example and the opening of the function."""
+
+    kind: Literal["instruct", "base"]
+    prompts: PromptSet
+
+    @property
+    def sampling(self) -> Sampling:
+        return Sampling(max_tokens=MAX_TOKENS, stop=(END_OF_EXAMPLE,) if self.kind == "base" else ())
+
+    def question(
+        self, code: str, source: Language, target: Language, task: TranslationTask, turn: int
+    ) -> Chat | Completion:
+        """Asks for the program in the next language; a conversation of its own."""
+        values = {
+            "source": TITLES[source],
+            "target": TITLES[target],
+            "source_label": source.value,
+            "target_label": target.value,
+            "code": code.strip("\n"),
+            "opening": task.opening(target).rstrip("\n"),
+        }
+        if self.kind == "instruct":
+            return Chat((Message("user", self.prompts.render("translate", **values)),), turn)
+        examples = {
+            f"example_in_{role}": self.prompts.render(f"example-{language.value}").strip("\n")
+            for role, language in (("source", source), ("target", target))
+        }
+        return Completion(self.prompts.render("base-translate", **values, **examples) + "\n", turn)
+
+    def program(self, reply: Reply, target: Language, task: TranslationTask) -> tuple[str, Outcome | None]:
+        """What is to be executed, or the outcome that says why there is nothing."""
+        if self.kind == "base":
+            return continued(reply, task.opening(target))
+        return translated(reply, target, task.name(target))
+
+    def protocol(self) -> Mapping[str, Any]:
+        """What of this shapes a result."""
+        base = self.kind == "base"
+        examples = [f"example-{language.value}" for language in Language]
+        used = ["base-translate", *examples] if base else ["translate"]
+        sampling = self.sampling
+        return {
+            "api": "completions" if base else "chat",
+            "prompts": {name: self.prompts.digest(name) for name in sorted(used)},
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_tokens": sampling.max_tokens,
+            "stop": list(sampling.stop),
+        }

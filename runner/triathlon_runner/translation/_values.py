@@ -1,0 +1,89 @@
+"""Values that cross between languages as JSON, and when two of them are the same."""
+
+import math
+from typing import Any, Final
+
+from triathlon_runner.sandbox import Language, Opaque
+
+_LARGEST_EXACT: Final = 1 << 53
+"""Beyond it a number of JavaScript's is not exact any more."""
+_RELATIVE: Final = 1e-9
+"""What writing a float down in another language may cost (Perl writes 15 digits)."""
+
+
+def crosses(value: Any) -> bool:
+    """Whether every language of the chain has this value: null, truth values, numbers, texts, lists, maps."""
+    if value is None or isinstance(value, bool | str):
+        return True
+    if isinstance(value, int):
+        return abs(value) <= _LARGEST_EXACT
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, list | tuple):
+        return all(map(crosses, value))
+    return isinstance(value, dict) and all(
+        isinstance(key, str) and crosses(item) for key, item in value.items()
+    )
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: tuples become lists."""
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return {key: plain(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def same(expected: Any, got: Any, language: Language, tolerance: float = 0.0) -> bool:
+    """Whether a program of this language returned what Python's reference did.
+
+    Numbers are compared by value, for JavaScript has one kind of them. Perl has no truth values and does not
+    tell numbers from their digits: there 1 and 0 (or nothing) stand for them, and digits for numbers.
+    """
+    if expected is None:
+        return got is None or (isinstance(got, Opaque) and got.type == "undefined")
+    if isinstance(expected, bool):
+        return got is expected or (language is Language.PERL and _perl_truth(got) is expected)
+    if isinstance(expected, int | float):
+        number = _number(got, language)
+        return number is not None and abs(expected - number) <= tolerance + _RELATIVE * abs(expected)
+    if isinstance(expected, str):
+        return bool(got == expected) or (language is Language.PERL and _digits(got) == expected)
+    if isinstance(expected, dict):
+        return _same_map(expected, got, language, tolerance)
+    return (
+        isinstance(got, list | tuple)
+        and len(got) == len(expected)
+        and all(same(left, right, language, tolerance) for left, right in zip(expected, got, strict=True))
+    )
+
+
+def _same_map(expected: dict[str, Any], got: Any, language: Language, tolerance: float) -> bool:
+    if language is Language.PHP and isinstance(got, list):  # PHP's lists are maps, an empty one too
+        got = dict(enumerate(got))
+    if not isinstance(got, dict):
+        return False
+    by_text = {str(key): item for key, item in got.items()}  # PHP makes numbers of digits
+    return by_text.keys() == expected.keys() and all(
+        same(item, by_text[key], language, tolerance) for key, item in expected.items()
+    )
+
+
+def _number(got: Any, language: Language) -> float | None:
+    if isinstance(got, str) and language is Language.PERL:
+        try:
+            got = float(got)
+        except ValueError:
+            return None
+    if isinstance(got, bool) or not isinstance(got, int | float) or not math.isfinite(got):
+        return None
+    return got
+
+
+def _perl_truth(got: Any) -> bool | None:
+    if got in (1, "1"):
+        return True
+    return False if got is None or got in (0, "0", "") else None
+
+
+def _digits(got: Any) -> str:
+    return str(got) if isinstance(got, int) and not isinstance(got, bool) else ""
