@@ -106,6 +106,8 @@ class ModelServer:
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             return await self._work(http, asked)
+        except ConnectionResetError:  # the client would not wait any longer
+            return web.Response()
         finally:
             self.in_flight -= 1
 

@@ -8,10 +8,12 @@ from urllib.parse import urlsplit
 
 import httpx2
 import openai
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, Omit
+from typing_extensions import override
 
+from triathlon_runner import __version__
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Malformed, Unreachable
+from triathlon_runner.endpoints._errors import Unreachable
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._secrets import Secrets
 
@@ -30,17 +32,38 @@ async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> As
         trust_env=not is_loopback(config.base_url),  # a proxy has no way to this machine's own servers
         event_hooks={"response": [_cap]},
     )
-    client = AsyncOpenAI(
+    client = _Client(
         base_url=config.base_url,
-        api_key=secrets.key or "none",  # by default the client would send OPENAI_API_KEY to anybody
+        api_key="kept apart",  # the headers hold the real one; by default OPENAI_API_KEY would go to anybody
         max_retries=0,
         http_client=http,
-        default_headers={**config.headers, **secrets.headers},
     )
-    if urlsplit(config.base_url).hostname != "api.openai.com":
-        client.organization = client.project = None
+    client.only_headers = {
+        "Accept": "application/json",
+        "Content-Type": "application/json",
+        "User-Agent": f"triathlon/{__version__}",
+        "Authorization": f"Bearer {secrets.key or 'none'}",
+        **config.headers,
+        **secrets.headers,
+    }
     async with client:
         yield client
+
+
+class _Client(AsyncOpenAI):
+    """Sends the headers that it is told and none that the environment or the platform add."""
+
+    only_headers: Mapping[str, str | Omit]
+
+    @property
+    @override
+    def default_headers(self) -> dict[str, str | Omit]:
+        return dict(self.only_headers)
+
+    @property
+    @override
+    def auth_headers(self) -> dict[str, str]:
+        return {}
 
 
 def is_loopback(base_url: str) -> bool:
@@ -59,19 +82,20 @@ async def post(
 
     Raises:
         Unreachable: no connection, a broken one, or no whole reply within so many seconds.
-        Malformed: a reply without end.
     """
     try:
         async with asyncio.timeout(seconds):
             response = await client.post(path, body=body, cast_to=httpx2.Response)
-            return response.status_code, response.content, response.headers
     except openai.APIStatusError as error:
-        return error.status_code, error.response.content, error.response.headers
+        response = error.response
     except TimeoutError:
-        raise Unreachable(f"no whole reply within {seconds:g} s") from None
-    except (openai.APIConnectionError, httpx2.HTTPError) as error:
+        response, failure = None, f"no whole reply within {seconds:g} s"
+    except (openai.APIConnectionError, httpx2.HTTPError, _TooLargeError) as error:
         cause = _root(error)
-        raise Unreachable(f"the connection failed: {type(cause).__name__} {cause}".strip()) from None
+        response, failure = None, f"the connection failed: {type(cause).__name__} {cause}".strip()
+    if response is None:  # raised here, so that no error carries the request and its key along
+        raise Unreachable(failure)
+    return response.status_code, response.content, response.headers
 
 
 def _root(error: BaseException) -> BaseException:
@@ -79,6 +103,10 @@ def _root(error: BaseException) -> BaseException:
     while error.__cause__ is not None:
         error = error.__cause__
     return error
+
+
+class _TooLargeError(Exception):
+    pass
 
 
 class _Capped(httpx2.AsyncByteStream):
@@ -92,7 +120,7 @@ class _Capped(httpx2.AsyncByteStream):
         async for chunk in self._inner:
             taken += len(chunk)
             if taken > LARGEST_REPLY:
-                raise Malformed(f"a reply of more than {LARGEST_REPLY >> 20} MiB")
+                raise _TooLargeError(f"a reply of more than {LARGEST_REPLY} bytes")
             yield chunk
 
     async def aclose(self) -> None:

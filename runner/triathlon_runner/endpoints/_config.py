@@ -55,7 +55,13 @@ Many = Annotated[tuple[T, ...], BeforeValidator(_tuple)]
 class ApiConfig(BaseModel):
     """The `api:` block: an endpoint that speaks the OpenAI protocol, and what it refuses or renames."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,  # it may be a key
+    )
 
     base_url: str
     """Address up to and including the version, such as `https://api.openai.com/v1`."""

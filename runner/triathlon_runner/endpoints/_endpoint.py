@@ -90,6 +90,7 @@ class Endpoint:
         status, raw, headers = await post(
             self._client, question.path, question.body, self._config.timeout_seconds
         )
+        raw = self._secrets.scrub_bytes(raw)
         if status == 200:
             return parse(raw, headers, self._config, question), headers
         finish = judge_failure(read_failure(status, raw, headers), self._config)

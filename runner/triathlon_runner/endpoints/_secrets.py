@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.errors import UserError
 
+_REMOVED = "[key removed]"
+
 
 class Secrets:
     """The keys of one model, and a scrubber for everything that a server says."""
@@ -41,9 +43,16 @@ class Secrets:
         """Headers whose values are secret."""
         return dict(self._headers)
 
+    def scrub_bytes(self, raw: bytes) -> bytes:
+        """The same for a reply's bytes."""
+        for value in self._values:
+            if value.encode() in raw:
+                raw = raw.replace(value.encode(), _REMOVED.encode())
+        return raw
+
     def scrub(self, text: str) -> str:
         """The text without any key in it, should a server echo one."""
         for value in self._values:
             if value in text:
-                text = text.replace(value, "[key removed]")
+                text = text.replace(value, _REMOVED)
         return text
