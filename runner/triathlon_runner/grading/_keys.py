@@ -24,6 +24,8 @@ from triathlon_runner.sandbox._decode import MalformedError, decode
 from triathlon_runner.sandbox._inside.encode import encode
 
 FORMAT = b"triathlon answer key 2\n"
+LARGEST_HELD = 16 << 20
+"""A key with a longer output than this is read again each time, not held in memory."""
 RAISED = "raised"
 """Marks an input on which the reference raises; the value is the exception's type."""
 REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
@@ -49,7 +51,7 @@ class AnswerKeys:
     def __init__(self, sandbox: Sandbox, folder: Path | None) -> None:
         self._sandbox = sandbox
         self._folder = folder
-        self._known: dict[str, AnswerKey] = {}
+        self._known: dict[Problem, AnswerKey] = {}
 
     async def of(self, problem: Problem) -> AnswerKey:
         """The key, from memory, disk or the reference itself.
@@ -57,12 +59,16 @@ class AnswerKeys:
         Raises:
             SandboxError: the sandbox, or the reference, failed.
         """
+        known = self._known.get(problem)
+        if known is not None:
+            return known
         name = key_name(problem)
-        key = self._known.get(name) or self._read(name)
+        key = self._read(name)
         if key is None:
             key = await make_key(self._sandbox, problem)
             self._write(name, key)
-        self._known[name] = key
+        if key.largest <= LARGEST_HELD:
+            self._known[problem] = key
         return key
 
     def _read(self, name: str) -> AnswerKey | None:

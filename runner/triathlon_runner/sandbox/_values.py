@@ -20,7 +20,7 @@ class Opaque:
     type: str
 
 
-def is_plain(value: object) -> bool:
+def is_plain(value: Any) -> bool:
     """Whether a decoded value can be sent into a sandbox: nothing tagged or opaque is in it."""
     try:
         marshal.dumps(value)

@@ -18,6 +18,7 @@ from triathlon_runner.sandbox._exchange import Exchange
 
 BOOT = Path(__file__).parent / "_boot.py"
 START_SECONDS = 60.0
+END_SECONDS = 5.0
 
 MakeSettings = Callable[[Path], dict[str, Any]]
 """What to tell a server that may use this empty directory."""
@@ -118,10 +119,13 @@ class Worker:
     async def close(self) -> None:
         """Ends the server and everything under it, and removes what programs left."""
         self.usable = False
-        self._control.close()
-        if self._process.returncode is None:
+        self._control.close()  # it hangs up: the server kills its child and ends
+        try:
+            async with asyncio.timeout(END_SECONDS):
+                await self._process.wait()
+        except TimeoutError:
             self._kill()
-        await self._process.wait()
+            await self._process.wait()
         await asyncio.to_thread(_remove, self._place)
 
 

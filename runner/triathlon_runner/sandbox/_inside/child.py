@@ -20,7 +20,6 @@ _QUESTION_BYTES = 64 << 20
 
 def serve(source: int, sink: int) -> None:
     """Executes what comes over `source` until it ends."""
-    _quiet_output()
     stream = frames.FrameStream(source, sink)
     first = stream.receive()
     if first is None:
@@ -99,12 +98,3 @@ def _describe(error: BaseException) -> bytes:
 
 def _report(kind: str, message: str, line: int | None) -> bytes:
     return json.dumps({"type": kind, "message": message, "line": line}).encode()
-
-
-def _quiet_output() -> None:
-    """Text streams of the child: lines at once, so that what was printed before a kill is not lost."""
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        stream = open(number, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 (the null device)

@@ -65,7 +65,7 @@ CONFINED = b"confined"
 def main(control: int, configuration: str) -> None:
     """Prepares the server and serves until the runner hangs up."""
     os.environ.clear()
-    channel = socket.socket(fileno=control)
+    channel = _reserve(socket.socket(fileno=control))
     try:
         settings = json.loads(configuration)
         _warm(settings)
@@ -83,7 +83,9 @@ def main(control: int, configuration: str) -> None:
 
 
 def _warm(settings: Mapping[str, Any]) -> None:
+    """All that children need and that need not be done in each of them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _open_streams()
     for name in STANDARD:
         importlib.import_module(name)
     sys.path.extend(settings["path"])
@@ -200,12 +202,31 @@ def _lay(descriptors: list[int]) -> None:
     The rules for files are a descriptor, too; putting them on closes it.
     """
     source, sink, out, err, ready = descriptors
-    null = os.open(os.devnull, os.O_RDONLY)
-    copies = [fcntl.fcntl(number, fcntl.F_DUPFD, 32) for number in (null, out, err, source, sink, ready)]
-    for number, copy in enumerate(copies):
-        os.dup2(copy, number)
-    os.closerange(len(copies), confine.RULESET)
+    for number, descriptor in enumerate((out, err, source, sink, ready), start=1):
+        os.dup2(descriptor, number)
+    os.closerange(_READY + 1, confine.RULESET)
     os.closerange(confine.RULESET + 1, 1 << 16)
+
+
+def _reserve(channel: socket.socket) -> socket.socket:
+    """Moves the control channel up and fills the numbers that children lay, so that nothing else gets one."""
+    moved = socket.socket(fileno=fcntl.fcntl(channel, fcntl.F_DUPFD_CLOEXEC, confine.RULESET + 1))
+    channel.close()
+    for number in range(1, _READY + 1):
+        os.dup2(0, number)
+    return moved
+
+
+def _open_streams() -> None:
+    """The text streams of all children, over the numbers where each child lays its own descriptors.
+
+    Lines are written at once, so that what was printed before a kill is not lost.
+    """
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        stream = open(number, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
 
 
 def _used(folder: str) -> int:

@@ -75,7 +75,7 @@ _CONDITIONS = {
     "socketpair": _Condition(0, (_AF_UNIX,)),
 }
 
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _JUMP, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _DENY = _ERRNO | 1  # EPERM
 
@@ -98,18 +98,35 @@ def build(*, may_exec: bool) -> bytes:
     }
     if not may_exec:
         del numbers["execve"]
-    code = [
+    intervals = _intervals({number: _body(name) for name, number in numbers.items()})
+    head = [
         _step(_LOAD, 4),  # the architecture, so that numbers mean what the table says
         _step(_JUMP_EQUAL, _ARCHITECTURE[machine], 1, 0),
         _step(_RETURN, _KILL),
         _step(_LOAD, 0),
-        _step(_JUMP_AT_LEAST, 0x40000000, 0, 1),  # x32, another table of numbers
-        _step(_RETURN, _DENY),
     ]
-    for name, number in numbers.items():
-        body = _body(name)
-        code += [_step(_JUMP_EQUAL, number, 0, len(body)), *body]
-    return b"".join([*code, _step(_RETURN, _DENY)])
+    return b"".join([*head, *_search(intervals)])
+
+
+def _intervals(bodies: dict[int, list[bytes]]) -> list[tuple[int, list[bytes]]]:
+    """The number line cut where the treatment changes: (first number, treatment), from 0 on."""
+    deny = [_step(_RETURN, _DENY)]
+    cuts: list[tuple[int, list[bytes]]] = []
+    for number in range(max(bodies) + 2):
+        body = bodies.get(number, deny)
+        if not cuts or cuts[-1][1] != body:
+            cuts.append((number, body))
+    return cuts
+
+
+def _search(intervals: list[tuple[int, list[bytes]]]) -> list[bytes]:
+    """A binary search: the kernel walks the filter once for every call number when it installs it."""
+    if len(intervals) == 1:
+        return intervals[0][1]
+    middle = len(intervals) // 2
+    below, above = _search(intervals[:middle]), _search(intervals[middle:])
+    first = intervals[middle][0]
+    return [_step(_JUMP_AT_LEAST, first, 0, 1), _step(_JUMP, len(below)), *below, *above]
 
 
 def for_this_process(program: bytes) -> bytes:
