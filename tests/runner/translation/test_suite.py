@@ -1,0 +1,172 @@
+"""The chain Python, PHP, Ruby, JavaScript, Perl, Python (EVALOOOP, section 5)."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from support.loop_fakes import FakeModel
+from support.official_data import official_store
+from support.translations import TALLY, TASK
+from triathlon_runner import loop, translation
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.endpoints import EndpointError
+from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Discipline, LoopRecord, Outcome
+from triathlon_runner.sandbox import Language, Sandbox, open_sandbox
+from triathlon_runner.suites import DataSetInfo, Preparable
+
+TITLES = {
+    "PHP": Language.PHP,
+    "Ruby": Language.RUBY,
+    "JavaScript": Language.JAVASCRIPT,
+    "Perl": Language.PERL,
+}
+ENTRIES = {entry.id: entry for entry in translation.catalogue()}
+
+
+@pytest.fixture
+async def grader() -> AsyncIterator[Grader]:
+    async with open_sandbox(jobs=2) as sandbox:
+        yield ProgramGrader(sandbox)
+
+
+def target(text: str) -> Language:
+    """The language that a question asks for."""
+    return next(
+        (TITLES[title] for title in TITLES if f"program below into {title}." in text), Language.PYTHON
+    )
+
+
+async def run(model: FakeModel, grader: Grader) -> LoopRecord:
+    async def read(_sandbox: Sandbox) -> list[translation.CoreTask]:
+        return [TASK]
+
+    data = DataSetInfo("test", "1", "0" * 64)
+    suite = translation.TranslationSuite("translation/test", data, load_prompts("translation"), read)
+    await suite.prepare(grader)
+    return await suite.run(TASK.task_id, 0, model, grader, "hash")
+
+
+async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -> None:
+    """Each step translates what the step before it wrote, and is executed in its own language."""
+    model = FakeModel(lambda text: f"```\n{TALLY[target(text)]}```")
+    record = await run(model, grader)
+    assert (record.sustained_loops, record.max_loops, record.outcome) == (5, 5, Outcome.PASSED)
+    assert [step.language for step in record.loops] == ["php", "ruby", "javascript", "perl", "python"]
+    for before, after in zip(record.loops, record.loops[1:], strict=False):
+        assert after.prompt == before.program
+    assert record.loops[0].prompt == TALLY[Language.PYTHON]
+    assert loop.asl([record]) == loop.Interval(5.0, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("language", "sustained"),
+    [
+        (Language.PHP, 0),
+        (Language.RUBY, 1),
+        (Language.JAVASCRIPT, 2),
+        (Language.PERL, 3),
+        (Language.PYTHON, 4),
+    ],
+)
+async def test_the_first_failure_ends_the_chain(language: Language, sustained: int, grader: Grader) -> None:
+    """A translation that is wrong in one language sustains the steps in front of it, with similarity 1."""
+
+    def say(text: str) -> str:
+        wanted = target(text)
+        return "I would rather not." if wanted is language else f"```\n{TALLY[wanted]}```"
+
+    record = await run(FakeModel(say), grader)
+    assert (record.sustained_loops, record.outcome) == (sustained, Outcome.NO_ANSWER)
+    assert len(record.loops) == sustained + 1
+    span = loop.asl([record])
+    assert span.low == span.high == pytest.approx(sustained**2 / 5)
+
+
+async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
+    """It continues one worked example in both languages and the opening of the function."""
+    model = FakeModel(lambda text: "    return 1;\n}\n", kind="base")
+    record = await run(model, grader)
+    (text,) = model.texts
+    assert text.endswith("The same program in PHP:\nfunction tally($words, $least) {\n")
+    assert "foreach ($words as $word)" in text
+    assert record.loops[0].program == "function tally($words, $least) {\n    return 1;\n}\n"
+    assert record.outcome is Outcome.FAILED
+
+
+async def test_a_failed_endpoint_leaves_the_unit_open(grader: Grader) -> None:
+    """An infrastructure failure is no translation."""
+    with pytest.raises(EndpointError):
+        await run(FakeModel(lambda text: EndpointError("refused")), grader)
+
+
+async def test_core_has_its_tasks_without_data(grader: Grader) -> None:
+    """Our own problems whose values cross are tasks, and every reference passes its own cases."""
+    suite = ENTRIES["translation/core"].build(DataStore(cache=Path("nowhere"), fetch=False))
+    assert isinstance(suite, Preparable)
+    await suite.prepare(grader)
+    assert len(suite.tasks()) >= 20
+    tasks = await translation.core_tasks(grader.sandbox)
+    assert [task.task_id for task in tasks] == [task.task_id for task in suite.tasks()]
+    verdicts = [await task.judge(task.start, Language.PYTHON, grader.sandbox) for task in tasks]
+    assert {verdict.outcome for verdict in verdicts} == {Outcome.PASSED}
+
+
+def test_the_catalogue_names_two_suites() -> None:
+    """Both write loop records of five steps, scored by one ASL."""
+    assert set(ENTRIES) == {"translation/core", "translation/mbxp"}
+    for entry in ENTRIES.values():
+        assert (entry.discipline, entry.record) == (Discipline.TRANSLATION, LoopRecord)
+        assert [metric.id for metric in entry.metrics] == [
+            "asl",
+            "pass_at_1",
+            "drop",
+            "sustain_2",
+            "sustain_3",
+            "sustain_4",
+            "sustain_5",
+        ]
+
+
+def test_kinds_have_their_own_protocols() -> None:
+    """The chain, the prompts and the data are in it."""
+    suite = ENTRIES["translation/core"].build(DataStore(cache=Path("nowhere"), fetch=False))
+    instruct, base = suite.protocol("instruct"), suite.protocol("base")
+    assert instruct["chain"] == ["python", "php", "ruby", "javascript", "perl", "python"]
+    assert set(instruct["prompts"]) == {"translate"}
+    assert instruct != base
+
+
+@pytest.mark.official
+def test_mbxp_is_joined_on_the_task_number() -> None:
+    """966 tasks have all five languages; each has its own name and opening there."""
+    tasks = translation.joined(official_store())
+    assert len(tasks) == 966
+    task = next(task for task in tasks if task.number == 11)
+    assert task.name(Language.PHP) == "removeOcc"
+    assert task.opening(Language.PHP) == "function removeOcc($s, $ch){\n"
+    assert task.opening(Language.JAVASCRIPT) == "function removeOcc(s, ch) {\n"
+    assert task.opening(Language.RUBY) == "def remove_occ(s, ch)\n"
+    assert task.opening(Language.PERL) == "sub remove_occ\n{\n  my ($s, $ch) = @_;\n"
+    assert task.opening(Language.PYTHON) == "def remove_Occ(s,ch):\n"
+    for task in tasks:
+        for language in Language:
+            first = task.opening(language).split("\n")[0]
+            assert task.name(language) in first
+            assert not first.lstrip().startswith(("#", "*", "/"))
+
+
+@pytest.mark.official
+async def test_mbxp_judges_by_each_languages_own_tests(grader: Grader) -> None:
+    """A right and a wrong program of one task, in a language with tests of its own."""
+    (task,) = (task for task in translation.joined(official_store()) if task.number == 11)
+    right = (
+        "function removeOcc(s, ch) {\n  const cut = (t, i) => i < 0 ? t : t.slice(0, i) + t.slice(i + 1);\n"
+    )
+    right += "  const once = cut(s, s.indexOf(ch));\n  return cut(once, once.lastIndexOf(ch));\n}\n"
+    assert (await task.judge(right, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.PASSED
+    wrong = "function removeOcc(s, ch) { return s; }"
+    assert (await task.judge(wrong, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.FAILED
+    assert (await task.judge(task.start, Language.PYTHON, grader.sandbox)).outcome is Outcome.PASSED
