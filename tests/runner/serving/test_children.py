@@ -129,7 +129,7 @@ async def test_scratch_folder_goes_with_the_command(tmp_path: Path) -> None:
     code = "import tempfile; print(tempfile.mkdtemp())"
     await run([sys.executable, "-c", code], env=inherited(), log=tmp_path / "log")
     folder = Path((tmp_path / "log").read_text().strip())
-    assert folder.parent.name.startswith("triathlon-")
+    assert folder.parent.name.startswith("triathlon-child-")
     assert not folder.parent.exists()
 
 
