@@ -1,12 +1,13 @@
 """Pages: from scores to HTML, through typed contexts and jinja2 templates."""
 
 from triathlon_site.pages._data import Row, score_rows
-from triathlon_site.pages._environment import Environment, find_templates
+from triathlon_site.pages._environment import PLOTLY, Environment, find_templates, plotly_script
 from triathlon_site.pages._models import ModelInfo, model_infos
 from triathlon_site.pages._page import Page
 from triathlon_site.pages._site import Gathered, render_site
 
 __all__ = [
+    "PLOTLY",
     "Environment",
     "Gathered",
     "ModelInfo",
@@ -14,6 +15,7 @@ __all__ = [
     "Row",
     "find_templates",
     "model_infos",
+    "plotly_script",
     "render_site",
     "score_rows",
 ]

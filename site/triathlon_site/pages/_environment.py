@@ -3,9 +3,10 @@
 import hashlib
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jinja2
+import plotly
 
 from triathlon_site.pages import _format
 from triathlon_site.pages._models import billions
@@ -22,6 +23,15 @@ def find_templates() -> Path:
         if (folder / "base.html.jinja").is_file():
             return folder
     raise FileNotFoundError(f"no templates beside {package} or at the root of its checkout")
+
+
+PLOTLY: Final = f"plotly-{plotly.__version__}.min.js"
+"""Name of the copy of plotly.js under `assets/`."""
+
+
+def plotly_script() -> bytes:
+    """plotly.js out of the installed package."""
+    return Path(plotly.__file__).with_name("package_data").joinpath("plotly.min.js").read_bytes()
 
 
 class Environment:

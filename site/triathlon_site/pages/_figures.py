@@ -23,19 +23,22 @@ def board_figures(board: Board, shown: Sequence[str], models: Mapping[str, Model
 
 def _curves(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Figure:
     """Degradation curves: the baseline is their first point."""
-    points = [c for c in board.columns if c.column.role in {"baseline", "curve"}]
-    if len(points) < 3:
-        return Figure(Markup(""), "")
-    series = [
-        Series(models[model].name, _values(points, model), muted=model not in shown)
-        for model in (*shown, *(model for model in board.models if model not in shown))
-        if all(model in column.scores for column in points)
-    ]
+    order = (*shown, *(model for model in board.models if model not in shown))
+    lines = [degradation_curve(board, m, models[m].name, muted=m not in shown) for m in order]
+    series = [line for line in lines if line]
     svg = curves("Share of tasks that still pass after each loop", series, x_title="loop")
     return Figure(
         svg,
         "Tasks that still pass in each loop, in per cent. A flat line is a model that keeps its word.",
     )
+
+
+def degradation_curve(board: Board, model: str, name: str, *, muted: bool = False) -> Series | None:
+    """Share of tasks, in per cent, that sustain 1…M loops; None on a board without loops."""
+    points = [c for c in board.columns if c.column.role in {"baseline", "curve"}]
+    if len(points) < 3 or not all(model in column.scores for column in points):
+        return None
+    return Series(name, _values(points, model), muted=muted)
 
 
 def _radar(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Figure:

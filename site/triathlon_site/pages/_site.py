@@ -5,8 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from triathlon_site.load import Notice, Results
-from triathlon_site.pages import _agreement, _data, _discipline, _method, _model, _overall, _published
-from triathlon_site.pages._environment import Environment
+from triathlon_site.pages import (
+    _agreement,
+    _compare,
+    _data,
+    _discipline,
+    _method,
+    _model,
+    _overall,
+    _published,
+)
+from triathlon_site.pages._environment import PLOTLY, Environment
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Link, Page, board_page
 from triathlon_site.published import Published, published_boards
@@ -46,6 +55,7 @@ def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
         }
         yield Page(draft.path, environment.render(draft.template, **context))
     yield from _data.files(site.boards, site.overalls, site.models, site.notices)
+    yield from _compare.files(site.boards, site.models)
     if site.published:
         yield from _data.published_files(site.published)
 
@@ -54,6 +64,8 @@ def _drafts(site: Gathered) -> Iterator[Draft]:
     yield from _overall.drafts(site.overalls, site.models, site.results)
     for board in site.boards:
         yield _discipline.draft(board, site.boards, site.models)
+    if len(site.results.models) > 1:
+        yield _compare.draft(PLOTLY)
     yield from _agreement.drafts(site.boards, site.models)
     yield from _model.drafts(site.boards, site.overalls, site.models, site.results)
     if site.published:
@@ -73,6 +85,8 @@ def _nav(site: Gathered) -> list[Link]:
         links.append(Link(discipline.capitalize(), pages[0], tuple(pages)))
     if site.boards:
         links.append(Link("Agreement", "agreement.html"))
+    if len(site.results.models) > 1:
+        links.append(Link("Compare", "compare.html"))
     if site.published:
         links.append(Link("Published", "published.html"))
     return [*links, Link("Method", "method.html"), Link("Data", "data.html")]

@@ -1,0 +1,110 @@
+"""The page that sets models side by side, and the small files that it loads."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from triathlon_site.figures import Series
+from triathlon_site.pages._figures import degradation_curve
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._page import Draft, Page
+from triathlon_site.scores import Board, ColumnScores, Score
+from triathlon_site.uncertainty import Sample
+
+DIGITS: Final = 6
+
+
+def draft(plotly: str) -> Draft:
+    return Draft("compare.html", "compare", {"plotly": plotly})
+
+
+def data_path(info: ModelInfo) -> str:
+    return f"data/compare/{info.slug}.js"
+
+
+def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Page]:
+    """An index and a file a model: scripts, because a page opened from a file may load nothing else."""
+    shown = [(board, column) for board in boards for column in board.shown]
+    ids = list(dict.fromkeys(model for board in boards for model in board.models))
+    index = {
+        "models": [
+            {"id": m, "name": models[m].name, "page": models[m].page, "data": data_path(models[m])}
+            for m in ids
+        ],
+        "columns": [_heading(board, column) for board, column in shown],
+    }
+    yield Page("data/compare/index.js", f"window.triathlonIndex = {as_script(index)};\n")
+    for model in ids:
+        content = {
+            "id": model,
+            "name": models[model].name,
+            "curve": _curve(boards, model),
+            "parts": {
+                key: _parts(sample, model)
+                for _, column in shown
+                if model in column.scores
+                for key, sample in _samples(column)
+            },
+            "columns": [_column(board, column, model) for board, column in shown if model in column.scores],
+        }
+        yield Page(data_path(models[model]), f"window.triathlonModel({as_script(content)});\n")
+
+
+def as_script(content: Any) -> str:
+    """JSON that cannot end the script that it stands in, whatever a name holds."""
+    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _heading(board: Board, column: ColumnScores) -> dict[str, Any]:
+    role = column.column.role
+    return {
+        "id": f"{board.plan.id} {column.column.id}",
+        "title": f"{board.plan.discipline.capitalize()}: {column.column.title}",
+        "baseline": role == "baseline",
+        "axis": role in {"baseline", "column"},
+    }
+
+
+def _column(board: Board, column: ColumnScores, model: str) -> dict[str, Any]:
+    score: Score = column.scores[model]
+    return {
+        "id": f"{board.plan.id} {column.column.id}",
+        "discipline": board.plan.discipline,
+        "headline": column.column.headline,
+        "maximum": column.column.maximum,
+        "scale": column.samples[0].scale,
+        "value": _short(score.value),
+        "low": _short(score.interval.low),
+        "high": _short(score.interval.high),
+        "parts": [key for key, _ in _samples(column)],
+    }
+
+
+def _samples(column: ColumnScores) -> Iterator[tuple[str, Sample]]:
+    """The column's samples by suite and metric: columns that share one ship it once."""
+    for (suite, metric), sample in zip(column.column.parts, column.samples, strict=True):
+        yield f"{suite}:{metric.id}", sample
+
+
+def _parts(sample: Sample, model: str) -> dict[str, list[float]]:
+    row = sample.models.index(model)
+    return {
+        cluster: [_short(numerator), _short(denominator)]
+        for cluster, numerator, denominator in zip(
+            sample.clusters, sample.numerators[row], sample.denominators[row], strict=True
+        )
+        if denominator
+    }
+
+
+def _curve(boards: Sequence[Board], model: str) -> tuple[float, ...] | None:
+    for board in boards:
+        line: Series | None = degradation_curve(board, model, model)
+        if line:
+            return tuple(_short(value) for value in line.values)
+    return None
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
