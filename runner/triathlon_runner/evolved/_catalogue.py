@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from triathlon_runner.datasets import DataFile, DataStore, Problem, core, official
+from triathlon_runner.evolved import naive
 from triathlon_runner.evolved._metrics import METRICS
 from triathlon_runner.evolved._suite import GREEDY, EvolvedSuite
 from triathlon_runner.prompts import load_prompts
@@ -26,6 +27,9 @@ _ABOUT: Final = {
     "concise": "the seed in fewer words",
     "decompose": "halves of a seed",
 }
+
+
+_IN_SEQUENCE: Final = "two problems, one after the other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ def catalogue(prompts: Path | None = None, temperature: float = GREEDY.temperatu
     asking = _Asking(prompts, temperature)
     ours = (_core_entry(name, about, asking) for name, about in _CORE.items())
     others = (_official_entry(one, asking) for one in _OFFICIAL)
-    return (*ours, *others)
+    return (*ours, _core_naive_entry(asking), *others, _naive_entry(asking))
 
 
 def _core_entry(name: str, about: str, asking: _Asking) -> SuiteEntry:
@@ -122,6 +126,30 @@ def _official_entry(one: _OfficialSet, asking: _Asking) -> SuiteEntry:
         return asking.suite(f"evolved/{one.name}", data, problems, one.inputs)
 
     return _entry(f"evolved/{one.name}", one.title, build, ours=False)
+
+
+def _core_naive_entry(asking: _Asking) -> SuiteEntry:
+    suite_id = "evolved/core-combine_naive"
+
+    def build(_: DataStore) -> EvolvedSuite:
+        sha256 = naive.pairs_sha256("core", core.sha256("seeds"))
+        data = DataSetInfo("core combine_naive", core.VERSION, sha256)
+        return asking.suite(suite_id, data, naive.naive_problems("core", core.problems("seeds")), "all")
+
+    return _entry(suite_id, f"Core combine_naive: {_IN_SEQUENCE}", build, ours=True)
+
+
+def _naive_entry(asking: _Asking) -> SuiteEntry:
+    suite_id = "evolved/combine_naive"
+
+    def build(store: DataStore) -> EvolvedSuite:
+        file = official.HUMANEVAL_PLUS
+        problems = naive.naive_problems("humaneval", _humaneval(store))
+        sha256 = naive.pairs_sha256("humaneval", file.sha256)
+        data = DataSetInfo(f"pairs of {file.name}", file.version, sha256)
+        return asking.suite(suite_id, data, problems, "all")
+
+    return _entry(suite_id, f"HumanEval combine_naive: {_IN_SEQUENCE}", build, ours=False)
 
 
 def _entry(

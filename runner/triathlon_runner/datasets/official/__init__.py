@@ -15,7 +15,12 @@ from triathlon_runner.datasets.official._catalogue import (
     EvoEvalSet,
     MbxpLanguage,
 )
-from triathlon_runner.datasets.official._evalplus import humaneval, humaneval_plus, mbpp_plus
+from triathlon_runner.datasets.official._evalplus import (
+    humaneval,
+    humaneval_contracts,
+    humaneval_plus,
+    mbpp_plus,
+)
 from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only, judged_typed
 from triathlon_runner.datasets.official._raw import (
     ClassEvalRow,
@@ -53,6 +58,7 @@ __all__ = [
     "evoeval",
     "evoeval_main_only",
     "humaneval",
+    "humaneval_contracts",
     "humaneval_plus",
     "humaneval_rows",
     "judged_typed",

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, Final
 
 from triathlon_runner.datasets import Comparison, DataStore, Problem
@@ -32,9 +31,7 @@ def humaneval(store: DataStore) -> tuple[Problem, ...]:
     Raises:
         DataUnavailableError: the data file can't be had.
     """
-    return tuple(
-        replace(problem, inputs=problem.inputs[: problem.base_inputs]) for problem in humaneval_plus(store)
-    )
+    return tuple(humaneval_problem({**row, "plus_input": []}) for row in read_rows(store, HUMANEVAL_PLUS))
 
 
 def humaneval_plus(store: DataStore) -> tuple[Problem, ...]:
@@ -44,6 +41,15 @@ def humaneval_plus(store: DataStore) -> tuple[Problem, ...]:
         DataUnavailableError: the data file can't be had.
     """
     return tuple(humaneval_problem(row) for row in read_rows(store, HUMANEVAL_PLUS))
+
+
+def humaneval_contracts(store: DataStore) -> dict[str, str]:
+    """HumanEval+'s contracts by task_id: bodies of a function of the task's parameters, made of assertions.
+
+    Raises:
+        DataUnavailableError: the data file can't be had.
+    """
+    return {row["task_id"]: row["contract"] for row in read_rows(store, HUMANEVAL_PLUS)}
 
 
 def humaneval_problem(row: Row, *, parents: tuple[str, ...] = ()) -> Problem:

@@ -1,14 +1,22 @@
 """Values as Python source text that gives them back."""
 
 import math
+import re
 import sys
 from functools import singledispatch
-from typing import Any
+from typing import Any, Final
+
+_REPR_MAY_LIE: Final = re.compile(r"inf|nan|\{")
+"""Where `repr` may not give the value back, or not in a fixed order; everywhere else it is much faster."""
 
 
 def arguments_source(arguments: list[Any] | tuple[Any, ...]) -> str:
-    """The source of a tuple that holds the arguments of one call."""
-    return value_source(tuple(arguments))
+    """The source of a tuple that holds the arguments of one call, plain data."""
+    try:
+        text = repr(tuple(arguments))
+    except ValueError:  # an int of more digits than Python writes
+        return value_source(tuple(arguments))
+    return value_source(tuple(arguments)) if _REPR_MAY_LIE.search(text) else text
 
 
 @singledispatch

@@ -1,0 +1,50 @@
+"""Finds the pairs again and rewrites the pair files: `python -m triathlon_runner.evolved.naive FOLDER`.
+
+FOLDER holds the official data files. Needed after a change of our own seeds; takes minutes.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from triathlon_runner.datasets import DataStore, Problem, core, official
+from triathlon_runner.evolved.naive._find import draw, find_pairs
+from triathlon_runner.evolved.naive._pairs import CORE_PAIRS, HUMANEVAL_PAIRS, to_json
+from triathlon_runner.sandbox import Sandbox, open_sandbox
+
+
+async def _rewrite(
+    name: str, problems: Sequence[Problem], requires: Mapping[str, str], most: int, sandbox: Sandbox
+) -> None:
+    found = await find_pairs(problems, requires, sandbox)
+    drawn = draw(found, most)
+    Path(__file__).with_name(f"{name}.json").write_text(to_json(found, drawn, problems), encoding="utf-8")
+    sys.stdout.write(f"{name}: {found.matching} match, {len(found.pairs)} execute, {len(drawn)} drawn\n")
+
+
+async def _main(sets: Sequence[str], store: DataStore) -> None:
+    async with open_sandbox() as sandbox:
+        if "core" in sets:
+            seeds = core.problems("seeds")
+            details = {seed.task_id: core.detail(seed.task_id).requires for seed in seeds}
+            requires = {name: f"assert {text}" for name, text in details.items() if text}
+            await _rewrite("core", seeds, requires, CORE_PAIRS, sandbox)
+        if "humaneval" in sets:
+            contracts = official.humaneval_contracts(store)
+            await _rewrite("humaneval", official.humaneval(store), contracts, HUMANEVAL_PAIRS, sandbox)
+
+
+def main() -> None:
+    """Reads the command line and rewrites."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", choices=("core", "humaneval"))
+    arguments = parser.parse_args()
+    store = DataStore(cache=arguments.folder, folder=arguments.folder, fetch=False)
+    asyncio.run(_main([arguments.only] if arguments.only else ["core", "humaneval"], store))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Two problems in sequence as one: B(A(x)), docstrings one after the other (EvoEval, section 4.2)."""
+
+import ast
+import textwrap
+from dataclasses import dataclass
+from functools import cache
+
+from triathlon_runner.datasets import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The parts of a prompt: what stands in front of the function, its signature and its docstring."""
+
+    before: str
+    """Helper functions and constants."""
+    imports: tuple[str, ...]
+    parameters: tuple[ast.arg, ...]
+    returns: str
+    docstring: str
+
+
+@cache
+def asked(problem: Problem) -> Asked:
+    """Takes a prompt apart.
+
+    Raises:
+        ValueError: it is no program with the function asked for, or the function has no docstring or unusual
+            parameters.
+    """
+    tree = ast.parse(problem.prompt)
+    found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == problem.entry_point]
+    if len(found) != 1:
+        raise ValueError(f"expected one function {problem.entry_point!r} in the prompt of {problem.task_id}")
+    function, docstring = found[0], ast.get_docstring(found[0])
+    arguments = function.args
+    if not docstring or arguments.vararg or arguments.kwonlyargs or arguments.kwarg or arguments.defaults:
+        raise ValueError(f"{problem.task_id}: no docstring, or parameters beyond plain ones")
+    others = [node for node in tree.body if node is not function]
+    imports = [node for node in others if isinstance(node, ast.Import | ast.ImportFrom)]
+    helpers = [ast.unparse(node) for node in others if node not in imports]
+    return Asked(
+        before="\n\n\n".join(helpers),
+        imports=tuple(ast.unparse(node) for node in imports),
+        parameters=tuple(arguments.args),
+        returns=ast.unparse(function.returns) if function.returns else "",
+        docstring=docstring,
+    )
+
+
+def composed(first: Problem, second: Problem, dropped: frozenset[int] = frozenset()) -> Problem:
+    """The problem whose solution is `second(first(...))`, on the base inputs of `first`.
+
+    Args:
+        first: A.
+        second: B; it has one parameter, and takes what A returns.
+        dropped: positions of inputs of A on which B must not be called.
+    """
+    inputs = first.inputs[: first.base_inputs]
+    return Problem(
+        task_id=f"{first.task_id}+{second.task_id}",
+        entry_point=f"{first.entry_point}_then_{second.entry_point}",
+        prompt=_prompt(first, second),
+        reference=_reference(first, second),
+        inputs=tuple(text for index, text in enumerate(inputs) if index not in dropped),
+        comparison=second.comparison,
+        libraries=first.libraries | second.libraries,
+        parents=(first.task_id, second.task_id),
+        level=max(first.level, second.level) if first.level and second.level else None,
+        topics=tuple(dict.fromkeys((*first.topics, *second.topics))),
+    )
+
+
+def _prompt(first: Problem, second: Problem) -> str:
+    one, two = asked(first), asked(second)
+    imports = "\n".join(dict.fromkeys((*one.imports, *two.imports)))
+    helpers = "\n\n\n".join(part for part in (one.before, two.before) if part)
+    arrow = f" -> {two.returns}" if two.returns else ""
+    signature = ", ".join(map(ast.unparse, one.parameters))
+    name = f"{first.entry_point}_then_{second.entry_point}"
+    function = f'def {name}({signature}){arrow}:\n    """{_docstring(first, second)}\n    """\n'
+    return "\n\n\n".join(part for part in (imports, helpers, function) if part)
+
+
+def _docstring(first: Problem, second: Problem) -> str:
+    one, two = asked(first), asked(second)
+    arguments = ", ".join(parameter.arg for parameter in one.parameters)
+    passed_on = two.parameters[0].arg
+    text = "\n\n".join(
+        (
+            "Carry out two steps, one after the other, and return what the second step gives.",
+            f"Step 1 is what a function {first.entry_point}({arguments}) is described to do:",
+            textwrap.indent(one.docstring, "    "),
+            f"Step 2 takes the result of step 1 as its {passed_on} and is what a function "
+            f"{second.entry_point}({passed_on}) is described to do:",
+            textwrap.indent(two.docstring, "    "),
+        )
+    )
+    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return textwrap.indent(escaped, "    ").lstrip()
+
+
+def _reference(first: Problem, second: Problem, requires: str = "") -> str:
+    """Each reference in a namespace of its own: many share the names of functions and helpers."""
+    name = f"{first.entry_point}_then_{second.entry_point}"
+    check = "    second['requires'](passed_on)\n" if requires else ""
+    return (
+        f"first, second = {{'__name__': 'first'}}, {{'__name__': 'second'}}\n"
+        f"exec({first.reference!r}, first)\n"
+        f"exec({second.reference + requires!r}, second)\n\n\n"
+        f"def {name}(*arguments):\n"
+        f"    passed_on = first[{first.entry_point!r}](*arguments)\n"
+        f"{check}"
+        f"    return second[{second.entry_point!r}](passed_on)\n"
+    )
+
+
+def checked_reference(first: Problem, second: Problem, requires: str) -> str:
+    """The composed reference that raises where step 1 gives step 2 what its contract forbids.
+
+    Args:
+        first: A.
+        second: B.
+        requires: body of a function of B's parameter that raises where the contract is broken; may be empty.
+    """
+    parameter = asked(second).parameters[0].arg
+    body = textwrap.indent(textwrap.dedent(requires), "    ") if requires.strip() else "    pass"
+    return _reference(first, second, f"\n\ndef requires({parameter}):\n{body}\n")

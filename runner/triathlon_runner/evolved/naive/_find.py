@@ -1,0 +1,130 @@
+"""Which problems can follow which: by the types of what references returned, then by executing the pairs."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.evolved.naive._compose import asked, checked_reference, composed
+from triathlon_runner.evolved.naive._types import Type, common_type, fits, type_of
+from triathlon_runner.sandbox import Call, Job, Limits, Returned, Sandbox, SandboxError, Source
+
+MIN_INPUTS: Final = 3
+"""Inputs that must remain of a pair; their outputs must not all be the same."""
+_LIMITS: Final = Limits(cpu_seconds=4.0, result_bytes=1 << 20)
+"""A pair whose own reference takes more is left out: some second steps explode on what the first gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class NaivePair:
+    """B after A."""
+
+    first: str
+    second: str
+    dropped: tuple[int, ...] = ()
+    """Positions of A's base inputs whose result B's contract forbids, or on which B's reference fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the search over a set gave."""
+
+    matching: int
+    """Pairs whose types match."""
+    pairs: tuple[NaivePair, ...]
+    """Those of them that execute, in the order of the set."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    problem: Problem
+    result: Type
+    argument: Type | None
+    """None where the function does not take exactly one argument."""
+
+
+async def find_pairs(problems: Sequence[Problem], requires: Mapping[str, str], sandbox: Sandbox) -> Found:
+    """All pairs of a set that can be solved in sequence.
+
+    Args:
+        problems: the set; only base inputs count.
+        requires: by task_id the body of a contract check, where a problem has one.
+        sandbox: where the references run.
+
+    Raises:
+        SandboxError: a reference did not return on its inputs.
+    """
+    known = await asyncio.gather(*(_look_at(problem, sandbox) for problem in problems))
+    matching = [(one, two) for one in known for two in known if _can_follow(one, two)]
+    tried = await asyncio.gather(
+        *(
+            _try(one.problem, two.problem, requires.get(two.problem.task_id, ""), sandbox)
+            for one, two in matching
+        )
+    )
+    return Found(len(matching), tuple(pair for pair in tried if pair is not None))
+
+
+def draw(found: Found, most: int) -> tuple[NaivePair, ...]:
+    """At most so many of the pairs, drawn at random but always the same, in the order of the set.
+
+    The paper combines at random too, and does not say how many pairs its 1,074 were drawn from.
+    """
+    lots = {pair: hashlib.sha256(f"{pair.first}+{pair.second}".encode()).digest() for pair in found.pairs}
+    chosen = set(sorted(found.pairs, key=lots.__getitem__)[:most])
+    return tuple(pair for pair in found.pairs if pair in chosen)
+
+
+async def _look_at(problem: Problem, sandbox: Sandbox) -> _Known:
+    """Runs the reference to see the types of its arguments and results.
+
+    The arguments come back from a function that returns them: they are source text until then.
+    """
+    inputs = tuple(map(Source, problem.inputs[: problem.base_inputs]))
+    program = f"{problem.reference}\n\ndef its_arguments(*arguments):\n    return arguments\n"
+    calls = (
+        *(Call("its_arguments", text) for text in inputs),
+        *(Call(problem.entry_point, text) for text in inputs),
+    )
+    execution = await sandbox.run(Job(program, calls, limits=_LIMITS, libraries=problem.libraries))
+    values = [result.value for result in execution.results if isinstance(result, Returned)]
+    if len(values) != len(calls):
+        raise SandboxError(f"the reference of {problem.task_id} did not return on every base input")
+    arguments, results = values[: len(inputs)], values[len(inputs) :]
+    one_argument = all(len(row) == 1 for row in arguments)
+    argument = common_type(type_of(row[0]) for row in arguments) if one_argument else None
+    return _Known(problem, common_type(map(type_of, results)), argument)
+
+
+def _can_follow(one: _Known, two: _Known) -> bool:
+    if two.argument is None or one.problem.entry_point == two.problem.entry_point:
+        return False
+    if "checker" in (one.problem.comparison.oracle, two.problem.comparison.oracle):
+        # Several results are right: so would be those of what follows; and a check looks at the arguments.
+        return False
+    return fits(one.result, two.argument) and _has_parts(one.problem) and _has_parts(two.problem)
+
+
+def _has_parts(problem: Problem) -> bool:
+    try:
+        asked(problem)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+async def _try(one: Problem, two: Problem, requires: str, sandbox: Sandbox) -> NaivePair | None:
+    """The pair with the inputs that it can't take, or None where too little remains."""
+    problem = composed(one, two)
+    calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs)
+    job = Job(checked_reference(one, two, requires), calls, limits=_LIMITS, libraries=problem.libraries)
+    execution = await sandbox.run(job)
+    if len(execution.results) != len(calls):
+        return None
+    dropped = [index for index, result in enumerate(execution.results) if not isinstance(result, Returned)]
+    outputs = [result.value for result in execution.results if isinstance(result, Returned)]
+    if len(outputs) < MIN_INPUTS or all(output == outputs[0] for output in outputs):
+        return None
+    return NaivePair(one.task_id, two.task_id, tuple(dropped))

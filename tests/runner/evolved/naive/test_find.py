@@ -1,0 +1,94 @@
+"""Finding pairs by type and by executing them; the pair files."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from support.official_data import official_store
+from triathlon_runner.datasets import Problem, core, official
+from triathlon_runner.evolved import naive
+from triathlon_runner.grading import AnswerKeys
+from triathlon_runner.sandbox import Sandbox, open_sandbox
+
+
+@pytest_asyncio.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with open_sandbox() as opened:
+        yield opened
+
+
+def _problem(name: str, body: str, *inputs: str, parameter: str = "x") -> Problem:
+    prompt = f'def {name}({parameter}):\n    """{name} of {parameter}."""\n'
+    return Problem(f"t/{name}", name, prompt, f"def {name}({parameter}):\n    {body}\n", inputs)
+
+
+WORDS = _problem("words", "return x.split()", "('a b',)", "('c',)", "('a b c',)", "('',)")
+COUNT = _problem("count", "return len(x)", "(['a'],)", "([],)")
+FIRST = _problem("first", "return x[0]", "(['a'],)", "(['b', 'a'],)")
+DOUBLE = _problem("double", "return 2 * x", "(1,)", "(2,)", "(3,)")
+HUGE = _problem("huge", "return x if x < 2 else [x] * 10 ** 7", "(1,)", "(0,)", "(-1,)")
+GONE = _problem("gone", "return x if x < 2 else exit()", "(1,)", "(0,)", "(-1,)")
+SAME = _problem("same", "return 7", "(1,)", "(2,)", "(3,)")
+
+
+async def test_pairs_by_type(sandbox: Sandbox) -> None:
+    """A pair needs B to take what A returns; what B's reference can't take is left out of the inputs."""
+    found = await naive.find_pairs((WORDS, COUNT, FIRST, DOUBLE), {}, sandbox)
+    pairs = {(pair.first, pair.second): pair.dropped for pair in found.pairs}
+    assert pairs == {("t/words", "t/count"): (), ("t/words", "t/first"): (3,)}
+
+
+async def test_contract(sandbox: Sandbox) -> None:
+    """Inputs whose intermediate result B's contract forbids are left out."""
+    found = await naive.find_pairs((WORDS, COUNT), {"t/count": "    assert len(x) != 2\n"}, sandbox)
+    assert found.pairs == (naive.NaivePair("t/words", "t/count", (0,)),)
+
+
+async def test_pairs_that_tell_nothing(sandbox: Sandbox) -> None:
+    """A pair that gives the same on all inputs, or whose second step explodes or exits, is no problem."""
+    found = await naive.find_pairs((DOUBLE, SAME, HUGE, GONE), {}, sandbox)
+    assert found.matching == 12
+    assert not {pair.second for pair in found.pairs if pair.first == "t/double"}
+
+
+def test_draw_is_fixed_and_nested() -> None:
+    """The same pairs are drawn everywhere, in the set's order; a smaller draw is part of a larger."""
+    found = naive.Found(9, tuple(naive.NaivePair("a", str(n)) for n in range(50)))
+    small, large = naive.draw(found, 5), naive.draw(found, 20)
+    assert len(small) == 5
+    assert set(small) < set(large)
+    assert list(large) == sorted(large, key=found.pairs.index)
+    assert naive.draw(found, 99) == found.pairs
+
+
+def test_core_file_is_current() -> None:
+    """Every pair of the core file uses seeds as they are now (else run evolved.naive)."""
+    known = naive.read_pairs("core")
+    hashes = {seed.task_id: naive.problem_hash(seed) for seed in core.problems("seeds")}
+    assert {name: hashes.get(name) for name in known.problems} == known.problems
+    assert len(naive.naive_problems("core", core.problems("seeds"))) == len(known.pairs) == naive.CORE_PAIRS
+
+
+def test_changed_problems_are_left_out() -> None:
+    """Pairs of a problem that is no longer what it was when they were found are not taken."""
+    assert naive.naive_problems("core", [WORDS]) == ()
+
+
+@pytest.mark.official
+def test_humaneval_file() -> None:
+    """1,074 pairs, as in the paper, out of 3,401 that match by type and 2,355 that also execute."""
+    known = naive.read_pairs("humaneval")
+    assert (known.matching, known.executable, len(known.pairs)) == (3401, 2355, 1074)
+    problems = naive.naive_problems("humaneval", official.humaneval(official_store()))
+    assert len(problems) == 1074
+    assert all(len(problem.inputs) >= 3 for problem in problems)
+
+
+@pytest.mark.official
+async def test_references_of_a_few_pairs(sandbox: Sandbox) -> None:
+    """The composed references return on the inputs that are left (every 50th pair)."""
+    keys = AnswerKeys(sandbox, None)
+    problems = naive.naive_problems("humaneval", official.humaneval(official_store()))
+    for problem in problems[::50]:
+        assert len((await keys.of(problem)).expected) == len(problem.inputs)
