@@ -133,7 +133,7 @@
         if (!i) return;
         const d = cell && cells[0] ? difference(cell, models[i], cells[0], models[0]) : null;
         row.append(d
-          ? make("td", { class: "score" }, make("span", { class: verdict(d) === "no telling" ? "unsure" : "sure" }, signed(d.centre, cell.maximum)), make("small", {}, `${signed(d.low, cell.maximum)} to ${signed(d.high, cell.maximum)}, ${verdict(d)}`))
+          ? make("td", { class: "score" }, make("span", { class: verdict(d) === "no telling" ? "unsure" : "sure" }, signed(d.centre, cell.maximum)), make("small", {}, `${signed(d.low, cell.maximum)} to ${signed(d.high, cell.maximum)}${column.ranked ? `, ${verdict(d)}` : ""}`))
           : make("td", { class: "score none" }, "–"));
       });
       body.append(row);
@@ -180,7 +180,7 @@
   };
   const layout = () => {
     const style = getComputedStyle(document.body);
-    return { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: style.color, family: style.fontFamily, size: 12 }, margin: { t: 20, r: 20, b: 40, l: 50 }, legend: { orientation: "h" } };
+    return { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: style.color, family: style.fontFamily, size: 12 }, margin: { t: 20, r: 20, b: 40, l: 50 }, legend: { orientation: "h", y: -0.2 } };
   };
   const colour = (i) => getComputedStyle(place.querySelector(`.c${i}`)).color;
   const add = (holder, label) => { const div = make("div", { class: "plot", role: "img", "aria-label": label }); holder.append(div); return div; };

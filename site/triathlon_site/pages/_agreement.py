@@ -4,17 +4,20 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Final
 
 import numpy as np
 from markupsafe import Markup
 
 from triathlon_site.agreement import Correlation, correlate, leave_one_out
-from triathlon_site.figures import Point, scatter
+from triathlon_site.figures import Point, RankLine, bump, scatter
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft
+from triathlon_site.ranking import smallest_ranks
 from triathlon_site.scores import Board, ColumnScores
 
-MOST_LABELS = 12
+MOST_LABELS: Final = 12
+MOST_LINES: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Pair:
     correlation: Correlation
     leave_one_out: tuple[float, float]
     figure: Markup
-    anchor: str
+    path: str
 
     @property
     def spearman_shade(self) -> str:
@@ -61,10 +64,13 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
         AgreementColumn(board, column) for board in boards for column in board.shown if column.column.ranked
     ]
     pairs = {
-        (i, j): _pair(columns[i], columns[j], f"pair-{i}-{j}", models)
+        (i, j): _pair(columns[i], columns[j], f"agreement/{i + 1}-{j + 1}.html", models)
         for i, j in combinations(range(len(columns)), 2)
     }
+    for pair in pairs.values():
+        yield Draft(pair.path, "agreement-pair", {"pair": pair})
     context = {
+        "bump": _bump(boards, models),
         "columns": columns,
         "pairs": pairs,
         "headlines": [
@@ -77,9 +83,22 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
     yield Draft("agreement.html", "agreement", context)
 
 
-def _pair(
-    left: AgreementColumn, right: AgreementColumn, anchor: str, models: Mapping[str, ModelInfo]
-) -> Pair:
+def _bump(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Markup:
+    """Ranks in the first board of each discipline, over the models that are in all of them."""
+    first = list({board.plan.discipline: board for board in reversed(boards)}.values())[::-1]
+    ranked = [board.headline.scores for board in first]
+    common = [model for model in first[0].models if all(model in scores for scores in ranked)][:MOST_LINES]
+    columns = [smallest_ranks([scores[model].value for model in common]) for scores in ranked]
+    lines = [
+        RankLine(
+            models[model].name, tuple(column[row] or 0 for column in columns), colour=row if row < 4 else None
+        )
+        for row, model in enumerate(common)
+    ]
+    return bump("Ranks across the disciplines", [b.plan.discipline.capitalize() for b in first], lines)
+
+
+def _pair(left: AgreementColumn, right: AgreementColumn, path: str, models: Mapping[str, ModelInfo]) -> Pair:
     both = sorted(left.scores.scores.keys() & right.scores.scores.keys())
     x = np.array([left.scores.scores[model].value for model in both])
     y = np.array([right.scores.scores[model].value for model in both])
@@ -96,4 +115,4 @@ def _pair(
         x_maximum=left.scores.column.maximum,
         y_maximum=right.scores.column.maximum,
     )
-    return Pair(left, right, correlate(x, y, name), leave_one_out(x, y), figure, anchor)
+    return Pair(left, right, correlate(x, y, name), leave_one_out(x, y), figure, path)

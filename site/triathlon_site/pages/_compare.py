@@ -62,6 +62,7 @@ def _heading(board: Board, column: ColumnScores) -> dict[str, Any]:
         "id": f"{board.plan.id} {column.column.id}",
         "title": f"{board.plan.discipline.capitalize()}: {column.column.title}",
         "baseline": role == "baseline",
+        "ranked": column.column.ranked,
         "axis": role in {"baseline", "column"},
     }
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from triathlon_runner.records import Discipline
 from triathlon_site.pages._figures import board_figures
 from triathlon_site.pages._findings import finding
 from triathlon_site.pages._models import ModelInfo
@@ -11,7 +12,9 @@ from triathlon_site.pages._page import BoardRow, Draft, Link, board_page, cell, 
 from triathlon_site.scores import Board
 
 SHOWN: Final = 5
-"""Models in a figure: more cannot be told apart."""
+"""Models in a figure of lines: more cannot be told apart."""
+ROWS: Final = 30
+"""Models in a figure with a row each."""
 
 
 def draft(board: Board, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Draft:
@@ -31,11 +34,15 @@ def draft(board: Board, boards: Sequence[Board], models: Mapping[str, ModelInfo]
         "columns": [column.column for column in board.shown],
         "rows": rows,
         "finding": finding(board, models),
-        "figures": board_figures(board, board.models[:SHOWN], models),
+        "figures": board_figures(board, board.models[: ROWS if dotted(board) else SHOWN], models),
         "outcomes": [(models[model], counts) for model, counts in outcome_table(board)],
         "outcome_names": sorted({name for _, counts in outcome_table(board) for name in counts}),
     }
     return Draft(board_page(board), "discipline", context)
+
+
+def dotted(board: Board) -> bool:
+    return board.plan.discipline == Discipline.RUNTIME
 
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from markupsafe import Markup
 
-from triathlon_site.figures import Series, curves, radar
+from triathlon_runner.records import Discipline
+from triathlon_site.figures import DotRow, Series, curves, dots, radar
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.scores import Board, ColumnScores
+
+QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy", "ic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +22,8 @@ class Figure:
 
 def board_figures(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> list[Figure]:
     """What can be drawn of these models on this board; the other models stay in the background."""
-    return [figure for figure in (_curves(board, shown, models), _radar(board, shown, models)) if figure.svg]
+    drawn = (_curves(board, shown, models), _dots(board, shown, models), _radar(board, shown, models))
+    return [figure for figure in drawn if figure.svg]
 
 
 def _curves(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Figure:
@@ -33,6 +38,25 @@ def _curves(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo])
     )
 
 
+def _dots(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Figure:
+    """The four questions of the runtime discipline and how little of them holds together."""
+    if board.plan.discipline != Discipline.RUNTIME:
+        return Figure(Markup(""), "")
+    named = {column.column.id.partition(":")[2]: column for column in board.shown}
+    columns = [named[name] for name in QUESTIONS if name in named]
+    titles = [column.column.title for column in columns[:-1]]
+    rows = [DotRow(models[m].name, tuple(_share(column, m) for column in columns)) for m in shown]
+    return Figure(
+        dots("The four questions and incremental consistency", (*titles, "IC"), rows),
+        "Accuracy in each question, in per cent, and incremental consistency, the bar: what holds together.",
+    )
+
+
+def _share(column: ColumnScores, model: str) -> float | None:
+    score = column.scores.get(model)
+    return 100 * score.value / column.column.maximum if score else None
+
+
 def degradation_curve(board: Board, model: str, name: str, *, muted: bool = False) -> Series | None:
     """Share of tasks, in per cent, that sustain 1…M loops; None on a board without loops."""
     points = [c for c in board.columns if c.column.role in {"baseline", "curve"}]
@@ -43,6 +67,8 @@ def degradation_curve(board: Board, model: str, name: str, *, muted: bool = Fals
 
 def _radar(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Figure:
     axes = [c for c in board.shown if c.column.ranked and not c.column.headline]
+    if board.plan.discipline == Discipline.RUNTIME:
+        return Figure(Markup(""), "")
     series = [
         Series(models[model].name, _values(axes, model))
         for model in shown

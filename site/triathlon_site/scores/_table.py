@@ -60,7 +60,7 @@ class Board:
     @property
     def shown(self) -> tuple[ColumnScores, ...]:
         """The columns of the table."""
-        return tuple(column for column in self.columns if column.column.role != "curve")
+        return tuple(c for c in self.columns if c.column.role != "curve" and (c.scores or c is self.headline))
 
     def open_units(self, model: str) -> int:
         return sum(file.open_units for file in self.files[model])
