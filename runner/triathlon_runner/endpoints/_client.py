@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -14,18 +16,19 @@ from typing_extensions import override
 from triathlon_runner import __version__
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Unreachable
+from triathlon_runner.endpoints._http import HttpReply, Post
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._secrets import Secrets
 
-LARGEST_REPLY = 64 * 2**20
+LARGEST_REPLY = 16 * 2**20
 """Bytes; a server that sends more is not answering."""
 _MANY = 100_000
 """The gate limits connections, not the client's pool."""
 
 
 @asynccontextmanager
-async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> AsyncIterator[AsyncOpenAI]:
-    """The client for one model; its connections are closed at the end."""
+async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> AsyncIterator[Post]:
+    """Sends questions to one model's endpoint; the connections are closed at the end."""
     http = openai.DefaultAioHttpClient(
         timeout=httpx2.Timeout(config.timeout_seconds, connect=limits.connect_seconds),
         limits=httpx2.Limits(max_connections=_MANY, keepalive_expiry=15.0),
@@ -47,7 +50,7 @@ async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> As
         **secrets.headers,
     }
     async with client:
-        yield client
+        yield partial(_post, client, config.timeout_seconds)
 
 
 class _Client(AsyncOpenAI):
@@ -75,14 +78,7 @@ def is_loopback(base_url: str) -> bool:
         return host == "localhost"
 
 
-async def post(
-    client: AsyncOpenAI, path: str, body: Mapping[str, object], seconds: float
-) -> tuple[int, bytes, Mapping[str, str]]:
-    """Sends a question and returns (status, body, headers), whatever they are.
-
-    Raises:
-        Unreachable: no connection, a broken one, or no whole reply within so many seconds.
-    """
+async def _post(client: AsyncOpenAI, seconds: float, path: str, body: Mapping[str, Any]) -> HttpReply:
     try:
         async with asyncio.timeout(seconds):
             response = await client.post(path, body=body, cast_to=httpx2.Response)
@@ -95,7 +91,7 @@ async def post(
         response, failure = None, f"the connection failed: {type(cause).__name__} {cause}".strip()
     if response is None:  # raised here, so that no error carries the request and its key along
         raise Unreachable(failure)
-    return response.status_code, response.content, response.headers
+    return HttpReply(response.status_code, response.content, response.headers)
 
 
 def _root(error: BaseException) -> BaseException:

@@ -3,14 +3,12 @@
 import time
 from collections.abc import Mapping
 
-from openai import AsyncOpenAI
-
 from triathlon_runner.endpoints._api import Answer, EndpointError
-from triathlon_runner.endpoints._attempts import attempts
-from triathlon_runner.endpoints._client import post
+from triathlon_runner.endpoints._attempts import Budget
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import ModelUnavailableError, NullContent, Retryable, Throttled
 from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._http import Post
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._refusals import judge_failure, read_failure
 from triathlon_runner.endpoints._request import Question
@@ -29,13 +27,13 @@ class Endpoint:
         *,
         config: ApiConfig,
         secrets: Secrets,
-        client: AsyncOpenAI,
+        post: Post,
         gate: Gate,
         limits: Limits,
         stats: EndpointStats,
     ) -> None:
         """Made by `open_model`."""
-        self._config, self._secrets, self._client = config, secrets, client
+        self._config, self._secrets, self._post = config, secrets, post
         self._gate, self._limits, self._stats = gate, limits, stats
 
     async def answer(self, question: Question) -> Answer:
@@ -47,9 +45,6 @@ class Endpoint:
         """
         try:
             return await self._ask(question)
-        except NullContent:
-            self._stats.oddities["no content, several times: taken for an empty reply"] += 1
-            return Answer(Reply(text=""), Usage(requests=1), 0.0, self._config.model)
         except Retryable as error:
             raise self._final(EndpointError(error.reason)) from None
         except EndpointError as error:
@@ -64,12 +59,18 @@ class Endpoint:
         return type(error)(message)
 
     async def _ask(self, question: Question) -> Answer:
-        estimate = question.estimate_tokens()
+        estimate, budget = question.estimate_tokens(), Budget(self._limits)
         async with self._gate.ticket(estimate) as ticket:
-            async for attempt in attempts(self._limits):
-                with attempt:
-                    async with ticket.slot():
-                        return await self._try(question, estimate)
+            try:
+                async for attempt in budget.attempts():
+                    with attempt:
+                        async with ticket.slot():
+                            return await self._try(question, estimate)
+            except NullContent as null:
+                if budget.believes_null:
+                    self._stats.oddities["no content, several times: taken for an empty reply"] += 1
+                    return null.answer
+                raise
         raise AssertionError("the attempts end with an answer or an error")
 
     async def _try(self, question: Question, estimate: int) -> Answer:
@@ -84,12 +85,16 @@ class Endpoint:
         self._gate.pause(exhausted_for(headers) or 0.0)
         self._stats.count_answer(usage.input_tokens, usage.output_tokens)
         self._stats.oddities.update(parsed.oddities)
-        return Answer(self._scrubbed(parsed.reply), usage, time.perf_counter() - started, parsed.served_model)
+        answer = self._answer(parsed, time.perf_counter() - started)
+        if parsed.is_null:
+            null = NullContent(answer)
+            self._stats.retries += 1
+            self._stats.last_error = null.reason
+            raise null
+        return answer
 
     async def _exchange(self, question: Question) -> tuple[Parsed, Mapping[str, str]]:
-        status, raw, headers = await post(
-            self._client, question.path, question.body, self._config.timeout_seconds
-        )
+        status, raw, headers = await self._post(question.path, question.body)
         raw = self._secrets.scrub_bytes(raw)
         if status == 200:
             return parse(raw, headers, self._config, question), headers
@@ -108,8 +113,7 @@ class Endpoint:
         else:
             self._gate.failed(self._stats.last_error, error.retry_after)
 
-    def _scrubbed(self, reply: Reply) -> Reply:
-        text, reasoning = self._secrets.scrub(reply.text), self._secrets.scrub(reply.reasoning)
-        if (text, reasoning) == (reply.text, reply.reasoning):
-            return reply
-        return Reply(text=text, reasoning=reasoning, finish=reply.finish)
+    def _answer(self, parsed: Parsed, seconds: float) -> Answer:
+        scrub, reply = self._secrets.scrub, parsed.reply  # once more: JSON can spell a key in many ways
+        scrubbed = Reply(text=scrub(reply.text), reasoning=scrub(reply.reasoning), finish=reply.finish)
+        return Answer(scrubbed, parsed.usage, seconds, scrub(parsed.served_model))

@@ -1,6 +1,6 @@
 """What can go wrong between question and answer, by what is to be done about it."""
 
-from triathlon_runner.endpoints._api import EndpointError
+from triathlon_runner.endpoints._api import Answer, EndpointError
 from triathlon_runner.errors import UserError
 
 
@@ -37,5 +37,10 @@ class Malformed(Retryable):
     """A reply that is no answer: not JSON, no choices, another model's name."""
 
 
-class NullContent(Malformed):
+class NullContent(Retryable):
     """A whole reply without any content; repeated, it is the model's own."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__("a reply without content")
+        self.answer = answer
+        """The empty reply that it is, should it be believed."""

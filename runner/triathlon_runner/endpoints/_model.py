@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, Sampling
 from triathlon_runner.endpoints._cache import ReplyCache, reply_key
-from triathlon_runner.endpoints._client import open_client
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._flights import Flights
@@ -94,14 +93,14 @@ async def open_model(
     Raises:
         UserError: an environment variable that the row names is not set.
     """
+    from triathlon_runner.endpoints._client import open_client  # noqa: PLC0415  it takes most of a second
+
     limits, stats = limits or Limits(), EndpointStats()
     config = source if isinstance(source, ApiConfig) else _config_of(source)
     secrets = Secrets(config)
     gate = Gate(limits, _level(source, limits), stats, config.requests_per_minute, config.tokens_per_minute)
-    async with open_client(config, secrets, limits) as client:
-        endpoint = Endpoint(
-            config=config, secrets=secrets, client=client, gate=gate, limits=limits, stats=stats
-        )
+    async with open_client(config, secrets, limits) as post:
+        endpoint = Endpoint(config=config, secrets=secrets, post=post, gate=gate, limits=limits, stats=stats)
         yield OpenAIModel(
             model_id,
             kind,

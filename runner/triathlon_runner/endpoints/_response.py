@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Malformed, NullContent, Retryable
+from triathlon_runner.endpoints._errors import Malformed, Retryable
 from triathlon_runner.endpoints._reasoning import content_text, reasoning_field, split_reasoning
 from triathlon_runner.endpoints._refusals import failure_of, judge_failure
 from triathlon_runner.endpoints._request import Question
@@ -41,6 +41,8 @@ class Parsed:
     usage: Usage
     served_model: str
     oddities: tuple[str, ...] = ()
+    is_null: bool = False
+    """The server sent a whole reply without any content."""
 
 
 def parse(raw: bytes, headers: Mapping[str, str], config: ApiConfig, question: Question) -> Parsed:
@@ -64,7 +66,9 @@ def parse(raw: bytes, headers: Mapping[str, str], config: ApiConfig, question: Q
     usage = _usage(body, oddities)
     finish = _finish(choice, usage, question.max_tokens, oddities)
     reply = _chat_reply(choice, finish) if question.is_chat else _text_reply(choice, finish)
-    return Parsed(cut_at_stop(reply, question.stop), usage, served, tuple(oddities))
+    is_null = reply is None
+    reply = cut_at_stop(reply or Reply(text=""), question.stop)
+    return Parsed(reply, usage, served, tuple(oddities), is_null)
 
 
 def clean(text: str) -> str:
@@ -157,16 +161,14 @@ def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int, oddities: lis
     return Finish.LENGTH if usage.output_tokens >= max_tokens else Finish.STOP
 
 
-def _text_reply(choice: dict[str, Any], finish: Finish) -> Reply:
+def _text_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
     text = choice.get("text")
-    if not isinstance(text, str):
-        if finish is Finish.STOP:
-            raise NullContent("a reply without text")
-        text = ""
-    return Reply(text=clean(text), finish=finish)
+    if isinstance(text, str):
+        return Reply(text=clean(text), finish=finish)
+    return None if finish is Finish.STOP else Reply(text="", finish=finish)
 
 
-def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply:
+def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
     message = choice.get("message")
     if not isinstance(message, dict):
         raise Malformed("a choice without a message")
@@ -176,7 +178,7 @@ def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply:
         return Reply(text=clean(str(message["refusal"])), reasoning=clean(aside), finish=Finish.REFUSED)
     if content is None:
         if finish is Finish.STOP and not aside and not message.get("tool_calls"):
-            raise NullContent("a message without content")
+            return None
         content = ""
     answer, tagged = split_reasoning(content)
     reasoning = "\n".join(part for part in (aside, tagged) if part)

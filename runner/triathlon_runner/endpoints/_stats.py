@@ -24,6 +24,7 @@ class EndpointStats:
     failed: int = 0
     """Questions without an answer after all retries."""
     retries: int = 0
+    """Tries that gave no answer; nearly all are followed by another."""
     throttled: int = 0
     input_tokens: int = 0
     output_tokens: int = 0

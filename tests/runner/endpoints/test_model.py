@@ -203,6 +203,7 @@ async def test_null_again_and_again() -> None:
     """A model that says nothing however often it is asked has answered nothing."""
     answer, server, model = await ask_one(lambda asked: Said(None))
     assert (answer.reply.text, answer.reply.finish) == ("", Finish.STOP)
+    assert (answer.usage.output_tokens, answer.seconds > 0) == (5, True)
     assert server.count == 3
     assert sum(model.stats.oddities.values()) == 1
 
