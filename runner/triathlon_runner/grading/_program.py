@@ -37,9 +37,19 @@ _NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
 class ProgramGrader:
     """A `Grader` over one sandbox; answer keys are kept under `keys`, or (None) in memory."""
 
-    def __init__(self, sandbox: Sandbox, keys: Path | None = None) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        keys: Path | None = None,
+        *,
+        min_cpu_seconds: float = MIN_CPU_SECONDS,
+        wall_seconds: float | None = None,
+    ) -> None:
+        """`wall_seconds` None: long enough that only a sleeper meets it, on a busy machine, too."""
         self._sandbox = sandbox
         self._keys = AnswerKeys(sandbox, keys)
+        self._min_cpu_seconds = min_cpu_seconds
+        self._wall_seconds = wall_seconds
 
     @property
     def sandbox(self) -> Sandbox:
@@ -57,11 +67,17 @@ class ProgramGrader:
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
         trial = _Trial(problem, key)
         calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs[:count])
-        job = Job(program, calls, limits=_limits(key), libraries=_libraries(program, problem))
+        job = Job(program, calls, limits=self._limits(key), libraries=_libraries(program, problem))
         execution = await self._sandbox.run(job, trial.see)
         if trial.to_check:
             await self._check(trial)
         return trial.verdict(execution, count)
+
+    def _limits(self, key: AnswerKey) -> Limits:
+        cpu = max(self._min_cpu_seconds, CPU_FACTOR * key.cpu_seconds)
+        wall = 30 + 10 * cpu if self._wall_seconds is None else self._wall_seconds
+        size = RESULT_BYTES + RESULT_FACTOR * key.largest
+        return Limits(cpu_seconds=cpu, wall_seconds=wall, result_bytes=size)
 
     async def _check(self, trial: "_Trial") -> None:
         """Lets the problem's own checker, which is code, judge the results in a child of its own."""
@@ -74,12 +90,6 @@ class ProgramGrader:
         execution = await self._sandbox.run(job, trial.see_checked)
         if execution.ended not in (Ended.FINISHED, Ended.STOPPED):
             raise SandboxError(f"the checker of {trial.problem.task_id} failed: {execution.detail}")
-
-
-def _limits(key: AnswerKey) -> Limits:
-    cpu = max(MIN_CPU_SECONDS, CPU_FACTOR * key.cpu_seconds)
-    size = RESULT_BYTES + RESULT_FACTOR * key.largest
-    return Limits(cpu_seconds=cpu, wall_seconds=30 + 10 * cpu, result_bytes=size)
 
 
 def _libraries(program: str, problem: Problem) -> frozenset[str]:

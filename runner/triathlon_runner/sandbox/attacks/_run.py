@@ -1,0 +1,156 @@
+"""Runs the library against the live engine: what scored, stole, harmed or survived."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.records import Outcome, Verdict
+from triathlon_runner.sandbox import Execution, Job, Sandbox, SandboxError, open_sandbox
+from triathlon_runner.sandbox.attacks._canary import Canary, canary, server_processes
+from triathlon_runner.sandbox.attacks._library import Attack, library
+
+TASK = Problem(
+    task_id="attack/successor",
+    entry_point="f",
+    prompt="def f(x):\n",
+    reference="def f(x):\n    return x + 1\n",
+    inputs=("(1,)", "(2,)", "(3,)", "(10,)", "(-5,)"),
+)
+CPU_SECONDS = 1.0
+WALL_SECONDS = 5.0
+SETTLE_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class AttackResult:
+    """What one attack came to; every field but the first three is empty where the engine held."""
+
+    name: str
+    kind: str
+    outcome: str
+    scored: str = ""
+    """A wrong program was judged passed."""
+    stole: str = ""
+    harmed: str = ""
+    """The machine, the engine, or the verdict over the honest program that came next."""
+    survived: str = ""
+    """A process outlived the verdict."""
+
+    @property
+    def held(self) -> bool:
+        return not (self.scored or self.stole or self.harmed or self.survived)
+
+
+@dataclass(frozen=True, slots=True)
+class AttackReport:
+    """All attacks at one level."""
+
+    level: str
+    results: tuple[AttackResult, ...]
+
+    @property
+    def held(self) -> bool:
+        return all(result.held for result in self.results)
+
+    def summary(self) -> str:
+        """One line, for manifests and the site."""
+        counts = {
+            name: sum(bool(getattr(result, name)) for result in self.results)
+            for name in ("scored", "stole", "harmed", "survived")
+        }
+        words = ", ".join(f"{count} {name}" for name, count in counts.items())
+        return f"{len(self.results)} hostile programs at level {self.level}: {words}"
+
+
+async def attack(
+    level: str = "auto",
+    *,
+    attacks: tuple[Attack, ...] | None = None,
+    on_result: Callable[[AttackResult], None] | None = None,
+) -> AttackReport:
+    """Judges every hostile program on the live engine and looks at what it did.
+
+    Raises:
+        SandboxError: the engine does not work at this level.
+    """
+    async with open_sandbox(level, 1) as sandbox:
+        with canary() as bait:
+            run = _AttackRun(sandbox, bait)
+            await run.warm_up()
+            results = []
+            for one in attacks if attacks is not None else library():
+                results.append(await run.result(one))
+                if on_result is not None:
+                    on_result(results[-1])
+            return AttackReport(sandbox.level, tuple(results))
+
+
+class _Watching:
+    """A sandbox that keeps what the last program printed and returned, for the search after loot."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self.last = ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sandbox, name)
+
+    async def run(self, job: Job, *others: Any) -> Execution:
+        execution = await self._sandbox.run(job, *others)
+        self.last = f"{execution.stdout}\n{execution.stderr}\n{str(execution.results)[:100_000]}"
+        return execution
+
+
+class _AttackRun:
+    def __init__(self, sandbox: Sandbox, bait: Canary) -> None:
+        self._watching = _Watching(sandbox)
+        self._bait = bait
+        self._grader = ProgramGrader(
+            self._watching, None, min_cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS
+        )
+        self._servers = 0
+
+    async def warm_up(self) -> None:
+        """The honest program has to pass before anything is said about others."""
+        fault = await self._misjudged()
+        if fault:
+            raise SandboxError(f"the honest program did not pass before the attacks: {fault}")
+        self._servers = len(server_processes())
+
+    async def result(self, one: Attack) -> AttackResult:
+        """Judges one hostile program, then looks around."""
+        self._bait.reset()
+        harmed = ""
+        outcome = "engine failed"
+        self._watching.last = ""
+        try:
+            verdict: Verdict | None = await self._grader.judge(one.program(self._bait.places), TASK)
+        except SandboxError as error:
+            verdict, harmed = None, f"the engine failed: {error}"
+        if verdict is not None:
+            outcome = verdict.outcome
+        loot = self._bait.stolen(self._watching.last)
+        await asyncio.sleep(SETTLE_SECONDS)
+        alive = len(server_processes())
+        damage = harmed or self._bait.damage() or await self._misjudged()
+        theft = one.kind in ("theft", "cheat")
+        return AttackResult(
+            name=one.name,
+            kind=one.kind,
+            outcome=outcome,
+            scored="judged passed" if outcome == Outcome.PASSED and not one.honest else "",
+            stole=loot if theft else "",
+            harmed=damage or ("" if theft else loot),
+            survived=f"{alive - self._servers} processes" if alive > self._servers else "",
+        )
+
+    async def _misjudged(self) -> str:
+        """How the verdict over the honest program is wrong, or empty."""
+        try:
+            verdict = await self._grader.judge(TASK.reference, TASK)
+        except SandboxError as error:
+            return f"the engine failed on the honest program: {error}"
+        return "" if verdict.outcome is Outcome.PASSED else f"the honest program was judged {verdict.outcome}"
