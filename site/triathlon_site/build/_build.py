@@ -1,0 +1,142 @@
+"""The build."""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import platformdirs
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.registry import Registry
+from triathlon_runner.suites import SuiteEntry
+from triathlon_site.build._evidence import EvidencePages, evidence_files
+from triathlon_site.build._write import write_site
+from triathlon_site.load import AggregateCache, Notice, Results, read_results
+from triathlon_site.pages import Environment, Gathered, find_templates, model_infos, render_site
+from triathlon_site.published import read_published
+from triathlon_site.scores import Board, Overall, overall, plan_boards, score_board
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What a build did."""
+
+    out: Path
+    pages: int
+    models: int
+    seconds: float
+    notices: tuple[Notice, ...]
+
+
+def build(
+    results: Path,
+    out: Path,
+    registry: Registry | None,
+    strict: bool = False,
+    *,
+    catalogue: Sequence[SuiteEntry] | None = None,
+    cache: Path | None = None,
+) -> BuildReport:
+    """Writes the site of these results to `out`, whole or not at all.
+
+    Raises:
+        UserError: `strict` and there is something to warn of; `out` cannot be written or is no site.
+    """
+    started = time.monotonic()
+    with _cache(cache) as kept:
+        return _build(results, out, registry, strict, catalogue, kept, started)
+
+
+def _build(
+    results: Path,
+    out: Path,
+    registry: Registry | None,
+    strict: bool,
+    catalogue: Sequence[SuiteEntry] | None,
+    cache: Path,
+    started: float,
+) -> BuildReport:
+    site = gather(results, registry, catalogue=catalogue, cache=cache)
+    if strict and site.notices:
+        lines = "\n".join(str(notice) for notice in site.notices)
+        raise UserError(f"--strict: expected flawless results, found {len(site.notices)} faults:\n{lines}")
+    environment = Environment(find_templates())
+    pages = list(render_site(site, environment))
+    write_site(out, pages, environment, evidence_files(site))
+    AggregateCache(cache).prune()
+    models = len(site.results.models)
+    return BuildReport(out, len(pages), models, time.monotonic() - started, tuple(site.notices))
+
+
+@contextmanager
+def _cache(folder: Path | None) -> Iterator[Path]:
+    """The folder for aggregates; one that is thrown away where none is named."""
+    if folder is not None:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        yield Path(temporary)
+
+
+def cache_folder() -> Path:
+    """Where aggregates are kept between builds: under `TRIATHLON_CACHE`, else the user's cache."""
+    named = os.environ.get("TRIATHLON_CACHE")
+    return (Path(named) if named else platformdirs.user_cache_path("triathlon")) / "site"
+
+
+def gather(
+    results: Path,
+    registry: Registry | None,
+    *,
+    catalogue: Sequence[SuiteEntry] | None = None,
+    cache: Path | None = None,
+) -> Gathered:
+    """Reads and scores everything; writes nothing but the cache."""
+    entries = catalogue if catalogue is not None else _catalogue()
+    with _cache(cache) as kept:
+        read = read_results(results, entries, AggregateCache(kept), EvidencePages(Environment(find_templates())))
+    boards = tuple(board for plan in plan_boards(entries) if (board := score_board(plan, read)))
+    named = {*read.models, *(skipped.model for skipped in read.skipped)}
+    return Gathered(
+        results=read,
+        boards=boards,
+        overalls=_overalls(boards),
+        models=model_infos(registry, named),
+        date=_date(read),
+        published=read_published(results / "published"),
+        version=version("triathlon-leaderboard"),
+    )
+
+
+def _catalogue() -> Sequence[SuiteEntry]:
+    from triathlon_runner import catalogue  # noqa: PLC0415 (builds every discipline's list: only where needed)
+
+    return catalogue.entries()
+
+
+def _overalls(boards: Sequence[Board]) -> dict[str, Overall]:
+    families = ("core", "official")
+    by_family = {f: [board for board in boards if board.plan.family == f] for f in families}
+    return {family: overall(_first_of_each(own)) for family, own in by_family.items() if own}
+
+
+def _first_of_each(boards: Sequence[Board]) -> list[Board]:
+    """The first board of each discipline stands for it."""
+    return list({board.plan.discipline: board for board in reversed(boards)}.values())[::-1]
+
+
+def _date(results: Results) -> str:
+    """SOURCE_DATE_EPOCH's day, else that of the newest result: never the clock's, which would change bytes."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is None:
+        ends = [file.manifest.ended[:10] for file in results.files if file.manifest]
+        return max(ends, default="")
+    if not epoch.isdigit():
+        raise UserError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {epoch!r}; mend or unset it")
+    return datetime.fromtimestamp(int(epoch), UTC).date().isoformat()
