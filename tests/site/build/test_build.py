@@ -1,0 +1,194 @@
+"""Building the site: whole or not at all, the same bytes from the same results."""
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from support.results import FakeModel
+from support.site import build_small, entries, files, small_results
+
+from triathlon_runner.errors import UserError
+from triathlon_site.build import build
+
+
+def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
+    """Two builds, one from the cache and one without, differ in no byte."""
+    build_small(tmp_path)
+    first = files(tmp_path / "_site")
+    shutil.rmtree(tmp_path / "cache")
+    build_small(tmp_path)
+    second = files(tmp_path / "_site")
+    build_small(tmp_path)
+    assert first == second == files(tmp_path / "_site")
+
+
+def test_the_date_is_that_of_the_results_or_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock is never asked: SOURCE_DATE_EPOCH, else the newest result's end."""
+    build_small(tmp_path)
+    assert "2026-01-02" in (tmp_path / "_site/index.html").read_text()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    build_small(tmp_path)
+    assert "1970-01-02" in (tmp_path / "_site/index.html").read_text()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    with pytest.raises(UserError, match="SOURCE_DATE_EPOCH must be seconds since 1970, got 'yesterday'"):
+        build_small(tmp_path)
+
+
+def test_no_results_say_what_to_do(tmp_path: Path) -> None:
+    """An empty folder gives a page with the next command, not an error."""
+    (tmp_path / "results").mkdir()
+    build_small(tmp_path)
+    page = (tmp_path / "_site/index.html").read_text()
+    assert "No results yet" in page and "make leaderboard" in page
+
+
+def test_strict_refuses_faults_and_keeps_the_old_site(tmp_path: Path) -> None:
+    """--strict names file and line of each fault; nothing of the old site changes."""
+    build_small(tmp_path)
+    before = files(tmp_path / "_site")
+    path = tmp_path / "results/runs/weak/loop/core.jsonl"
+    path.write_text("nonsense\n" + path.read_text())
+    with pytest.raises(UserError, match=r"runs/weak/loop/core\.jsonl, line 1: not a JSON object"):
+        build_small(tmp_path, strict=True)
+    assert files(tmp_path / "_site") == before
+
+
+def test_faults_are_warnings_and_stand_on_the_site(tmp_path: Path) -> None:
+    """Without --strict the site is built and says what was left out."""
+    small_results(tmp_path / "results")
+    path = tmp_path / "results/runs/weak/loop/core.jsonl"
+    path.write_text("nonsense\n" + path.read_text())
+    report = build_small(tmp_path)
+    assert [str(notice) for notice in report.notices] == ["runs/weak/loop/core.jsonl, line 1: not a JSON object"]
+    assert "not a JSON object" in (tmp_path / "_site/data.html").read_text()
+    assert "not a JSON object" in (tmp_path / "_site/models/weak.html").read_text()
+
+
+def test_a_folder_that_is_no_site_is_never_replaced(tmp_path: Path) -> None:
+    """--out with somebody's files in it is refused and left alone."""
+    out = tmp_path / "_site"
+    out.mkdir()
+    (out / "thesis.txt").write_text("mine")
+    with pytest.raises(UserError, match="no earlier build wrote"):
+        build_small(tmp_path)
+    assert (out / "thesis.txt").read_text() == "mine"
+
+
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    """--out names a folder."""
+    (tmp_path / "_site").write_text("")
+    with pytest.raises(UserError, match="is a file; name a folder"):
+        build_small(tmp_path)
+
+
+class _Links(HTMLParser):
+    """Every address and id of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.inline: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.links += [values[name] or "" for name in ("href", "src") if name in values]
+        if values.get("id"):
+            self.ids.add(values["id"] or "")
+        self.inline += [name for name in values if name == "style" or name.startswith("on")]
+        if tag == "script" and "src" not in values:
+            self.inline.append("script")
+
+
+def test_every_link_leads_somewhere(tmp_path: Path) -> None:
+    """Links between pages, anchors included, resolve; nothing is loaded from another host."""
+    build_small(tmp_path)
+    site = tmp_path / "_site"
+    pages = {path: _Links(path.read_text()) for path in site.rglob("*.html")}
+    for path, page in pages.items():
+        for link in page.links:
+            if link.startswith("http"):
+                continue
+            target, _, anchor = link.partition("#")
+            file = (path.parent / target).resolve() if target else path
+            assert file.exists(), (path, link)
+            if anchor:
+                assert anchor in pages[file].ids, (path, link)
+
+
+def test_nothing_is_inline(tmp_path: Path) -> None:
+    """No inline script, handler or style: the policy of the page forbids them."""
+    build_small(tmp_path)
+    for path in (tmp_path / "_site").rglob("*.html"):
+        text = path.read_text()
+        assert "script-src 'self'" in text and "unsafe" not in text, path
+        assert _Links(text).inline == [], path
+
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def test_what_a_model_wrote_is_escaped(tmp_path: Path) -> None:
+    """A hostile reply, program or task name never becomes markup."""
+    results = small_results(tmp_path / "results")
+    for path in results.glob("runs/*/*/*.jsonl"):
+        lines = []
+        for line in path.read_text().splitlines():
+            record = json.loads(line)
+            for field in ("prompt", "program", "input"):
+                if field in record:
+                    record[field] = HOSTILE + record[field]
+            for step in record.get("loops", []):
+                step["prompt"] = step["program"] = HOSTILE
+            record["task_id"] += HOSTILE
+            lines.append(json.dumps(record))
+        path.write_text("\n".join(lines) + "\n")
+    report = build_small(tmp_path)
+    assert not report.notices
+    for path in (tmp_path / "_site").rglob("*"):
+        if path.suffix in {".html", ".js"} and "plotly" not in path.name:
+            assert HOSTILE not in path.read_text(), path
+
+
+def test_a_hostile_model_name_stays_in_its_place(tmp_path: Path) -> None:
+    """A folder name from somebody else's results gives a plain file name and escaped text."""
+    name = "..<img src=x onerror=alert(1)>"
+    small_results(tmp_path / "results", [FakeModel(name, 1.0), FakeModel("plain", 0.0)])
+    build_small(tmp_path)
+    names = [path.name for path in (tmp_path / "_site/models").iterdir()]
+    assert all(re.fullmatch(r"[a-z0-9._-]+", one) for one in names), names
+    assert "<img src=x" not in (tmp_path / "_site/index.html").read_text()
+
+
+def test_data_files_hold_what_the_pages_show(tmp_path: Path) -> None:
+    """The JSON of a board has a row a model and column, with score, interval, rank and tasks."""
+    build_small(tmp_path)
+    board = json.loads((tmp_path / "_site/data/loop-core.json").read_text())
+    rows = {(row["model"], row["column"]): row for row in board["rows"]}
+    strong = rows["strong", "loop/core:asl_low"]
+    assert strong["rank"] == 1 and strong["tasks"] == 12
+    assert strong["low"] <= strong["score"] <= strong["score_upper"] <= strong["high"]
+
+
+def test_a_spreadsheet_runs_no_name(tmp_path: Path) -> None:
+    """A model named like a formula gets an apostrophe in CSV."""
+    small_results(tmp_path / "results", [FakeModel("=cmd", 1.0), FakeModel("plain", 0.0)])
+    build_small(tmp_path)
+    assert "'=cmd" in (tmp_path / "_site/data/loop-core.csv").read_text()
+
+
+def test_a_subset_is_marked(tmp_path: Path) -> None:
+    """A model that ran 5 of 12 tasks carries it beside its name."""
+    from support.results import FakeSuite, write_results  # noqa: PLC0415 (only here)
+
+    write_results(
+        tmp_path / "results", [FakeModel("m", 1.0)], [FakeSuite(e, tasks=12, planned=5) for e in entries(["loop/core"])]
+    )
+    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+    assert "5 of 12" in (tmp_path / "_site/loop.html").read_text()
