@@ -27,7 +27,7 @@ _VERSIONS = {"vllm": "0.0.fake"}
 def fake_interpreter(folder: Path) -> Path:
     """Writes the executable."""
     script = folder / "python-with-vllm"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{Path(__file__).resolve()}" "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{Path(__file__).resolve()}" "$@"\n')
     script.chmod(0o755)
     return script
 

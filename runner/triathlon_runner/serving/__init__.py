@@ -9,13 +9,16 @@ from triathlon_runner.serving._config import (
 )
 from triathlon_runner.serving._devices import Gpu, gpus
 from triathlon_runner.serving._errors import ServerLostError, ServingError
+from triathlon_runner.serving._machine import Machine, Seat
 from triathlon_runner.serving._server import Described, Server, serve
 
 __all__ = [
     "Described",
     "Gpu",
     "HuggingFaceWeights",
+    "Machine",
     "PypiWeights",
+    "Seat",
     "ServeConfig",
     "Server",
     "ServerLostError",

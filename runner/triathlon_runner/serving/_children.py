@@ -57,7 +57,7 @@ async def spawn(
         grace: seconds between asking it to end and killing it.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    guard = [sys.executable, "-I", str(_GUARD), str(os.getpid()), str(grace)]
+    guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(grace)]
     descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         process = await asyncio.create_subprocess_exec(

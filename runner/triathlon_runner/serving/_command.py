@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from typing import Literal
 
 from triathlon_runner.serving._children import inherited
 from triathlon_runner.serving._config import Argument, ServeConfig, normalised
 from triathlon_runner.serving._environment import Engine
 from triathlon_runner.serving._errors import ServingError
+from triathlon_runner.serving._machine import Seat
 from triathlon_runner.serving._weights import Loadable
 
 # `vllm serve` asks for the metadata of a package named vllm, which the CPU build does not have.
@@ -26,7 +26,7 @@ class Plan:
 
     engine: Engine
     weights: Loadable
-    device: Literal["cpu", "cuda"]
+    seat: Seat
     dtype: str
     deterministic: bool
     arguments: tuple[str, ...]
@@ -37,24 +37,22 @@ class Plan:
         entry = _ENTRIES[self.engine.package]
         model = [self.weights.model] if "serve" in entry else ["--model", self.weights.model]
         where = ["--host", "127.0.0.1", "--port", str(port)]
-        modest = _MODEST if self.device == "cpu" else ()
+        modest = _MODEST if self.seat.device == "cpu" else ()
         return [*modest, str(self.engine.python), *entry, *model, *where, *self.arguments]
 
 
-def planned(
-    config: ServeConfig, *, model_id: str, engine: Engine, weights: Loadable, device: Literal["cpu", "cuda"]
-) -> Plan:
+def planned(config: ServeConfig, *, model_id: str, engine: Engine, weights: Loadable, seat: Seat) -> Plan:
     """Turns a row into a command.
 
     Raises:
         ServingError: the row asks for what this device cannot do.
     """
-    dtype = _precision(config, weights, device)
-    chosen = _defaults(config, device) | {normalised(name): value for name, value in config.args.items()}
+    dtype = _precision(config, weights, seat.device)
+    chosen = _defaults(config, seat) | {normalised(name): value for name, value in config.args.items()}
     arguments = [*_own_arguments(config, model_id, weights, dtype), *_spelled(chosen)]
-    env = _environment(config, weights, device)
+    env = _environment(config, weights, seat)
     repeats = config.deterministic and env.get("VLLM_BATCH_INVARIANT", "1") == "1"
-    return Plan(engine, weights, device, dtype, repeats, tuple(arguments), env)
+    return Plan(engine, weights, seat, dtype, repeats, tuple(arguments), env)
 
 
 def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
@@ -69,16 +67,18 @@ def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
     return config.dtype
 
 
-def _defaults(config: ServeConfig, device: str) -> dict[str, Argument]:
+def _defaults(config: ServeConfig, seat: Seat) -> dict[str, Argument]:
     """What a row's `args` may override."""
     # A model's own generation_config.json would slip repetition penalties and top-k into every request.
     defaults: dict[str, Argument] = {"generation-config": "vllm"}
-    if device == "cpu":
+    if seat.share is not None:
+        defaults["gpu-memory-utilization"] = seat.share
+    if seat.device == "cpu":
         # Compiling takes minutes on a CPU and gains little for models that fit one.
         defaults["enforce-eager"] = True
         # A line per request tells nothing that the runner does not know.
         defaults["uvicorn-log-level"] = "warning"
-    if config.deterministic and device == "cpu":
+    if config.deterministic and seat.device == "cpu":
         defaults["enable-prefix-caching"] = False
     return defaults
 
@@ -113,14 +113,17 @@ def _spelled(arguments: dict[str, Argument]) -> list[str]:
     return spelled
 
 
-def _environment(config: ServeConfig, weights: Loadable, device: str) -> dict[str, str]:
+def _environment(config: ServeConfig, weights: Loadable, seat: Seat) -> dict[str, str]:
     env = inherited() | {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "PYTHONUNBUFFERED": "1"}
-    if "ray" not in config.args.values():
+    if not config.spans_nodes:
         # Without it the engine's parts talk to each other over the machine's outer address.
         env["VLLM_HOST_IP"] = "127.0.0.1"
+        # nvidia-smi counts in this order, CUDA by default in another.
+        env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+        env["CUDA_VISIBLE_DEVICES"] = ",".join(str(gpu.index) for gpu in seat.gpus)
     if weights.commit is None:
         env["HF_HUB_OFFLINE"] = "1"
-    if device == "cpu":
+    if seat.device == "cpu":
         env |= {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": _CPU_CACHE_GIB}
     elif config.deterministic:
         env["VLLM_BATCH_INVARIANT"] = "1"

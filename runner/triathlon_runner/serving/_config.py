@@ -1,5 +1,6 @@
 """The `serve:` block of a row of models.yaml."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -88,6 +89,8 @@ class ServeConfig(_Strict):
     """Environment variables of the server."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where it computes; `auto` takes CUDA where nvidia-smi finds a GPU."""
+    gpu_memory_gib: Annotated[float, Field(gt=0, strict=False)] | None = None
+    """Memory of each GPU that suffices, so that other models may run beside it; whole GPUs if left out."""
     version: str | None = None
     """vLLM's version to install; the one that this runner was tested with where left out."""
     python: Annotated[Path | None, Field(strict=False)] = None
@@ -112,7 +115,20 @@ class ServeConfig(_Strict):
             raise ValueError(f"deterministic needs dtype float32 on a CPU, got dtype {self.dtype!r}")
         return self
 
+    @property
+    def gpu_count(self) -> int:
+        """GPUs that the parallel sizes among `args` add up to."""
+        sizes = [value for name, value in self.args.items() if normalised(name) in _PARALLEL]
+        return math.prod(size for size in sizes if isinstance(size, int))
 
+    @property
+    def spans_nodes(self) -> bool:
+        """Whether vLLM's Ray back end may place parts of the model on other machines."""
+        return any(normalised(name) == _EXECUTOR and value == "ray" for name, value in self.args.items())
+
+
+_EXECUTOR = "distributed-executor-backend"
+_PARALLEL = {"tensor-parallel-size", "pipeline-parallel-size", "data-parallel-size"}
 _OURS = {
     "host", "port", "uds", "api-key", "model", "served-model-name", "revision", "tokenizer-revision",
     "dtype", "max-model-len", "trust-remote-code", "chat-template", "lora-modules", "enable-lora",

@@ -1,12 +1,14 @@
-"""What this machine can compute on."""
+"""The GPUs of this machine."""
 
 import asyncio
+import os
 from dataclasses import dataclass
-from typing import Literal
 
-from triathlon_runner.serving._errors import ServingError
-
-_QUERY = ("nvidia-smi", "--query-gpu=index,name,memory.total,memory.free", "--format=csv,noheader,nounits")
+_QUERY = (
+    "nvidia-smi",
+    "--query-gpu=index,uuid,name,memory.total,memory.free",
+    "--format=csv,noheader,nounits",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +16,14 @@ class Gpu:
     """One CUDA device; memory in MiB."""
 
     index: int
+    uuid: str
     name: str
     total: int
     free: int
 
 
 async def gpus() -> list[Gpu]:
-    """The GPUs that nvidia-smi lists; none where it is missing or fails."""
+    """The GPUs that nvidia-smi lists and CUDA_VISIBLE_DEVICES leaves us; none where nvidia-smi fails."""
     try:
         process = await asyncio.create_subprocess_exec(
             *_QUERY, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
@@ -30,30 +33,22 @@ async def gpus() -> list[Gpu]:
     output, _ = await process.communicate()
     if process.returncode:
         return []
-    return [gpu for line in output.decode(errors="replace").splitlines() if (gpu := _parsed(line))]
+    return _left_to_us(
+        [gpu for line in output.decode(errors="replace").splitlines() if (gpu := _parsed(line))]
+    )
 
 
 def _parsed(line: str) -> Gpu | None:
-    fields = [field.strip() for field in line.split(",")]
     try:
-        index, name, total, free = fields
-        return Gpu(int(index), name, int(total), int(free))
+        index, uuid, name, total, free = (field.strip() for field in line.split(","))
+        return Gpu(int(index), uuid, name, int(total), int(free))
     except ValueError:
         return None
 
 
-async def chosen(wanted: Literal["auto", "cpu", "cuda"]) -> tuple[Literal["cpu", "cuda"], str]:
-    """The device to serve on, and its name for the manifest.
-
-    Raises:
-        ServingError: CUDA was asked for and nvidia-smi lists no GPU.
-    """
-    found = [] if wanted == "cpu" else await gpus()
-    if found:
-        names = sorted({gpu.name for gpu in found})
-        return "cuda", ", ".join(names)
-    if wanted == "cuda":
-        raise ServingError(
-            "expected a GPU (device: cuda), but nvidia-smi lists none; set device: cpu, or leave it out"
-        )
-    return "cpu", "cpu"
+def _left_to_us(found: list[Gpu]) -> list[Gpu]:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return found
+    names = {name.strip() for name in visible.split(",")}
+    return [gpu for gpu in found if {str(gpu.index), gpu.uuid} & names]

@@ -1,14 +1,21 @@
 """Whether a server answers, and as the model that we expect."""
 
+import ssl
+
 import httpx
 
 _HEALTH_SECONDS = 10.0
 
 
+def _client() -> httpx.AsyncClient:
+    """For plain HTTP on loopback: no proxies, no certificates (reading them costs more than asking)."""
+    return httpx.AsyncClient(trust_env=False, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+
+
 async def fault(base_url: str, model: str, *, seconds: float) -> str | None:
     """What is wrong with the server; None where it is healthy and completes a text in the model's name."""
     try:
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with _client() as client:
             health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=_HEALTH_SECONDS)
             if health.status_code != httpx.codes.OK:
                 return f"/health answers {health.status_code}"
@@ -35,7 +42,7 @@ def _judged(answer: httpx.Response, model: str) -> str | None:
 async def reachable(base_url: str) -> bool:
     """Whether /health says that the server has loaded its model."""
     try:
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with _client() as client:
             health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=_HEALTH_SECONDS)
     except httpx.HTTPError:
         return False

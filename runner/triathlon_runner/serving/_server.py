@@ -14,9 +14,9 @@ from triathlon_runner.serving import _probe
 from triathlon_runner.serving._children import Child, spawn
 from triathlon_runner.serving._command import Plan, planned
 from triathlon_runner.serving._config import ServeConfig
-from triathlon_runner.serving._devices import chosen
 from triathlon_runner.serving._errors import ServerLostError, ServingError, last_lines
 from triathlon_runner.serving._interpreters import engine_for
+from triathlon_runner.serving._machine import Machine
 from triathlon_runner.serving._weights import loadable
 
 _POLL_SECONDS = 0.2
@@ -56,15 +56,15 @@ class Server:
         config: ServeConfig,
         *,
         model: str,
-        device_name: str,
         log: Path,
         report: Callable[[str], None],
+        turn: asyncio.Lock,
     ) -> None:
         self.model = model
         """The name under which it answers."""
         self.log = log
         self._plan, self._config, self._report = plan, config, report
-        self._device_name = device_name
+        self._turn = turn
         self._child: Child | None = None
         self._port = 0
         self._log_start = 0
@@ -83,7 +83,7 @@ class Server:
             engine=plan.engine.package,
             version=plan.engine.version,
             dtype=_dtype_in(self.log, self._log_start) or plan.dtype,
-            device=self._device_name,
+            device=plan.seat.name,
             deterministic=plan.deterministic,
             weights=plan.weights.described,
             arguments=plan.arguments,
@@ -150,17 +150,20 @@ class Server:
                     raise
 
     async def _start_on(self, port: int) -> None:
-        self._port = port
-        self._log_start = self.log.stat().st_size if self.log.exists() else 0
-        self._report(f"starting vLLM {self._plan.engine.version} for {self.model} on {self._device_name}")
-        started = time.monotonic()
-        self._child = await spawn(self._plan.command(port), env=self._plan.env, log=self.log)
-        try:
-            await self._until_ready(self._child, started)
-        except BaseException:
-            await self.stop()
-            raise
-        self._report(f"{self.model} answers after {time.monotonic() - started:.0f} s")
+        async with self._turn:
+            self._port = port
+            self._log_start = self.log.stat().st_size if self.log.exists() else 0
+            self._report(
+                f"starting vLLM {self._plan.engine.version} for {self.model} on {self._plan.seat.name}"
+            )
+            started = time.monotonic()
+            self._child = await spawn(self._plan.command(port), env=self._plan.env, log=self.log)
+            try:
+                await self._until_ready(self._child, started)
+            except BaseException:
+                await self.stop()
+                raise
+            self._report(f"{self.model} answers after {time.monotonic() - started:.0f} s")
 
     async def _until_ready(self, child: Child, started: float) -> None:
         deadline, next_report = started + self._config.start_timeout, started + _REPORT_SECONDS
@@ -196,7 +199,13 @@ class Server:
 
 @asynccontextmanager
 async def serve(
-    config: ServeConfig, *, model_id: str, cache: Path, log: Path, report: Callable[[str], None]
+    config: ServeConfig,
+    *,
+    model_id: str,
+    cache: Path,
+    log: Path,
+    report: Callable[[str], None],
+    machine: Machine | None = None,
 ) -> AsyncIterator[Server]:
     """Installs, fetches and converts what is missing, starts the server, and always stops it.
 
@@ -206,21 +215,23 @@ async def serve(
         cache: folder for environments and weights.
         log: file to whose end the server writes.
         report: takes one line of progress at a time.
+        machine: shared by all servers of a run; a server waits there until it fits beside the others.
 
     Raises:
         ServingError: the model cannot be served here as the row says.
     """
     cache, log = _rooted(cache), _rooted(log)
-    device, device_name = await chosen(config.device)
-    engine = await engine_for(config, device, cache, report)
-    weights = await loadable(config, engine=engine, cache=cache, report=report)
-    plan = planned(config, model_id=model_id, engine=engine, weights=weights, device=device)
-    server = Server(plan, config, model=model_id, device_name=device_name, log=log, report=report)
-    try:
-        await server.start()
-        yield server
-    finally:
-        await server.stop()
+    machine = machine or await Machine.look()
+    async with machine.seat(config, report) as seat:
+        engine = await engine_for(config, seat.device, cache, report)
+        weights = await loadable(config, engine=engine, cache=cache, report=report)
+        plan = planned(config, model_id=model_id, engine=engine, weights=weights, seat=seat)
+        server = Server(plan, config, model=model_id, log=log, report=report, turn=machine.starting)
+        try:
+            await server.start()
+            yield server
+        finally:
+            await server.stop()
 
 
 def _rooted(path: Path) -> Path:

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.serving import ServeConfig, ServingError
+from triathlon_runner.serving import Gpu, Seat, ServeConfig, ServingError
 from triathlon_runner.serving._command import Plan, planned
 from triathlon_runner.serving._environment import Engine
 from triathlon_runner.serving._weights import Loadable
+
+_SEATS = {"cpu": Seat("cpu"), "cuda": Seat("cuda", (Gpu(3, "GPU-c", "H100", 81559, 80000),), 0.25)}
 
 
 def _plan(
@@ -17,7 +19,7 @@ def _plan(
     config = ServeConfig.model_validate({"engine": "vllm", "weights": {"path": "/m"}, **block})
     engine = Engine(Path("/env/python"), package, "1.0")
     loadable = weights or Loadable("/m", "folder m")
-    return planned(config, model_id="m", engine=engine, weights=loadable, device=device)
+    return planned(config, model_id="m", engine=engine, weights=loadable, seat=_SEATS[device])
 
 
 def _after(plan: Plan, name: str) -> str:
@@ -139,6 +141,17 @@ def test_environment() -> None:
     assert env["VLLM_HOST_IP"] == "127.0.0.1"
     hub = Loadable("org/name", "", commit="abc")
     assert _plan(weights=hub).env.get("HF_HUB_OFFLINE") != "1"
+
+
+def test_a_seat_on_a_gpu() -> None:
+    """The engine sees the GPUs of its seat alone and takes its share of their memory."""
+    plan = _plan(device="cuda")
+    assert (plan.env["CUDA_VISIBLE_DEVICES"], plan.env["CUDA_DEVICE_ORDER"]) == ("3", "PCI_BUS_ID")
+    assert _after(plan, "--gpu-memory-utilization") == "0.25"
+    assert (
+        _after(_plan(device="cuda", args={"gpu-memory-utilization": 0.5}), "--gpu-memory-utilization")
+        == "0.5"
+    )
 
 
 def test_several_nodes_talk_over_the_network() -> None:

@@ -4,14 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner.serving import Gpu, ServingError, gpus
-from triathlon_runner.serving._devices import chosen
+from triathlon_runner.serving import Gpu, gpus
+
+_TWO = r"0, GPU-a, NVIDIA H100, 81559, 80000\n1, GPU-b, NVIDIA H100, 81559, 100\n"
+_FIRST = Gpu(0, "GPU-a", "NVIDIA H100", 81559, 80000)
+_SECOND = Gpu(1, "GPU-b", "NVIDIA H100", 81559, 100)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A stand-in that a test writes; alone on PATH, so that a real one is not found."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     return tmp_path / "nvidia-smi"
 
 
@@ -21,21 +25,31 @@ def _says(smi: Path, text: str, status: int = 0) -> None:
 
 
 async def test_two_gpus(smi: Path) -> None:
-    """Name and memory of every GPU are read, and CUDA is the automatic choice."""
-    _says(smi, r"0, NVIDIA H100, 81559, 80000\n1, NVIDIA H100, 81559, 100\n")
-    assert await gpus() == [Gpu(0, "NVIDIA H100", 81559, 80000), Gpu(1, "NVIDIA H100", 81559, 100)]
-    assert await chosen("auto") == ("cuda", "NVIDIA H100")
-    assert await chosen("cpu") == ("cpu", "cpu")
+    """Name and memory of every GPU are read."""
+    _says(smi, _TWO)
+    assert await gpus() == [_FIRST, _SECOND]
+
+
+@pytest.mark.parametrize(
+    ("visible", "found"),
+    [("1", [_SECOND]), ("GPU-a", [_FIRST]), ("1,0", [_FIRST, _SECOND]), ("", []), ("-1", [])],
+)
+async def test_only_those_left_to_us(
+    smi: Path, monkeypatch: pytest.MonkeyPatch, visible: str, found: list[Gpu]
+) -> None:
+    """CUDA_VISIBLE_DEVICES of the runner is honoured, by index and by UUID."""
+    _says(smi, _TWO)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert await gpus() == found
 
 
 @pytest.mark.parametrize(("text", "status"), [("", 0), ("No devices were found", 6), (r"[N/A]\n", 0)])
 async def test_no_gpu(smi: Path, text: str, status: int) -> None:
     """A driver without a device is the same as no driver."""
     _says(smi, text, status)
-    assert await chosen("auto") == ("cpu", "cpu")
+    assert await gpus() == []
 
 
-async def test_cuda_wanted_and_missing(smi: Path) -> None:
-    """Asking for CUDA without a GPU is a user's error."""
-    with pytest.raises(ServingError, match="device: cuda"):
-        await chosen("cuda")
+async def test_no_driver() -> None:
+    """Without nvidia-smi there is no GPU."""
+    assert await gpus() == []
