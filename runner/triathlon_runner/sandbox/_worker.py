@@ -67,6 +67,8 @@ class Worker:
         if not answer.get("ready"):
             await worker.close()
             raise SandboxError(answer.get("error", "the sandbox server ended while it started"))
+        if settings["level"] == "namespaces":  # its room is mounted on it no more
+            _remove(place)
         return worker
 
     @classmethod
@@ -133,6 +135,7 @@ def _remove(place: Path) -> None:
     """Removes a directory that a hostile program may have filled: unreadable, or deeper than any path."""
     with contextlib.suppress(OSError):
         place.rmdir()
+    if not place.exists():
         return
     for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
         program = shutil.which(command[0])

@@ -50,7 +50,8 @@ STANDARD = [
 ]
 """Imported once before the first fork: what programs of the data sets import."""
 
-SCRATCH_BYTES = 64 << 20
+SCRATCH_BYTES, SCRATCH_DEPTH, SCRATCH_FOLDERS = 64 << 20, 64, 4096
+"""What a program may leave in its scratch directory while it runs, where no file system bounds it."""
 LOOK_SECONDS = 0.25
 """How often a running child is looked at: its CPU time, and the scratch directory where nothing bounds it."""
 OUT_OF_TIME = "cpu"
@@ -130,7 +131,7 @@ class Server:
             "cpu": usage.ru_utime + usage.ru_stime,
             "note": note,
             "confinement": os.read(word, 1000).decode() or "the child ended",
-            "dirty": any(True for _ in os.scandir(self._confinement.scratch)),
+            "dirty": _dirty(self._confinement.scratch),
         }
         os.close(word)
         return report
@@ -155,7 +156,7 @@ class Server:
                 elif _cpu_used(pid) >= cpu_seconds:
                     os.kill(pid, signal.SIGKILL)
                     note = note or OUT_OF_TIME
-                elif self._watch and _used(self._confinement.scratch) > SCRATCH_BYTES:
+                elif self._watch and _overfull(self._confinement.scratch):
                     os.kill(pid, signal.SIGKILL)
                     note = note or f"wrote more than {SCRATCH_BYTES >> 20} MiB of files"
         finally:
@@ -229,13 +230,31 @@ def _open_streams() -> None:
         setattr(sys, f"__{name}__", stream)
 
 
-def _used(folder: str) -> int:
-    """Bytes of the files under a folder, as far as they can be seen."""
-    total = 0
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(parent, name)).st_size
-            except OSError:
-                continue  # gone between the two looks
-    return total
+def _dirty(folder: str) -> bool:
+    """Whether a program left anything, or a folder that can't even be listed."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(True for _ in entries)
+    except OSError:
+        return True
+
+
+def _overfull(folder: str) -> bool:
+    """Whether the files under a folder take too much, or hide: in unreadable folders, or far down."""
+    total, waiting = 0, [(folder, 0)]
+    while waiting:
+        parent, depth = waiting.pop()
+        try:
+            with os.scandir(parent) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, depth + 1))
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+        except FileNotFoundError:
+            continue  # gone between two looks
+        except OSError:
+            return True
+        if total > SCRATCH_BYTES or depth > SCRATCH_DEPTH or len(waiting) > SCRATCH_FOLDERS:
+            return True
+    return False
