@@ -1,0 +1,88 @@
+"""Replayed through a loopback server, a recorded model gets exactly the official verdicts."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.model_server import model_server_process
+from support.official_data import official_store
+from support.recorded_replies import RECORDING, SUBSET, recorded
+
+pytestmark = pytest.mark.official
+
+PASSED = {
+    "difficult": 33,
+    "creative": 42,
+    "subtle": 70,
+    "combine": 33,
+    "tool_use": 64,
+    "verbose": 116,
+    "concise": 112,
+    "humaneval": 126,
+}
+"""EvoEval's counts for GPT-3.5: the paper's table 1 and the public board."""
+MODELS = """\
+models:
+  - id: chatgpt
+    name: Recorded
+    api: {{base_url: "{base_url}", model: recorded, concurrency: 4}}
+"""
+
+
+@pytest.fixture
+def data(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    folder = official_store().folder
+    if not RECORDING.is_file():
+        pytest.skip(f"needs the recorded solutions: no file {str(RECORDING)!r}")
+    monkeypatch.setenv("TRIATHLON_DATA", str(folder))
+    yield
+
+
+def _run(place: Path, suite: str, *options: str) -> dict[str, bool]:
+    """One `triathlon run` of the recorded model; which tasks it passed."""
+    os.environ[SUBSET] = suite
+    with model_server_process("support.recorded_replies:chatgpt", "--model", "recorded") as base_url:
+        (place / "models.yaml").write_text(MODELS.format(base_url=base_url))
+        command = [str(Path(sys.executable).with_name("triathlon")), "run", "--suites", suite, *options]
+        environment = {**os.environ, "TRIATHLON_CACHE": str(place / "cache")}
+        done = subprocess.run(
+            command, cwd=place, env=environment, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = (place / f"results/runs/chatgpt/{suite}.jsonl").read_text().splitlines()
+    return {row["task_id"]: row["outcome"] == "passed" for row in map(json.loads, lines)}
+
+
+def _official(suite: str) -> dict[str, bool]:
+    return {
+        row["task_id"]: row["published"]["base_status"] == "pass"
+        for row in recorded()
+        if row["suite"] == suite
+    }
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("name", ["combine"])
+def test_a_few_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Some tasks of a suite, asked, taken out of the reply and judged, end as the board says."""
+    monkeypatch.setenv(SUBSET, "")
+    outcomes = _run(tmp_path, f"evolved/{name}", "--limit", "12")
+    expected = _official(f"evolved/{name}")
+    assert len(outcomes) == 12
+    assert outcomes == {task_id: expected[task_id] for task_id in outcomes}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("name", PASSED)
+def test_every_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """All tasks of a suite end as the official board says, one by one, and so does their number."""
+    monkeypatch.setenv(SUBSET, "")
+    outcomes = _run(tmp_path, f"evolved/{name}", "--profile", "full")
+    assert outcomes == _official(f"evolved/{name}")
+    assert sum(outcomes.values()) == PASSED[name]
