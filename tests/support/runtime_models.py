@@ -79,7 +79,9 @@ class ScriptedModel:
         self.samplings.append(sampling)
         if isinstance(prompt, Chat):
             question = prompt.messages[-1].content
-            opening = "[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\n" if self.style == "cot" else "[ANSWER]\n"
+            opening = (
+                "[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\n" if self.style == "cot" else "[ANSWER]\n"
+            )
         else:
             question = "[PYTHON]" + prompt.text.rpartition("[PYTHON]")[2].rpartition("\n[")[0]
             opening = "step by step\n[/THOUGHT]\n[ANSWER]\n" if self.style == "cot" else ""

@@ -2,16 +2,8 @@
 
 from triathlon_runner.runtime._asking import KINDS, STYLES, Kind, Style
 from triathlon_runner.runtime._catalogue import DATASETS, catalogue, question_source, suite_from_file
-from triathlon_runner.runtime._metrics import (
-    AVERAGE,
-    IC,
-    METRICS,
-    STEPS,
-    Repeats,
-    chain,
-    consistency_score,
-    over_repeats,
-)
+from triathlon_runner.runtime._chain import STEPS, Chain, chain, chains
+from triathlon_runner.runtime._metrics import AVERAGE, IC, METRICS, Repeats, over_repeats
 from triathlon_runner.runtime._questions import (
     FilterReport,
     InputQuestions,
@@ -33,6 +25,7 @@ __all__ = [
     "METRICS",
     "STEPS",
     "STYLES",
+    "Chain",
     "FilterReport",
     "InputQuestions",
     "Kind",
@@ -46,7 +39,7 @@ __all__ = [
     "Value",
     "catalogue",
     "chain",
-    "consistency_score",
+    "chains",
     "count_questions",
     "over_repeats",
     "question_source",

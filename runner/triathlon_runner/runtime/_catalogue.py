@@ -38,7 +38,7 @@ def core_subjects() -> Sequence[Subject]:
 
 
 def _core_source(store: DataStore) -> QuestionSource:
-    return QuestionSource(_core_data(), core_subjects, store.cache / "questions", shipped="core.json")
+    return QuestionSource(_core_data(), core_subjects, store.cache / "questions")
 
 
 def _official_source(

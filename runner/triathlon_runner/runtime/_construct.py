@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from triathlon_runner.errors import leaves
 from triathlon_runner.runtime._assertions import Masked
 from triathlon_runner.runtime._check import check_assertions
 from triathlon_runner.runtime._literals import NotALiteralError, read_literal
@@ -25,16 +26,16 @@ from triathlon_runner.runtime._questions import (
 from triathlon_runner.runtime._select import Choice, Chosen, Site, choose, sites, watches
 from triathlon_runner.runtime._syntax import missing
 from triathlon_runner.runtime._trace import (
+    CaseRun,
     FunctionRun,
     Observed,
     Run,
-    TestRun,
     Trace,
     TraceRequest,
     Untraced,
     trace_runs,
 )
-from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.sandbox import Sandbox, SandboxError
 
 MAX_VALUE: Final = 400
 """Characters of a value that is asked for: a direct answer has 256 tokens."""
@@ -74,8 +75,11 @@ async def construct(
         SandboxError: the sandbox itself failed.
     """
     tally = _Tally()
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_program(subject, sandbox, tally)) for subject in subjects]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_program(subject, sandbox, tally)) for subject in subjects]
+    except* SandboxError as errors:
+        raise next(leaves(errors)) from errors
     programs = tuple(program for task in tasks if (program := task.result()) is not None)
     return programs, FilterReport(
         programs=len(programs),
@@ -186,8 +190,8 @@ def _draft(
         text=candidate.text,
         setup=candidate.setup,
         arguments=candidate.run.arguments if isinstance(candidate.run, FunctionRun) else "",
-        test_class=candidate.run.class_name if isinstance(candidate.run, TestRun) else "",
-        test_method=candidate.run.method if isinstance(candidate.run, TestRun) else "",
+        test_class=candidate.run.class_name if isinstance(candidate.run, CaseRun) else "",
+        test_method=candidate.run.method if isinstance(candidate.run, CaseRun) else "",
         masked=masked.text,
         originals=masked.originals,
         statements=tuple(statements),
@@ -196,7 +200,7 @@ def _draft(
 
 
 def _masked_call(candidate: Candidate, trace: Trace) -> Masked:
-    if isinstance(candidate.run, TestRun):
+    if isinstance(candidate.run, CaseRun):
         raise _LeaveOutError("the test has no assertion that can be masked")
     reason = _unaskable(trace.result)
     if reason or trace.result is None:
@@ -234,7 +238,7 @@ def _statement(chosen: Chosen, trace: Trace) -> StatementQuestion:
         line=chosen.line,
         variable=chosen.variable,
         executed=trace.executed(chosen.line),
-        states=tuple(Value(type=value.type, text=value.text) for value in seen),
+        states=tuple(Value(type=value.type, text=value.text, literal=not value.reason) for value in seen),
         next_lines=tuple(sorted(trace.successors(chosen.line))),
     )
 
@@ -242,15 +246,18 @@ def _statement(chosen: Chosen, trace: Trace) -> StatementQuestion:
 def _unaskable_states(question: StatementQuestion) -> str:
     if question.executed and not question.states:
         return "the variable has no value there"
-    values = [Observed(value.type, value.text) for value in question.states]
+    values = [
+        Observed(value.type, value.text, "" if value.literal else "no literal form")
+        for value in question.states
+    ]
     return next((reason for value in values if (reason := _unaskable(value))), "")
 
 
 def _unaskable(value: Observed | None) -> str:
     """Why nobody can be asked for a value; empty where one can."""
     if value is None:
-        return "no variable (an iterator, function, class or module)"
-    if not value.text:
+        return "no variable (an iterator, a function or a module)"
+    if value.reason or not value.text:
         return "no literal form"
     if len(value.text) > MAX_VALUE:
         return f"a value has more than {MAX_VALUE} characters"

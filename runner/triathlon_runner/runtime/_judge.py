@@ -112,6 +112,8 @@ def _is_nil(text: str) -> bool:
 def _matches(true: Value, value: str, kind: str) -> bool:
     if not true.text or read_type(kind) != read_type(true.type):
         return False
+    if not true.literal:
+        return value.split() == true.text.split()
     wanted = read_literal(true.text)
     if isinstance(wanted, str) and value == wanted:
         return True  # a text without quotes

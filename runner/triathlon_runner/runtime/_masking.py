@@ -37,7 +37,7 @@ def call_text(function: str, arguments: str) -> str:
     return f"{function}({', '.join(inside)})"
 
 
-def test_text(statements: list[ast.stmt]) -> str:
+def statements_text(statements: list[ast.stmt]) -> str:
     """The body of a test method, its assertions without `self.`."""
     return ast.unparse(ast.Module(without_self(_copy(statements)), []))
 

@@ -11,11 +11,10 @@ from typing import Final, Literal
 
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import AnswerRecord, RuntimeRecord, StatementRecord, UnitRecord
+from triathlon_runner.runtime._chain import chain
 from triathlon_runner.runtime._judge import read_coverage
 
 Pair = tuple[RuntimeRecord, StatementRecord]
-STEPS: Final = ("coverage", "state", "path", "output")
-"""The four questions, in the order in which each needs what the one before it needs."""
 
 
 def _units(records: Sequence[UnitRecord]) -> Iterator[RuntimeRecord]:
@@ -86,29 +85,8 @@ def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
     return _sums(parts())
 
 
-def chain(unit: RuntimeRecord, statement: StatementRecord) -> tuple[bool, bool, bool, bool]:
-    """R_i of the paper: whether coverage, state, path and output are right."""
-    return (
-        statement.coverage.correct,
-        statement.state.correct,
-        statement.path.correct,
-        unit.output.correct,
-    )
-
-
-def consistency_score(results: tuple[bool, bool, bool, bool]) -> float:
-    """ICS_i: 1 for 1111, 1/2 for 1110, 1/4 for 1100, 1/8 for 1000, else 0 (section III-C)."""
-    right = results.index(False) if False in results else len(results)
-    if right == 0 or any(results[right:]):
-        return 0.0
-    return 0.5 ** (len(results) - right)
-
-
 def _consistency(records: Sequence[UnitRecord]) -> list[Contribution]:
-    return _sums(
-        (unit.program_id, consistency_score(chain(unit, statement)), 1.0)
-        for unit, statement in _pairs(records)
-    )
+    return _sums((unit.program_id, chain(unit, statement).score, 1.0) for unit, statement in _pairs(records))
 
 
 IC: Final = Metric(

@@ -10,11 +10,11 @@ from triathlon_runner.runtime._masking import call_text
 from triathlon_runner.runtime._programs import (
     Candidate,
     Subject,
+    case_candidate,
+    cases_of,
     class_subject,
     first_test,
     function_subject,
-    test_candidate,
-    test_cases,
 )
 from triathlon_runner.runtime._syntax import libraries, parse
 from triathlon_runner.runtime._trace import FunctionRun
@@ -58,10 +58,10 @@ def _dreval_test(program: DrevalProgram, asked: DrevalInput) -> Candidate:
     What DREval shows of it counts: for four inputs that is not quite the text of the test.
     """
     module = program.test or ""
-    cases = [case for case in test_cases(parse(module)) if case.name.startswith(f"{program.entry_point}Test")]
+    cases = [case for case in cases_of(parse(module)) if case.name.startswith(f"{program.entry_point}Test")]
     case = cases[asked.input_index]
     shown = parse(program.inputs[asked.input_index]).body
-    candidate = test_candidate(asked.input_index, module, case, first_test(case), shown)
+    candidate = case_candidate(asked.input_index, module, case, first_test(case), shown)
     masked = Masked(asked.output_question, originals(asked.output_question, candidate.text))
     return replace(candidate, masked=masked)
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.runtime._assertions import Masked
-from triathlon_runner.runtime._masking import call_text, mask_test, test_text
+from triathlon_runner.runtime._masking import call_text, mask_test, statements_text
 from triathlon_runner.runtime._syntax import libraries, parse
-from triathlon_runner.runtime._trace import FunctionRun, Run, TestRun
+from triathlon_runner.runtime._trace import CaseRun, FunctionRun, Run
 
 MAX_INPUTS: Final = 5
 """Inputs a program at most (REval's own limit)."""
@@ -89,7 +89,7 @@ def _yields(function: ast.FunctionDef) -> bool:
 def class_subject(problem: ClassProblem) -> Subject:
     """A class with unittest tests: the first test of each test class, then the second of each, and so on."""
     module = parse(problem.test)
-    cases = list(test_cases(module))
+    cases = list(cases_of(module))
     methods = [
         (case, method) for turn in zip_longest(*map(_tests_of, cases)) for case, method in filter(None, turn)
     ]
@@ -98,7 +98,7 @@ def class_subject(problem: ClassProblem) -> Subject:
         program=problem.reference,
         entry_point=problem.class_name,
         candidates=tuple(
-            test_candidate(index, problem.test, case, method)
+            case_candidate(index, problem.test, case, method)
             for index, (case, method) in enumerate(methods[:CANDIDATES])
         ),
         test=problem.test,
@@ -110,7 +110,7 @@ def class_subject(problem: ClassProblem) -> Subject:
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def test_cases(module: ast.Module) -> Iterator[ast.ClassDef]:
+def cases_of(module: ast.Module) -> Iterator[ast.ClassDef]:
     """The classes of a test module that hold test methods."""
     for statement in module.body:
         if isinstance(statement, ast.ClassDef) and _tests_of(statement):
@@ -130,18 +130,18 @@ def first_test(case: ast.ClassDef) -> Method:
     return _tests_of(case)[0][1]
 
 
-def test_candidate(
+def case_candidate(
     index: int, module: str, case: ast.ClassDef, method: Method, statements: list[ast.stmt] | None = None
 ) -> Candidate:
     """One test method as an input, with what its set-up does; `statements` where others are shown."""
     setup = [name for name in _methods(case) if name.name in ("setUpClass", "setUp")]
     body = _body(method) if statements is None else statements
-    text = test_text(body)
+    text = statements_text(body)
     return Candidate(
         index=index,
-        run=TestRun(module, case.name, method.name, text),
+        run=CaseRun(module, case.name, method.name, text),
         text=text,
-        setup="\n".join(test_text(_body(one)) for one in setup),
+        setup="\n".join(statements_text(_body(one)) for one in setup),
         masked=mask_test(body),
     )
 

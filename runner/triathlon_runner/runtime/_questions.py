@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Strict
 from triathlon_runner.runtime._assertions import Masked
-from triathlon_runner.runtime._trace import FunctionRun, Run, TestRun
+from triathlon_runner.runtime._trace import CaseRun, FunctionRun, Run
 
 SCHEMA: Final = 1
 
@@ -19,10 +19,12 @@ class Value(Strict):
 
     type: str
     text: str
-    """Empty where the value has no literal form; then no answer about it is right."""
+    """Empty where nothing can be written for the value; then no answer about it is right."""
+    literal: bool = True
+    """False: the text is what `repr` gives, and an answer has to repeat it."""
 
     def __str__(self) -> str:
-        return f"{self.text or '(no literal form)'}; {self.type}"
+        return f"{self.text or '(nothing that can be written)'}; {self.type}"
 
 
 class StatementQuestion(Strict):
@@ -77,7 +79,7 @@ class ProgramQuestions(Strict):
 
     def run_of(self, asked: InputQuestions) -> Run:
         if self.test:
-            return TestRun(self.test, asked.test_class, asked.test_method, asked.text)
+            return CaseRun(self.test, asked.test_class, asked.test_method, asked.text)
         return FunctionRun(self.entry_point, asked.arguments)
 
 

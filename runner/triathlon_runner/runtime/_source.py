@@ -1,9 +1,8 @@
-"""Where a suite's questions come from: the package, the cache, or the constructor."""
+"""Where a suite's questions come from: the cache, the constructor, or a user's file."""
 
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from triathlon_runner.errors import UserError
@@ -16,14 +15,12 @@ from triathlon_runner.suites import DataSetInfo
 
 @dataclass(frozen=True)
 class QuestionSource:
-    """A data set that questions are built from, and the places where they may lie ready."""
+    """A data set that questions are built from, and the place where they may lie ready."""
 
     data: DataSetInfo
     subjects: Callable[[], Sequence[Subject]]
     cache: Path | None = None
     """A folder for question files; None: build anew each time."""
-    shipped: str = ""
-    """Name of a question file of this package; it counts where it was made from the same data and code."""
 
     @property
     def key(self) -> str:
@@ -32,21 +29,16 @@ class QuestionSource:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def ready(self) -> QuestionFile | None:
-        """The questions, where they need not be built."""
-        for path in (self._shipped_path(), self._cached_path()):
-            if path is not None and path.is_file():
-                try:
-                    found = read_questions(path)
-                except UserError:
-                    continue  # made by another version; it is built anew
-                if found.sha256 == self.data.sha256 and found.made_by == constructor_hash():
-                    return found
-        return None
-
-    def _shipped_path(self) -> Path | None:
-        if not self.shipped:
+        """The questions, where they were built before from the same data by the same code."""
+        path = self._cached_path()
+        if path is None or not path.is_file():
             return None
-        return Path(str(files("triathlon_runner") / "runtime" / "questions" / self.shipped))
+        try:
+            found = read_questions(path)
+        except UserError:
+            return None  # torn or made by another version; they are built anew
+        made_here = found.sha256 == self.data.sha256 and found.made_by == constructor_hash()
+        return found if made_here else None
 
     def _cached_path(self) -> Path | None:
         return None if self.cache is None else self.cache / f"{self.key[:24]}.json"

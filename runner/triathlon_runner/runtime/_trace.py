@@ -25,7 +25,7 @@ class Observed:
 
     type: str
     text: str
-    """Empty where the value has no literal form; `reason` says why."""
+    """A literal; where `reason` says why there is none, what `repr` gives, or nothing."""
     reason: str = ""
 
 
@@ -65,7 +65,7 @@ class FunctionRun:
 
 
 @dataclass(frozen=True, slots=True)
-class TestRun:
+class CaseRun:
     """A unittest method; set-up runs before the trace begins."""
 
     module: str
@@ -78,7 +78,7 @@ class TestRun:
         return {"test": self.module, "class": self.class_name, "method": self.method, "body": self.body}
 
 
-Run = FunctionRun | TestRun
+Run = FunctionRun | CaseRun
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ They use the standard library alone, for nothing else exists over there. A progr
 brings the files that it imports from this folder along.
 """
 
+import functools
 from importlib.resources import files
 from typing import Final
 
@@ -20,6 +21,7 @@ globals().update(_module.__dict__)
 """
 
 
+@functools.cache
 def source(name: str) -> str:
     """The text of a program of this folder, complete."""
     folder = files(__name__)

@@ -23,10 +23,9 @@ NO_VARIABLES = (
     types.BuiltinFunctionType,
     types.MethodType,
     types.CoroutineType,
-    type,
     Iterator,
 )
-"""What REval does not take for a variable: iterators, generators, functions, modules (and classes)."""
+"""What REval does not take for a variable: iterators, generators, functions, modules."""
 
 
 class UnspeakableError(Exception):
@@ -163,6 +162,21 @@ _CONTAINERS: dict[type, Callable[[Speller, Any, int], str]] = {
     type({}.values()): lambda spell, value, depth: f"dict_values([{spell.items(value, depth)}])",
     type({}.items()): lambda spell, value, depth: f"dict_items([{spell.items(value, depth)}])",
 }
+
+
+def foreign_repr(value: Any, most: int) -> str:
+    """How a library shows a value that has no literal form; empty where that names a place in memory.
+
+    A class of the program is not asked: its `__repr__` could change what is being looked at.
+    """
+    kind = type(value)
+    if kind.__module__ == "program" or getattr(kind, "__repr__", None) is object.__repr__:
+        return ""
+    try:
+        text = repr(value)
+    except Exception:  # a library's own __repr__ may raise anything
+        return ""
+    return "" if " at 0x" in text or len(text) > most else text
 
 
 def type_name(value: Any) -> str:

@@ -18,7 +18,13 @@ from collections.abc import Callable, Coroutine
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-from triathlon_runner.runtime._sandboxed.literal import NO_VARIABLES, Speller, UnspeakableError, type_name
+from triathlon_runner.runtime._sandboxed.literal import (
+    NO_VARIABLES,
+    Speller,
+    UnspeakableError,
+    foreign_repr,
+    type_name,
+)
 
 FILE = "<traced>"
 TEST_FILE = "<test>"
@@ -62,7 +68,9 @@ class Recorder:
     """The trace function, and what it has seen."""
 
     def __init__(self, program: str, watches: dict[int, list[str]], limits: dict[str, int]) -> None:
-        self.owner = statement_lines(program)
+        tree = ast.parse(program)
+        self.owner = statement_lines(tree)
+        self._definitions = definition_lines(tree)
         self.limits = limits
         self.characters = 0
         self.stopped = ""
@@ -73,7 +81,7 @@ class Recorder:
         self.watched: list[list[int]] = []
         self.values = Table()
         self.snapshots = Table()
-        self._watches = {line: [_watch(text) for text in texts] for line, texts in watches.items()}
+        self._watches = read_watches(program, watches)
         self._active: dict[int, _Activity] = {}
         self._frames = 0
 
@@ -105,6 +113,11 @@ class Recorder:
             self._frames += 1
         line = self.owner.get(frame.f_lineno, frame.f_lineno)
         at = frame.f_lasti
+        in_class = not frame.f_code.co_flags & inspect.CO_OPTIMIZED
+        if in_class and activity.step < 0 and self.lines and self.lines[-1] == line:
+            return  # the body of a class statement begins on the statement's own line
+        if self._definitions.get(frame.f_code.co_firstlineno) == frame.f_lineno:
+            return  # Python 3.11 counts some folded constants of a body to its `def`
         if activity.step >= 0 and self.lines[activity.step] == line and at > activity.start:
             return
         snapshot = self._snapshot(frame)
@@ -149,20 +162,20 @@ class Recorder:
         names: list[tuple[str, int]] = []
         for name, value in list(frame.f_locals.items()):
             if name == "self":
-                attributes = getattr(value, "__dict__", {})
-                names += [(f"self.{key}", self._value(item)) for key, item in list(attributes.items())]
+                attributes = list(getattr(value, "__dict__", {}).items())
+                names += [(f"self.{written(key, value)}", self._value(item)) for key, item in attributes]
             elif not name.startswith("."):
                 names.append((name, self._value(value)))
         return self.snapshots.number(tuple(sorted(pair for pair in names if pair[1] >= 0)))
 
     def _value(self, value: Any) -> int:
-        """The number of a value's (type, text, reason why there is no text); -1 for what is no variable."""
+        """The number of a value's (type, text, reason why that is no literal); -1 for what is no variable."""
         if isinstance(value, NO_VARIABLES):
             return -1
         try:
             row = (type_name(value), Speller(self.limits["text"]).text(value), "")
         except UnspeakableError as error:
-            row = (type_name(value), "", str(error))
+            row = (type_name(value), foreign_repr(value, self.limits["text"]), str(error))
         known = len(self.values.rows)
         number = self.values.number(row)
         if number == known:
@@ -176,10 +189,10 @@ class Recorder:
         raise StopTracingError(why)
 
 
-def statement_lines(program: str) -> dict[int, int]:
+def statement_lines(tree: ast.Module) -> dict[int, int]:
     """For every line of a statement (of a compound one's header) the line on which the statement begins."""
     owner: dict[int, int] = {}
-    for node in ast.walk(ast.parse(program)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
             body = getattr(node, "body", None) or getattr(node, "cases", None)
             last = node.end_lineno or node.lineno
@@ -191,8 +204,44 @@ def statement_lines(program: str) -> dict[int, int]:
     return owner
 
 
-def _watch(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+def definition_lines(tree: ast.Module) -> dict[int, int]:
+    """For every function, by the first line of its code: the line of its `def`, where its body is below."""
+    return {
+        min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]): node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.body[0].lineno > node.lineno
+    }
+
+
+def read_watches(program: str, watches: dict[int, list[str]]) -> dict[int, list[ast.expr]]:
+    """The expressions to read at each line, private names as their class stores them."""
+    classes = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.ClassDef)]
+    found: dict[int, list[ast.expr]] = {}
+    for line, texts in watches.items():
+        around = [node.name for node in classes if node.lineno <= line <= (node.end_lineno or 0)]
+        found[line] = [_watch(text, around[-1] if around else "") for text in texts]
+    return found
+
+
+def _watch(text: str, class_name: str) -> ast.expr:
+    tree = ast.parse(text, mode="eval").body
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and class_name and _is_private(node.attr):
+            node.attr = f"_{class_name.lstrip('_')}{node.attr}"
+    return tree
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")
+
+
+def written(attribute: str, owner: object) -> str:
+    """An attribute's name as the program writes it: `__total` for `_Order__total`."""
+    for kind in type(owner).__mro__:
+        prefix = f"_{kind.__name__.lstrip('_')}"
+        if attribute.startswith(f"{prefix}__"):
+            return attribute.removeprefix(prefix)
+    return attribute
 
 
 def evaluate(node: ast.expr, names: dict[str, Any]) -> Any:

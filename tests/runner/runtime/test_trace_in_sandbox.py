@@ -1,0 +1,133 @@
+"""Tracing where it really happens, hostile references included."""
+
+import pytest
+
+from triathlon_runner.runtime._check import check_assertions
+from triathlon_runner.runtime._trace import (
+    CaseRun,
+    FunctionRun,
+    Trace,
+    TraceLimits,
+    TraceRequest,
+    Untraced,
+    trace_runs,
+)
+from triathlon_runner.sandbox import Sandbox, open_sandbox
+
+SMALL = TraceLimits(steps=2_000, text=2_000, characters=200_000)
+
+
+async def runs(sandbox: Sandbox, program: str, *arguments: str) -> list[Trace | Untraced]:
+    requests = [TraceRequest(FunctionRun("f", text), {2: ["x"]}) for text in arguments]
+    return await trace_runs(sandbox, program, requests, limits=SMALL)
+
+
+async def test_a_trace_crosses_the_border_whole() -> None:
+    """Steps, values and watched expressions come out as they were recorded."""
+    async with open_sandbox() as sandbox:
+        (found,) = await runs(sandbox, "def f(n):\n    x = {n: [n, 0.5]}\n    return x\n", "('a',)")
+    assert isinstance(found, Trace)
+    assert [step.line for step in found.steps] == [2, 3]
+    assert [(value.text, value.type) for value in found.observed(2, "x")] == [("{'a': ['a', 0.5]}", "dict")]
+    assert found.steps[0].before["n"].text == "'a'"
+
+
+async def test_two_traces_in_two_processes_are_equal() -> None:
+    """Sets of text included: their order must not depend on the process."""
+    program = "def f(words):\n    x = set(words)\n    out = [word for word in x]\n    return out"
+    argument = "(['pear', 'fig', 'apple', 'kiwi', 'plum'],)"
+    async with open_sandbox() as sandbox:
+        first, second = await runs(sandbox, program, argument), await runs(sandbox, program, argument)
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("attack", "ends"),
+    [
+        ("import os\n        os._exit(0)", Untraced),
+        ("import os, signal\n        os.kill(os.getpid(), signal.SIGKILL)", Untraced),
+        ("import sys\n        sys.exit()", Trace),
+        ("while True: pass", Trace),
+        ("import sys\n        sys.settrace(None)", Trace),
+        ("x = [0] * 10**9", (Trace, Untraced)),
+        ("import sys\n        sys._getframe(2).f_locals", Trace),
+    ],
+)
+async def test_a_hostile_reference_harms_only_its_own_run(attack: str, ends: type | tuple[type, ...]) -> None:
+    """The run before it and the run after it are traced all the same."""
+    program = f"def f(n):\n    x = n\n    if n == 2:\n        {attack}\n    return x\n"
+    if attack.startswith("while"):
+        program = "def f(n):\n    x = n\n    while n == 2:\n        n = 2\n    return x\n"
+    async with open_sandbox() as sandbox:
+        first, hostile, last = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
+    assert isinstance(hostile, ends)
+    assert isinstance(first, Trace)
+    assert first.outcome == "returned"
+    assert isinstance(last, Trace)
+    assert last.outcome == "returned"
+    assert [value.text for value in last.observed(2, "x")] == ["3"]
+
+
+async def test_a_reference_that_rewrites_its_trace_gives_no_trace_or_its_own() -> None:
+    """Whatever it sends is read as data: nothing of it can raise here."""
+    program = """def f(n):
+    import gc
+    for thing in gc.get_objects():
+        if type(thing).__name__ == "Recorder":
+            thing.lines[:] = ["x" * 10, None, -5]
+    return n
+"""
+    async with open_sandbox() as sandbox:
+        (found,) = await runs(sandbox, program, "(1,)")
+    assert isinstance(found, (Trace, Untraced))
+
+
+async def test_a_program_that_does_not_load_is_an_outcome() -> None:
+    """Not an error of ours."""
+    async with open_sandbox() as sandbox:
+        broken = await runs(sandbox, "raise ImportError('no')", "()")
+        unparsed = await runs(sandbox, "def f(:", "()")
+    assert isinstance(broken[0], Trace)
+    assert broken[0].outcome == "raised"
+    assert not isinstance(unparsed[0], Trace) or unparsed[0].outcome == "raised"
+
+
+async def test_assertions_are_executed_against_the_program() -> None:
+    """Holding, failing, crashing and never ending are told apart; each has its own process where one dies."""
+    program = "def f(n):\n    return n + 1\n"
+    run = FunctionRun("f", "()")
+    texts = [
+        "assert f(1) == 2",
+        "assert f(1) == 3",
+        "assert f('a') == 1",
+        "import os; os._exit(0)",
+        "assert f(2) == 3",
+    ]
+    async with open_sandbox() as sandbox:
+        found = await check_assertions(sandbox, program, [(run, text) for text in texts], frozenset())
+    assert found[0] == found[4] == ""
+    assert found[1].startswith("AssertionError")
+    assert found[2].startswith("TypeError")
+    assert found[3].startswith("died")
+
+
+async def test_assertions_of_a_test_see_its_set_up_and_its_names() -> None:
+    """`self` is the test case behind setUp; what the test module imports is there, too."""
+    module = """import math, unittest
+class T(unittest.TestCase):
+    def setUp(self):
+        self.c = C(4)
+    def test(self):
+        pass
+"""
+    program = "class C:\n    def __init__(self, n):\n        self.n = n\n"
+    run = CaseRun(module, "T", "test", "")
+    async with open_sandbox() as sandbox:
+        found = await check_assertions(
+            sandbox,
+            program,
+            [(run, "assertEqual(self.c.n, math.floor(4.5))"), (run, "assertEqual(1, 2)")],
+            frozenset(),
+        )
+    assert found[0] == ""
+    assert found[1].startswith("AssertionError")
