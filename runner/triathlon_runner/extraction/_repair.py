@@ -73,7 +73,7 @@ def under_the_tests_name(program: str, entry_point: str, others: list[str]) -> t
 
 def _statements_for(program: str, code: str, entry_point: str) -> list[str]:
     tree = parse(code)
-    if tree is None:
+    if tree is None or not tree.body:
         return []
     wanted = missing_names(program)
     offered = [s for s in tree.body if not (isinstance(s, Function) and s.name == entry_point)]

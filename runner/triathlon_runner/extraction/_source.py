@@ -5,13 +5,15 @@ import builtins
 import symtable
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 
 
+@lru_cache(maxsize=256)
 def parse(code: str) -> ast.Module | None:
-    """The syntax tree; None where the source does not parse, however strangely it fails."""
+    """The syntax tree, to be read only; None where the source does not parse, however strangely it fails."""
     with warnings.catch_warnings():  # an invalid escape in a model's string is not our warning
         warnings.simplefilter("ignore")
         try:
