@@ -5,6 +5,8 @@ data. So the expected values, the comparison and the verdict never are where the
 `outside`); an object that equals everything is, on its way, reduced to what it really is.
 """
 
+import ast
+
 from triathlon_runner.grading._shown import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import Call, Ended, Execution, Job, Language, Limits, Raised, Sandbox
@@ -39,6 +41,15 @@ async def judge_by_tests(
         calls.append,
     )
     return _verdict(tests, examiner, candidate, calls)
+
+
+def with_helpers(tests: str, prompt: str, function: str) -> str:
+    """Tests that may call what the prompt defines before the function (HumanEval/32, 38, 50)."""
+    try:
+        ast.parse(prompt)
+    except (SyntaxError, ValueError):
+        return tests
+    return f"_candidate = {function}\n{prompt}\n{function} = _candidate\n{tests}"
 
 
 def _verdict(tests: str, examiner: Execution, candidate: Execution, calls: list[Call]) -> Verdict:

@@ -13,6 +13,7 @@ from triathlon_runner.sandbox._api import (
     SandboxError,
     Source,
 )
+from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
 
@@ -22,14 +23,17 @@ __all__ = [
     "Execution",
     "Job",
     "Language",
+    "LanguageHealth",
     "Limits",
     "Opaque",
     "Raised",
     "Returned",
     "Sandbox",
     "SandboxError",
+    "SandboxHealth",
     "Source",
     "Tagged",
+    "doctor",
     "is_plain",
     "open_sandbox",
 ]

@@ -22,6 +22,7 @@ from triathlon_runner.datasets.official._evalplus import (
     mbpp_plus,
 )
 from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only, judged_typed
+from triathlon_runner.datasets.official._files import TestedProblem, problem_file
 from triathlon_runner.datasets.official._raw import (
     ClassEvalRow,
     DrevalInput,
@@ -53,6 +54,7 @@ __all__ = [
     "HumanEvalRow",
     "MbxpLanguage",
     "MbxpRow",
+    "TestedProblem",
     "classeval",
     "dreval",
     "evoeval",
@@ -64,4 +66,5 @@ __all__ = [
     "judged_typed",
     "mbpp_plus",
     "mbxp",
+    "problem_file",
 ]

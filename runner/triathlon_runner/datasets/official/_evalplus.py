@@ -4,12 +4,11 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from triathlon_runner.datasets import Comparison, DataStore, Problem
+from triathlon_runner.datasets import Comparison, DataStore, Problem, arguments_source
 from triathlon_runner.datasets.official._assertions import example_assertion
 from triathlon_runner.datasets.official._catalogue import HUMANEVAL_PLUS, MBPP_PLUS
 from triathlon_runner.datasets.official._mbpp_types import typed_arguments
 from triathlon_runner.datasets.official._rows import Row, read_rows
-from triathlon_runner.datasets.official._source import arguments_source
 from triathlon_runner.datasets.official._syntax import third_party
 
 FLOAT_TOLERANCE: Final = 1e-6

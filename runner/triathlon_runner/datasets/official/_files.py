@@ -1,0 +1,75 @@
+"""Problem files of anybody's, in the formats of HumanEval, EvalPlus and EvoEval."""
+
+import gzip
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets.official._catalogue import EvoEvalSet
+from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
+from triathlon_runner.datasets.official._evoeval import _problem
+from triathlon_runner.datasets.official._rows import Row
+from triathlon_runner.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class TestedProblem:
+    """A problem whose tests are code (HumanEval's own format): `check(candidate)` raises where one fails."""
+
+    __test__ = False  # no test class of pytest's
+
+    task_id: str
+    entry_point: str
+    prompt: str
+    tests: str
+
+
+def problem_file(path: Path) -> tuple[Problem | TestedProblem, ...]:
+    """The problems of a JSONL file, compressed or not; each row's fields tell its format.
+
+    Raises:
+        UserError: the file can't be read, or a row is in none of the formats.
+    """
+    try:
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode()
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise UserError(f"expected a problem file in JSON lines at {str(path)!r}: {error}") from None
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    problems = tuple(_read(line, f"{path.name}, line {number}", path.name) for number, line in lines)
+    if not problems:
+        raise UserError(f"expected problems in {str(path)!r}, it has none")
+    return problems
+
+
+def _read(line: str, place: str, name: str) -> Problem | TestedProblem:
+    try:
+        row = json.loads(line)
+        return _of_row(row, name)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{place}: expected a problem in the format of HumanEval (prompt, test), EvalPlus (base_input, "
+            f"plus_input) or EvoEval (inputs), got {line[:80]!r}… ({type(error).__name__}: {error})"
+        ) from None
+
+
+def _of_row(row: Row, name: str) -> Problem | TestedProblem:
+    if "base_input" in row:
+        return _mbpp_problem(row) if row["task_id"].startswith("Mbpp/") else humaneval_problem(_whole(row))
+    if "inputs" in row:
+        return _problem(_whole(row), _set_of(row, name))
+    return TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"])
+
+
+def _whole(row: Row) -> Row:
+    """The row with what grading does not need filled in, where a file leaves it out."""
+    defaults: dict[str, Any] = {"plus_input": [], "atol": 0, "test": "", "parent": "", "p1": "", "p2": ""}
+    return {**defaults, **row}
+
+
+def _set_of(row: Row, name: str) -> EvoEvalSet:
+    """Which EvoEval set a row is of: its number alone does not say which oracle is its own."""
+    named: tuple[EvoEvalSet, ...] = tuple(one for one in get_args(EvoEvalSet) if one in name)
+    return named[0] if named else "combine" if "p1" in row else "tool_use"

@@ -1,0 +1,109 @@
+"""Samples made elsewhere: a folder `<task>/<n>.py`, or JSON lines with task_id and solution or completion.
+
+Whatever is odd about a sample becomes something to report about it, never an error of ours.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets.official import TestedProblem
+from triathlon_runner.errors import UserError
+
+AnyProblem = Problem | TestedProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One program for one task, or why there is none."""
+
+    task_id: str
+    number: int
+    """Its position among the task's samples, from 0."""
+    program: str
+    fault: str = ""
+    """Why there is nothing to execute: shown as the detail of the outcome `no_answer`."""
+
+
+def read_samples(path: Path, problems: Mapping[str, AnyProblem]) -> list[Sample]:
+    """All samples, in the order of the folder's names or of the file's lines.
+
+    Raises:
+        UserError: there is neither a folder nor a readable file, or nothing in it.
+    """
+    if not path.exists():
+        raise UserError(f"expected samples (a folder or a .jsonl file) at {str(path)!r}, there is nothing")
+    samples = list(_in_folder(path, problems) if path.is_dir() else _in_lines(path, problems))
+    if not samples:
+        raise UserError(f"expected samples in {str(path)!r}: folders `<task>/<n>.py` or JSON lines, got none")
+    return samples
+
+
+def _in_folder(folder: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sample]:
+    """EvalPlus writes a task's id as a folder's name, with `_` for `/`."""
+    names = {task_id.replace("/", "_"): task_id for task_id in problems}
+    files = [file for file in folder.rglob("*.py") if file.is_file()]
+    for file in sorted(files, key=lambda one: (one.parent.as_posix(), _number(one), one.name)):
+        name = file.parent.relative_to(folder).as_posix()
+        task_id = names.get(name.replace("/", "_"), name)
+        yield _of_bytes(task_id, _number(file), file.read_bytes())
+
+
+def _number(file: Path) -> int:
+    return int(file.stem) if file.stem.isdecimal() else 0
+
+
+def _of_bytes(task_id: str, number: int, data: bytes) -> Sample:
+    try:
+        return _sample(task_id, number, data.decode())
+    except UnicodeDecodeError as error:
+        return Sample(task_id, number, "", f"not UTF-8: {error}")
+
+
+def _in_lines(file: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sample]:
+    data = file.read_bytes()
+    if data[:2] == b"\x1f\x8b":
+        data = gzip.decompress(data)
+    numbers: dict[str, int] = {}
+    for place, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        sample = _of_line(line, place, problems)
+        number = numbers.get(sample.task_id, 0)
+        numbers[sample.task_id] = number + 1
+        yield Sample(sample.task_id, number, sample.program, sample.fault)
+
+
+def _of_line(line: bytes, place: int, problems: Mapping[str, AnyProblem]) -> Sample:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Sample(f"line {place}", 0, "", f"not JSON: {error}")
+    if not isinstance(row, dict) or not isinstance(row.get("task_id"), str | int):
+        return Sample(f"line {place}", 0, "", "no task_id")
+    return _of_row(row, problems)
+
+
+def _of_row(row: dict[str, Any], problems: Mapping[str, AnyProblem]) -> Sample:
+    task_id = str(row["task_id"])
+    if isinstance(row.get("solution"), str):
+        return _sample(task_id, 0, row["solution"])
+    if isinstance(row.get("completion"), str):
+        problem = problems.get(task_id)
+        return _sample(task_id, 0, row["completion"], problem.prompt if problem else "")
+    return Sample(task_id, 0, "", "neither a solution nor a completion")
+
+
+def _sample(task_id: str, number: int, text: str, prompt: str = "") -> Sample:
+    if not text.strip():
+        return Sample(task_id, number, "", "empty")
+    return Sample(task_id, number, prompt + text)
+
+
+def by_id(problems: Sequence[AnyProblem]) -> dict[str, AnyProblem]:
+    """The problems by task_id."""
+    return {problem.task_id: problem for problem in problems}

@@ -1,0 +1,82 @@
+"""What the sandbox can do on this machine, found by trying."""
+
+import os
+from dataclasses import dataclass
+
+from triathlon_runner.sandbox._api import Call, Job, Language, Limits, Returned, Sandbox, SandboxError
+from triathlon_runner.sandbox._inside import system
+from triathlon_runner.sandbox._local import open_sandbox
+from triathlon_runner.sandbox._settings import LEVELS, TOOLCHAINS
+
+_PROBES: dict[Language, str] = {
+    Language.PYTHON: "import sys\ndef version():\n    return sys.version.split()[0]\n",
+    Language.PHP: "<?php function version() { return PHP_VERSION; }",
+    Language.RUBY: "def version\n  RUBY_VERSION\nend\n",
+    Language.JAVASCRIPT: "function version() { return process.versions.node; }",
+    Language.PERL: "sub version { return sprintf('%vd', $^V); }",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageHealth:
+    """One language, tried in the sandbox."""
+
+    language: Language
+    version: str
+    """Empty where it does not work."""
+    fault: str
+    """What is missing and how to get it, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxHealth:
+    """The strongest level that works, why stronger ones don't, and the languages at that level."""
+
+    level: str | None
+    """None: nothing can be executed here."""
+    refused: dict[str, str]
+    """Levels that do not work, with the reason."""
+    landlock: int
+    """Version of the kernel's Landlock, 0 for none."""
+    jobs: int
+    """Programs at once by default."""
+    languages: tuple[LanguageHealth, ...]
+
+
+async def doctor() -> SandboxHealth:
+    """Tries every level and, at the strongest that works, every language."""
+    refused: dict[str, str] = {}
+    working: str | None = None
+    languages: tuple[LanguageHealth, ...] = ()
+    for level in LEVELS:
+        try:
+            async with open_sandbox(level, 1) as sandbox:
+                if working is None:
+                    working = level
+                    languages = tuple([await _try(sandbox, language) for language in Language])
+        except SandboxError as error:
+            refused[level] = str(error)
+    return SandboxHealth(
+        level=working,
+        refused=refused,
+        landlock=system.landlock_version(),
+        jobs=len(os.sched_getaffinity(0)),
+        languages=languages,
+    )
+
+
+async def _try(sandbox: Sandbox, language: Language) -> LanguageHealth:
+    job = Job(_PROBES[language], (Call("version", ()),), language, Limits(cpu_seconds=10))
+    try:
+        execution = await sandbox.run(job)
+    except SandboxError as error:
+        return LanguageHealth(language, "", f"{error}; {_hint(language)}")
+    result = execution.results[0] if execution.results else None
+    if isinstance(result, Returned) and isinstance(result.value, str):
+        return LanguageHealth(language, result.value, "")
+    return LanguageHealth(language, "", f"{execution.detail or result}; {_hint(language)}")
+
+
+def _hint(language: Language) -> str:
+    toolchain = TOOLCHAINS.get(language)
+    return f"on Debian: apt-get install {toolchain.package}" if toolchain else "the runner's own Python"
