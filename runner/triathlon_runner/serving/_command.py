@@ -51,8 +51,18 @@ def planned(config: ServeConfig, *, model_id: str, engine: Engine, weights: Load
     chosen = _defaults(config, seat) | {normalised(name): value for name, value in config.args.items()}
     arguments = [*_own_arguments(config, model_id, weights, dtype), *_spelled(chosen)]
     env = _environment(config, weights, seat)
-    repeats = config.deterministic and env.get("VLLM_BATCH_INVARIANT", "1") == "1"
+    repeats = config.deterministic and _unspoilt(seat, chosen, env)
     return Plan(engine, weights, seat, dtype, repeats, tuple(arguments), env)
+
+
+def _unspoilt(seat: Seat, chosen: dict[str, Argument], env: dict[str, str]) -> bool:
+    """Whether a row's own settings leave in force what makes greedy output repeat.
+
+    On a CPU float32 without prefix caching was measured to; on a GPU we rely on vLLM's word.
+    """
+    if seat.device == "cpu":
+        return chosen["enable-prefix-caching"] is False
+    return env["VLLM_BATCH_INVARIANT"] == "1"
 
 
 def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
@@ -70,14 +80,13 @@ def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
 def _defaults(config: ServeConfig, seat: Seat) -> dict[str, Argument]:
     """What a row's `args` may override."""
     # A model's own generation_config.json would slip repetition penalties and top-k into every request.
-    defaults: dict[str, Argument] = {"generation-config": "vllm"}
+    # A line per request tells nothing that the runner does not know.
+    defaults: dict[str, Argument] = {"generation-config": "vllm", "uvicorn-log-level": "warning"}
     if seat.share is not None:
         defaults["gpu-memory-utilization"] = seat.share
     if seat.device == "cpu":
         # Compiling takes minutes on a CPU and gains little for models that fit one.
         defaults["enforce-eager"] = True
-        # A line per request tells nothing that the runner does not know.
-        defaults["uvicorn-log-level"] = "warning"
     if config.deterministic and seat.device == "cpu":
         defaults["enable-prefix-caching"] = False
     return defaults
@@ -95,7 +104,8 @@ def _own_arguments(config: ServeConfig, model_id: str, weights: Loadable, dtype:
     if config.chat_template is not None:
         arguments += ["--chat-template", str(config.chat_template.expanduser().absolute())]
     if config.lora is not None:
-        arguments += ["--enable-lora", "--lora-modules", f"{model_id}={config.lora}"]
+        adapter = config.lora.expanduser().absolute()
+        arguments += ["--enable-lora", "--lora-modules", f"{model_id}={adapter}"]
     return arguments
 
 

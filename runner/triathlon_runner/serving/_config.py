@@ -64,7 +64,11 @@ class Weights(_Strict):
 
 
 class ServeConfig(_Strict):
-    """How we start a model's server ourselves."""
+    """How we start a model's server ourselves.
+
+    A model that spans machines: start Ray on each (`ray start`), name a `python` that has vLLM and Ray, and
+    set `args: {distributed-executor-backend: ray, tensor-parallel-size: 8, pipeline-parallel-size: 2}`.
+    """
 
     engine: Literal["vllm"]
     """The program that serves the model."""
@@ -81,8 +85,8 @@ class ServeConfig(_Strict):
     """Run Python code that comes with the weights, outside any sandbox; only for authors you trust."""
     chat_template: Annotated[Path | None, Field(strict=False)] = None
     """A Jinja file that replaces the model's own chat template."""
-    lora: str | None = None
-    """A LoRA adapter (folder or hub repository) that answers in the model's name."""
+    lora: Annotated[Path | None, Field(strict=False)] = None
+    """Folder of a LoRA adapter that answers in the model's name."""
     args: dict[str, Argument] = Field(default_factory=dict)
     """Further arguments of `vllm serve` without their dashes, such as `tensor-parallel-size: 2`."""
     env: dict[str, str] = Field(default_factory=dict)

@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from triathlon_runner.serving._children import inherited, run
 from triathlon_runner.serving._errors import ServingError, last_lines
 from triathlon_runner.serving._locks import alone
+from triathlon_runner.serving._progress import ticking
 
 TESTED_VERSION = "0.32.0"
 # transformers reads GGUF files by means of these; vLLM itself does not need them.
@@ -65,7 +66,8 @@ async def _install(engine: Engine, folder: Path, report: Callable[[str], None]) 
     report(f"installing {engine.package} {engine.version} in an environment of its own (some minutes, once)")
     started = time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)
-    await _make(engine, folder)
+    async with ticking(f"installing {engine.package} {engine.version}", report):
+        await _make(engine, folder)
     marker = {
         "package": engine.package,
         "version": engine.version,

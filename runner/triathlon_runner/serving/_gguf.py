@@ -11,10 +11,11 @@ from triathlon_runner.serving._children import inherited, run
 from triathlon_runner.serving._environment import Engine
 from triathlon_runner.serving._errors import ServingError, last_lines
 from triathlon_runner.serving._locks import alone
+from triathlon_runner.serving._progress import ticking
 
 _SCRIPT = Path(__file__).with_name("_convert_gguf.py")
-# Counts up when the script below writes something else for the same file.
-_RECIPE = 1
+# Counts up when the script writes something else for the same file.
+RECIPE = 1
 
 
 async def converted(
@@ -25,7 +26,7 @@ async def converted(
     Raises:
         ServingError: the file cannot be converted faithfully; the message carries the converter's words.
     """
-    folder = cache / "converted" / f"{sha256[:16]}-{_RECIPE}"
+    folder = cache / "converted" / f"{sha256[:16]}-{RECIPE}"
     async with alone(folder, report):
         if not folder.exists():
             await _convert(gguf, folder, engine, report)
@@ -39,7 +40,9 @@ async def _convert(gguf: Path, folder: Path, engine: Engine, report: Callable[[s
     shutil.rmtree(half, ignore_errors=True)
     log.unlink(missing_ok=True)
     offline = {**inherited(), "HF_HUB_OFFLINE": "1"}
-    if status := await run([str(engine.python), str(_SCRIPT), str(gguf), str(half)], env=offline, log=log):
+    async with ticking(f"converting {gguf.name[:16]}….gguf", report):
+        status = await run([str(engine.python), str(_SCRIPT), str(gguf), str(half)], env=offline, log=log)
+    if status:
         shutil.rmtree(half, ignore_errors=True)
         raise ServingError(f"could not convert {str(gguf)!r} (exit status {status}):\n{last_lines(log)}")
     half.replace(folder)

@@ -66,8 +66,8 @@ class Machine:
         try:
             yield seat
         finally:
+            self._count(seat, config, -1)
             async with self._change:
-                self._count(seat, config, -1)
                 self._change.notify_all()
 
     def _on_gpu(self, config: ServeConfig) -> bool:

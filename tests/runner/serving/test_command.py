@@ -120,6 +120,11 @@ def test_deterministic_on_a_cpu() -> None:
     assert not _plan().deterministic
 
 
+def test_a_row_that_spoils_repetition() -> None:
+    """A row that asks for repeatable output and turns prefix caching on is not called repeatable."""
+    assert not _plan(deterministic=True, args={"enable_prefix_caching": True}).deterministic
+
+
 def test_deterministic_in_lower_precision_is_refused_on_a_cpu() -> None:
     """A row that asks for both is told that they exclude each other."""
     with pytest.raises(ServingError, match="deterministic needs dtype float32"):
