@@ -1,6 +1,16 @@
 """Problems: where they come from, pinned by SHA-256; `core` holds our own."""
 
 from triathlon_runner.datasets._problem import ClassProblem, Comparison, Oracle, Problem
+from triathlon_runner.datasets._source import arguments_source
 from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
 
-__all__ = ["ClassProblem", "Comparison", "DataFile", "DataStore", "DataUnavailableError", "Oracle", "Problem"]
+__all__ = [
+    "ClassProblem",
+    "Comparison",
+    "DataFile",
+    "DataStore",
+    "DataUnavailableError",
+    "Oracle",
+    "Problem",
+    "arguments_source",
+]
