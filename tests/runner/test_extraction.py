@@ -99,6 +99,14 @@ def test_usage_blocks_are_not_the_program() -> None:
     assert "print" not in result.program
 
 
+def test_a_block_that_imports_the_function_is_not_the_program() -> None:
+    """A test file that imports the solution defines nothing."""
+    tests = "from solution import add\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+    result = extract(f"solution.py:\n```python\n{ADD}```\ntest_solution.py:\n```python\n{tests}```")
+    assert call(result) == 3
+    assert "solution" not in result.program
+
+
 def test_helpers_in_another_block_come_along() -> None:
     """What the program lacks and another block defines is put in front of it, and said."""
     reply = (
@@ -176,10 +184,10 @@ def test_examples_that_run_are_left_out() -> None:
         "result = add(5, 5)\nif __name__ == '__main__':\n    unittest.main()\n"
         "import unittest\nunittest.main()\n"
     )
-    result = extract(f"```python\n{ADD}{tail}```")
+    result = extract(f"```python\nb = int(input())\n{ADD}{tail}```")
     assert call(result) == 3
     assert "input" not in result.program
-    assert result.changes == ("left out 7 statement(s) that only run examples",)
+    assert result.changes == ("left out 8 statement(s) that only run examples",)
 
 
 def test_the_models_own_code_is_kept_beside_the_program() -> None:

@@ -126,9 +126,12 @@ def _is_code(unit: str) -> bool:
 
 
 def _main_unit(units: list[str], entry_point: str) -> str | None:
-    """The unit that is the answer: the last that defines the tests' name, for models correct themselves."""
+    """The unit that is the answer: the last that defines the tests' name, for models correct themselves.
+
+    A unit that merely imports the name tests or uses a program that stands elsewhere.
+    """
     named = re.compile(rf"\b(def|class)\s+{re.escape(entry_point)}\b")
-    defining = [unit for unit in units if entry_point in defined_names(unit)]
+    defining = [unit for unit in units if entry_point in defined_names(unit, imported=False)]
     broken = [unit for unit in units if not parse(unit) and named.search(unit)]
     other = [unit for unit in units if parse(unit) and _is_code(unit)]
     rest = [unit for unit in units if _is_code(unit)]

@@ -1,6 +1,7 @@
 """Changes that make a program of what a model wrote, each said in words."""
 
 import ast
+from collections.abc import Set
 
 from triathlon_runner.extraction._source import (
     Function,
@@ -46,7 +47,7 @@ def without_demonstration(program: str, entry_point: str) -> tuple[str, list[str
     tree = parse(program)
     if tree is None or entry_point not in defined_names(program):
         return program, []
-    drop = _demonstration(tree, entry_point)
+    drop = _demonstration(program, tree, entry_point)
     if not drop:
         return program, []
     gone = {line for statement in drop for line in range(lines_of(statement)[0], lines_of(statement)[1] + 1)}
@@ -106,9 +107,9 @@ def _put_in_front(program: str, statements: list[str]) -> str:
     return "\n".join([*lines[:after], *statements, "", *lines[after:]])
 
 
-def _demonstration(tree: ast.Module, entry_point: str) -> list[ast.stmt]:
+def _demonstration(program: str, tree: ast.Module, entry_point: str) -> list[ast.stmt]:
     kept = [s for s in tree.body if isinstance(s, Function | ast.ClassDef | ast.Import | ast.ImportFrom)]
-    needed = {entry_point}.union(*(used_names(statement) for statement in kept))
+    needed = {entry_point}.union(*(missing_names(segment(program, statement)) for statement in kept))
     own = {s.name for s in kept if isinstance(s, Function | ast.ClassDef)} | {entry_point} | _RUNS_THINGS
     position = max(n for n, statement in enumerate(tree.body) if entry_point in bound_names(statement))
     return [
@@ -116,13 +117,11 @@ def _demonstration(tree: ast.Module, entry_point: str) -> list[ast.stmt]:
         for n, statement in enumerate(tree.body)
         if statement not in kept
         and not (bound_names(statement) | changed_roots(statement)) & needed
-        and (_is_main(statement) or (n > position and (_is_check(statement) or used_names(statement) & own)))
+        and (_only_runs(statement, own) if n > position else "input" in used_names(statement))
     ]
 
 
-def _is_main(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
-
-
-def _is_check(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Assert)
+def _only_runs(statement: ast.stmt, own: Set[str]) -> bool:
+    """Whether it is a check, a main part, or uses what the program defines or a way to show it."""
+    is_main = isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
+    return is_main or isinstance(statement, ast.Assert) or bool(used_names(statement) & own)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_IMPORTS = ast.Import | ast.ImportFrom
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 
 
@@ -28,7 +29,7 @@ def bound_names(statement: ast.stmt) -> set[str]:
         return {statement.name}
     names: set[str] = set()
     for node in ast.walk(statement):
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        if isinstance(node, _IMPORTS):
             names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
         elif isinstance(node, Function | ast.ClassDef):
             names.add(node.name)
@@ -59,10 +60,11 @@ def used_names(node: ast.AST) -> set[str]:
     }
 
 
-def defined_names(code: str) -> set[str]:
+def defined_names(code: str, *, imported: bool = True) -> set[str]:
     """Names that the module binds at its top level; empty where it does not parse."""
     tree = parse(code)
-    return set().union(*(bound_names(statement) for statement in tree.body)) if tree else set()
+    statements = [s for s in tree.body if imported or not isinstance(s, _IMPORTS)] if tree else []
+    return set().union(*(bound_names(statement) for statement in statements))
 
 
 def functions(code: str) -> list[str]:
