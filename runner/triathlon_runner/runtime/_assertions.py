@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_runner.runtime._syntax import imported, parse
+from triathlon_runner.runtime._syntax import imported, parse, parse_expression
 
 MASK: Final = "??"
 _HOLE: Final = re.compile(r"HOLE_(\d+)_")
@@ -48,12 +48,8 @@ class Masked:
 
     def completed(self, fillings: Mapping[int, ast.expr] | None = None) -> str:
         """The text with its masks filled, by default with what stood there."""
-        given = fillings or {number: _expression(text) for number, text in enumerate(self.originals)}
+        given = fillings or {number: parse_expression(text) for number, text in enumerate(self.originals)}
         return ast.unparse(_Fill(given).visit(read_masked(self.text)))
-
-
-def _expression(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
 
 
 def read_masked(text: str) -> ast.Module:
@@ -211,7 +207,7 @@ def _assertion_parts(node: ast.AST) -> list[ast.AST]:
 def _check_filling(filling: ast.expr, original: str | None, names: "_Names", *, calls: bool) -> None:
     if any(_hole(node) is not None or _is_mask(node) for node in ast.walk(filling)):
         raise DodgeError("the answer leaves a mask in")
-    if original is not None and ast.dump(filling) == ast.dump(_expression(original)):
+    if original is not None and ast.dump(filling) == ast.dump(parse_expression(original)):
         return
     _check_expression(filling, names)
     if calls and names.tainted(filling):

@@ -16,6 +16,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, Final
 
+from triathlon_runner.runtime._syntax import parse_expression
+
 MAX_TEXT: Final = 20_000
 MAX_NODES: Final = 20_000
 MAX_DEPTH: Final = 60
@@ -63,10 +65,10 @@ def read_literal(text: str) -> Any:
         raise NotALiteralError(f"{len(text)} characters are more than {MAX_TEXT}")
     plain = _ENUM.sub(r"\1", _CLASS.sub(r"\1", text.strip()))
     try:
-        tree = ast.parse(plain, mode="eval")
+        tree = parse_expression(plain)
         if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
             raise NotALiteralError("too many parts")
-        return _value(tree.body, 0)
+        return _value(tree, 0)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise NotALiteralError(f"{shorten(text)!r} is no literal: {error}") from None
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from triathlon_runner.runtime._assertions import MASK, Masked, read_masked, without_self
-from triathlon_runner.runtime._syntax import parse
+from triathlon_runner.runtime._syntax import parse, parse_expression
 
 _SAME: Final = {
     "assertEqual", "assertAlmostEqual", "assertListEqual", "assertTupleEqual", "assertSetEqual",
@@ -32,7 +32,7 @@ def mask_call(call: str, result: str) -> Masked:
 
 def call_text(function: str, arguments: str) -> str:
     """The call as a reader would write it."""
-    tree = ast.parse(arguments, mode="eval").body
+    tree = parse_expression(arguments)
     inside = [ast.unparse(part) for part in tree.elts] if isinstance(tree, ast.Tuple) else [f"*{arguments}"]
     return f"{function}({', '.join(inside)})"
 
@@ -96,8 +96,8 @@ def _mask_call(call: ast.Call, taken: list[str]) -> None:
 
 
 def _equality(claim: str, value: str, taken: list[str]) -> ast.Compare:
-    left = ast.parse(claim, mode="eval").body
-    return ast.Compare(left, [ast.Eq()], [_hole(ast.parse(value, mode="eval").body, taken)])
+    left = parse_expression(claim)
+    return ast.Compare(left, [ast.Eq()], [_hole(parse_expression(value), taken)])
 
 
 def _hole(masked: ast.expr, taken: list[str]) -> ast.Name:

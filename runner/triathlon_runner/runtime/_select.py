@@ -135,12 +135,12 @@ def naive(value: ast.expr) -> bool:
 
 
 def returned(statement: ast.stmt) -> list[str]:
-    """The names that a `return` gives back, alone or in a tuple."""
+    """The names that a `return` gives back, alone or in a tuple; never `self`."""
     if not isinstance(statement, ast.Return):
         return []
     value = statement.value
     parts = value.elts if isinstance(value, ast.Tuple) else [value]
-    return [part.id for part in parts if isinstance(part, ast.Name)]
+    return [part.id for part in parts if isinstance(part, ast.Name) and part.id != "self"]
 
 
 def _gives_constant(statement: ast.Return) -> bool:

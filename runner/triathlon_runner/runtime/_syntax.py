@@ -18,6 +18,17 @@ def parse(program: str) -> ast.Module:
         return ast.parse(program)
 
 
+def parse_expression(text: str) -> ast.expr:
+    """The syntax tree of one foreign expression, as quietly.
+
+    Raises:
+        SyntaxError: it does not parse.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode="eval").body
+
+
 def imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """Every imported name with the module that it comes from."""
     for node in ast.walk(tree):

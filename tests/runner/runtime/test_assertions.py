@@ -1,0 +1,206 @@
+"""Filling masked assertions: what an answer may say, and what is a dodge."""
+
+import pytest
+
+from triathlon_runner.runtime._assertions import DodgeError, Masked, fill, originals
+
+PROGRAM = """import math
+from datetime import date
+
+LIMIT = 3
+
+def f(x, y=0):
+    return x + y
+
+class Box:
+    def __init__(self):
+        self.things = []
+    def put(self, thing):
+        self.things.append(thing)
+        return len(self.things)
+"""
+CALL = Masked("assert f(1, y=2) == ??", ("3",))
+TEST = Masked(
+    """box = Box()
+thing = {'name': 'a'}
+other = 'b'
+assertEqual(box.put(thing), ??)
+found = box.things
+assertEqual(found, ??)""",
+    ("1", "[thing]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "filled"),
+    [
+        ("assert f(1, y=2) == 3", "assert f(1, y=2) == 3"),
+        ("assert  f( 1,y = 2 )==3", "assert f(1, y=2) == 3"),
+        ("assert (f(1, y=2) == 3)", "assert f(1, y=2) == 3"),
+        ("assert f(1, y=2) == 3  # because", "assert f(1, y=2) == 3"),
+        ("assert f(1, y=2) == 'a'", "assert f(1, y=2) == 'a'"),
+        ("assert f(1, y=2) == [1, (2, None)]", "assert f(1, y=2) == [1, (2, None)]"),
+        ("assert f(1, y=2) == 2 ** 3 + len('ab')", "assert f(1, y=2) == 2 ** 3 + len('ab')"),
+        ("assert f(1, y=2) == math.pi", "assert f(1, y=2) == math.pi"),
+        ("assert f(1, y=2) == date(2024, 5, 1)", "assert f(1, y=2) == date(2024, 5, 1)"),
+        ("assert f(1, y=2) == [n for n in range(3)]", "assert f(1, y=2) == [n for n in range(3)]"),
+        ("assert f(1, y=2) == ', '.join(['a', 'b'])", "assert f(1, y=2) == ', '.join(['a', 'b'])"),
+    ],
+)
+def test_values_fill_the_mask(answer: str, filled: str) -> None:
+    """Any way of writing the statement, any expression that computes with values alone."""
+    assert fill(CALL, answer, PROGRAM) == filled
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("3", "another statement"),
+        ("True", "another statement"),
+        ("assert True", "another statement"),
+        ("assert 3 == 3", "another statement"),
+        ("assert f(1, y=2)", "another statement"),
+        ("assert f(1, y=3) == 4", "another statement"),
+        ("assert f(1, y=2.0) == 3", "another statement"),
+        ("assert f(1, y=2) != 4", "another statement"),
+        ("assert f(1, y=2) == 3 or True", "another statement"),
+        ("assert f(1, y=2) == 3, 'message'", "another statement"),
+        ("assert f(1, y=2) == 3 == 3", "another statement"),
+        ("assert f(1, y=2) == ??", "does not parse"),
+        ("assert f(1, y=2) == '??'", "leaves a mask in"),
+        ("assert f(1, y=2) == HOLE_0_", "leaves a mask in"),
+        ("", "leaves an assertion out"),
+        ("assert f(1, y=2) == 3; print(1)", "does not have"),
+        ("def f(x, y): return 3\nassert f(1, y=2) == 3", "does not have"),
+        ("import os; os._exit(0)\nassert f(1, y=2) == 3", "does not have"),
+        ("assert f(1, y=2) == f(1, y=2)", "reads the value off the program"),
+        ("assert f(1, y=2) == LIMIT", "reads the value off the program"),
+        ("assert f(1, y=2) == f(0, y=3)", "reads the value off the program"),
+        ("assert f(1, y=2) == open('/etc/passwd').read()", "'open' has no place"),
+        ("assert f(1, y=2) == __import__('os').system('id')", "'__import__' has no place"),
+        ("assert f(1, y=2) == ().__class__", "'__class__' has no place"),
+        ("assert f(1, y=2) == eval('3')", "'eval' has no place"),
+        ("assert f(1, y=2) == type('T', (), {'__eq__': 1})()", "'type' has no place"),
+        ("assert f(1, y=2) == (lambda: 3)()", "Lambda has no place"),
+        ("assert f(1, y=2) == (x := 3)", "NamedExpr has no place"),
+        ("assert f(1, y=2) == f'{3}'", "JoinedStr has no place"),
+        ("assert f(1, y=2) == globals()", "'globals' has no place"),
+        ("assert f(1, y=2) == result", "'result' has no place"),
+        ("assert f(1, y=2 == 3", "does not parse"),
+        ("(" * 5000, "does not parse"),
+        ("assert f(1, y=2) == " + "-" * 3000 + "3", "nested too deep|does not parse"),
+        ("x" * 30_000, "are no assertion"),
+        ("assert f(1, y=2) == 3\x00", "does not parse"),
+    ],
+)
+def test_dodges_are_refused(answer: str, why: str) -> None:
+    """Asserting something else, dropping the assertion, not calling the program, running something else."""
+    with pytest.raises(DodgeError, match=why):
+        fill(CALL, answer, PROGRAM)
+
+
+def test_a_test_is_filled_assertion_by_assertion() -> None:
+    """Every mask gets what stands in its place; `self.` in front of an assertion does not matter."""
+    answer = """box = Box()
+thing = {'name': 'a'}
+other = 'b'
+self.assertEqual(box.put(thing), 1)
+found = box.things
+assertEqual(found, [{'name': 'a'}])"""
+    assert fill(TEST, answer, PROGRAM).endswith(
+        "assertEqual(box.put(thing), 1)\nfound = box.things\nassertEqual(found, [{'name': 'a'}])"
+    )
+
+
+def test_leading_statements_need_not_be_repeated() -> None:
+    """What only sets something up is put back; an assertion is not."""
+    answer = "assertEqual(box.put(thing), 1)\nfound = box.things\nassertEqual(found, [{'name': 'a'}])"
+    assert fill(TEST, answer, PROGRAM).startswith("box = Box()\n")
+    with pytest.raises(DodgeError, match="leaves an assertion out"):
+        fill(TEST, "found = box.things\nassertEqual(found, [{'name': 'a'}])", PROGRAM)
+
+
+def test_the_reference_itself_is_always_an_answer() -> None:
+    """Also where it names things of the test, which other answers may not."""
+    assert fill(TEST, TEST.completed(), PROGRAM) == TEST.completed()
+
+
+@pytest.mark.parametrize("filling", ["found", "box.things", "[thing]", "self.expected", "box.put(thing)"])
+def test_reading_the_value_off_the_program_is_a_dodge(filling: str) -> None:
+    """What the program made, holds or was handed is not given by the answer."""
+    masked = Masked(TEST.text, ("1", "[{'name': 'a'}]"))
+    answer = TEST.text.replace("??", "1", 1).replace("??", filling)
+    with pytest.raises(DodgeError, match="reads the value off the program"):
+        fill(masked, answer, PROGRAM)
+
+
+def test_a_plain_name_of_the_test_may_be_used() -> None:
+    """`other` is a value that the program has nothing to do with."""
+    answer = TEST.text.replace("??", "1", 1).replace("??", "[other]")
+    assert fill(TEST, answer, PROGRAM).endswith("assertEqual(found, [other])")
+
+
+MASKED_CALLS = [
+    (Masked(f"box = Box()\n{form.format('??')}", (original,)), form)
+    for form, original in (
+        ("assertTrue({})", "box.put(1) == 1"),
+        ("assertEqual(True, {})", "box.put(1) == 1"),
+        ("assertAlmostEqual(1.0, {}, delta=0.1)", "box.put(1)"),
+    )
+]
+"""DREval masks the only argument, or the side that calls the program, of some assertions."""
+
+
+@pytest.mark.parametrize(("masked", "form"), MASKED_CALLS)
+@pytest.mark.parametrize(
+    "filling",
+    [
+        "True",
+        "1.0",
+        "not False",
+        "1 == 1",
+        "box",
+        "box.things == box.things",
+        "box.put(1) or True",
+        "True if box.put(1) else True",
+    ],
+)
+def test_an_assertion_has_to_call_the_program(masked: Masked, form: str, filling: str) -> None:
+    """Where the call is masked the answer has to make one, and not beside something that holds of itself."""
+    with pytest.raises(DodgeError, match="does not call the program"):
+        fill(masked, f"box = Box()\n{form.format(filling)}", PROGRAM)
+
+
+@pytest.mark.parametrize(("masked", "form"), MASKED_CALLS)
+@pytest.mark.parametrize("filling", ["box.put(1)", "box.put('a') == 1", "len(box.things) == 0", "f(1, 0)"])
+def test_calls_of_the_program_are_answers_where_the_call_is_masked(
+    masked: Masked, form: str, filling: str
+) -> None:
+    """Whether they hold is decided by executing them."""
+    assert fill(masked, f"box = Box()\n{form.format(filling)}", PROGRAM).endswith(form.format(filling))
+
+
+def test_values_that_the_program_was_handed_belong_to_it() -> None:
+    """A list that the program sorts in place is the program's work when it is looked at afterwards."""
+    masked = Masked("numbers = [2, 1]\nsort(numbers)\nassertEqual(numbers, ??)", ("[1, 2]",))
+    program = "def sort(numbers):\n    numbers.sort()\n"
+    answer = "numbers = [2, 1]\nsort(numbers)\nassertEqual(numbers, {})"
+    assert fill(masked, answer.format("[1, 2]"), program) == answer.format("[1, 2]")
+    with pytest.raises(DodgeError, match="reads the value off the program"):
+        fill(masked, answer.format("sorted(numbers)"), program)
+
+
+def test_question_marks_inside_text_are_no_masks() -> None:
+    """A string that holds ?? stays what it is."""
+    masked = Masked("assert f('??', y='a??') == ??", ("'??a??'",))
+    assert fill(masked, "assert f('??', y='a??') == 'x'", PROGRAM) == "assert f('??', y='a??') == 'x'"
+    assert masked.completed() == "assert f('??', y='a??') == '??a??'"
+
+
+def test_originals_are_read_off_the_unmasked_text() -> None:
+    """What stands behind each mask, in order."""
+    complete = "box = Box()\nassertEqual(box.put( 1 ), 1)\nassertEqual(box.things, [1,\n 2])"
+    masked = "box = Box()\nassertEqual(box.put(1), ??)\nassertEqual(box.things, ??)"
+    assert originals(masked, complete) == ("1", "[1, 2]")
+    with pytest.raises(DodgeError):
+        originals(masked, complete.replace("put( 1 )", "put(2)"))

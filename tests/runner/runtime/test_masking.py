@@ -1,0 +1,77 @@
+"""Making masked assertions out of calls and tests."""
+
+import ast
+
+import pytest
+
+from triathlon_runner.runtime._masking import call_text, mask_call, mask_test, statements_text
+
+
+def test_a_call_is_written_as_a_reader_would() -> None:
+    """Arguments come as the source of a tuple."""
+    assert call_text("f", "([1, 2], 'a',)") == "f([1, 2], 'a')"
+    assert call_text("f", "()") == "f()"
+    assert call_text("f", "tuple(range(3))") == "f(*tuple(range(3)))"
+    assert mask_call("f(1)", "2").text == "assert f(1) == ??"
+    assert mask_call("f(1)", "2").completed() == "assert f(1) == 2"
+
+
+@pytest.mark.parametrize(
+    ("statement", "masked", "original"),
+    [
+        ("self.assertEqual(c.get(), 3)", "assertEqual(c.get(), ??)", "3"),
+        ("self.assertEqual(3, c.get())", "assertEqual(??, c.get())", "3"),
+        ("self.assertEqual(c.get(), expected)", "assertEqual(c.get(), ??)", "expected"),
+        ("self.assertAlmostEqual(c.get(), 0.5, places=3)", "assertAlmostEqual(c.get(), ??, places=3)", "0.5"),
+        ("self.assertListEqual(c.all(), [1, 2])", "assertListEqual(c.all(), ??)", "[1, 2]"),
+        ("self.assertTrue(c.has(1))", "assertEqual(bool(c.has(1)), ??)", "True"),
+        ("self.assertFalse(c.has(1))", "assertEqual(bool(c.has(1)), ??)", "False"),
+        ("self.assertIsNone(c.get())", "assertEqual(c.get(), ??)", "None"),
+        ("self.assertIsNotNone(c.get())", "assertEqual(c.get() is not None, ??)", "True"),
+        ("self.assertIn(1, c.all())", "assertEqual(1 in c.all(), ??)", "True"),
+        ("self.assertNotIn(1, c.all())", "assertEqual(1 in c.all(), ??)", "False"),
+        ("self.assertGreater(c.get(), 2)", "assertEqual(c.get() > 2, ??)", "True"),
+        ("assert c.get() == 3", "assert c.get() == ??", "3"),
+        ("assert c.has(1)", "assert bool(c.has(1)) == ??", "True"),
+    ],
+)
+def test_the_expected_side_is_masked(statement: str, masked: str, original: str) -> None:
+    """An assertion without one is asked as the equality that it claims."""
+    found = mask_test(ast.parse(statement).body)
+    assert found is not None
+    assert (found.text, found.originals) == (masked, (original,))
+
+
+def test_all_assertions_of_a_test_are_masked_save_those_in_loops() -> None:
+    """In a loop one expected side would have several values."""
+    test = """c = C()
+self.assertEqual(c.get(), 1)
+with self.subTest():
+    self.assertEqual(c.get(), 2)
+if c:
+    self.assertTrue(c.get())
+for i in range(3):
+    self.assertEqual(c.get(), i)
+with self.assertRaises(ValueError):
+    c.fail()
+"""
+    found = mask_test(ast.parse(test).body)
+    assert found is not None
+    assert found.originals == ("1", "2", "True")
+    assert found.text.count("??") == 3
+    assert "assertEqual(c.get(), i)" in found.text
+    assert "with assertRaises(ValueError):" in found.text
+    assert "self.subTest()" in found.text
+
+
+def test_a_test_without_assertions_has_nothing_to_ask() -> None:
+    """An assertRaises alone has no expected side."""
+    assert mask_test(ast.parse("with self.assertRaises(ValueError):\n    f()").body) is None
+
+
+def test_masking_leaves_the_shown_test_alone() -> None:
+    """Text and masked text are made from copies."""
+    body = ast.parse("self.assertEqual(f(1), 2)").body
+    mask_test(body)
+    assert statements_text(body) == "assertEqual(f(1), 2)"
+    assert ast.unparse(body[0]) == "self.assertEqual(f(1), 2)"

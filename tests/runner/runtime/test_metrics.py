@@ -1,0 +1,154 @@
+"""The metrics, recomputed by hand."""
+
+import itertools
+import math
+import statistics
+
+import pytest
+
+from triathlon_runner.metrics import Metric
+from triathlon_runner.records import AnswerRecord, Outcome, Reply, RuntimeRecord, StatementRecord
+from triathlon_runner.runtime import AVERAGE, IC, METRICS, Chain, chains, over_repeats
+
+BY_ID = {metric.id: metric for metric in METRICS}
+Four = tuple[bool, bool, bool, bool]
+
+
+def answer(right: bool, *, text: str = "x", expected: str = "x") -> AnswerRecord:
+    outcome = Outcome.PASSED if right else Outcome.FAILED
+    return AnswerRecord(
+        reply=Reply(text=text), answer=text, expected=(expected,), outcome=outcome, correct=right
+    )
+
+
+def coverage(right: bool, executed: bool) -> AnswerRecord:
+    expected = "YES" if executed else "NO"
+    return answer(right, text=expected if right else {"YES": "NO", "NO": "YES"}[expected], expected=expected)
+
+
+def unit(
+    program: str, rows: list[tuple[bool, bool, bool]], output: bool, *, executed: bool = True, sample: int = 0
+) -> RuntimeRecord:
+    statements = tuple(
+        StatementRecord(
+            line=number, variable="v", coverage=coverage(one, executed), state=answer(two), path=answer(three)
+        )
+        for number, (one, two, three) in enumerate(rows, start=1)
+    )
+    return RuntimeRecord(
+        suite="runtime/t", model="m", task_id=f"{program}#0", sample=sample, protocol="p",
+        outcome=Outcome.FAILED, style="direct", program_id=program, program="x = 1", input="f()",
+        statements=statements, output=answer(output),
+    )  # fmt: skip
+
+
+def test_consistency_scores_of_all_sixteen_chains() -> None:
+    """1111, 1110, 1100 and 1000 score 1, 1/2, 1/4, 1/8; every other chain scores 0 (section III-C)."""
+    both = (True, False)
+    scores = {right: Chain(1, "v", right).score for right in itertools.product(both, both, both, both)}
+    assert {right: score for right, score in scores.items() if score} == {
+        (True, True, True, True): 1.0,
+        (True, True, True, False): 0.5,
+        (True, True, False, False): 0.25,
+        (True, False, False, False): 0.125,
+    }
+
+
+@pytest.mark.parametrize(
+    ("right", "broken"),
+    [
+        ((True, True, False, True), "path"),
+        ((False, True, True, True), "coverage"),
+        ((True, False, False, True), "state"),
+        ((False, False, False, True), "coverage"),
+        ((True, True, True, False), None),
+        ((False, False, False, False), None),
+        ((True, True, True, True), None),
+    ],
+)
+def test_the_first_broken_step_of_an_inconsistent_chain(right: Four, broken: str | None) -> None:
+    """The first wrong answer that a right one stands behind."""
+    assert Chain(1, "v", right).first_broken == broken
+
+
+RECORDS = [
+    unit("a", [(True, True, True), (True, False, False)], output=True),
+    unit("a", [(False, True, False)], output=False),
+    unit("b", [(True, True, False), (True, False, True), (True, True, True)], output=False, executed=False),
+]
+"""Chains: 1111, 1001 | 0100 | 1100, 1010, 1110."""
+
+
+@pytest.mark.parametrize(
+    ("metric", "score"),
+    [
+        ("coverage_accuracy", 5 / 6),
+        ("state_accuracy", 4 / 6),
+        ("path_accuracy", 3 / 6),
+        ("output_accuracy", 1 / 3),
+        ("average_accuracy", (5 / 6 + 4 / 6 + 3 / 6 + 1 / 3) / 4),
+        ("ic", 100 * (1 + 0 + 0 + 1 / 4 + 0 + 1 / 2) / 6),
+        ("coverage_f1", 2 * 2 / (2 * 2 + 0 + 1)),
+    ],
+)
+def test_scores_by_hand(metric: str, score: float) -> None:
+    """Statements count for three of the questions, units for the output."""
+    assert BY_ID[metric].score(RECORDS) == pytest.approx(score)
+
+
+def test_f1_counts_wrong_yes_and_missed_yes() -> None:
+    """2 TP / (2 TP + FP + FN): an unusable answer is a miss where the line is executed, else nothing."""
+    records = [
+        unit("a", [(True, True, True), (False, True, True)], output=True),  # TP, FN
+        unit("b", [(False, True, True), (True, True, True)], output=True, executed=False),  # FP, TN
+    ]
+    unusable = (
+        records[0]
+        .statements[0]
+        .model_copy(update={"coverage": answer(False, text="perhaps", expected="YES")})
+    )
+    records.append(records[0].model_copy(update={"statements": (unusable,)}))  # FN
+    assert BY_ID["coverage_f1"].score(records) == pytest.approx(2 / (2 + 1 + 2))
+
+
+def test_the_cluster_of_every_metric_is_the_program() -> None:
+    """A bootstrap draws programs, not questions."""
+    for metric in METRICS:
+        assert {part.cluster for part in metric.contributions(RECORDS)} == {"a", "b"}
+
+
+def test_one_metric_stands_for_the_discipline() -> None:
+    """It is IC, from 0 to 100."""
+    assert [metric.id for metric in METRICS if metric.headline] == ["ic"]
+    assert IC.maximum == IC.scale == 100.0
+
+
+def test_no_records_give_no_number() -> None:
+    """Not zero."""
+    assert all(math.isnan(metric.score([])) for metric in METRICS)
+
+
+@pytest.mark.parametrize("metric", [IC, AVERAGE])
+def test_mean_and_deviation_over_repeats(metric: Metric) -> None:
+    """Each sample is scored by itself; the deviation is the sample standard deviation."""
+    rows: list[list[tuple[bool, bool, bool]]] = [
+        [(True, True, True)],
+        [(True, False, False)],
+        [(True, True, False)],
+    ]
+    records = [unit("a", row, output=number == 0, sample=number) for number, row in enumerate(rows)]
+    single = [metric.score([record]) for record in records]
+    found = over_repeats(metric, records)
+    assert found.scores == pytest.approx(single)
+    assert found.mean == pytest.approx(sum(single) / 3)
+    assert found.deviation == pytest.approx(statistics.stdev(single))
+    assert metric.score(records) == pytest.approx(found.mean)
+    assert over_repeats(metric, records[:1]).deviation is None
+
+
+def test_chains_of_a_unit() -> None:
+    """The verdict on the output counts for every statement."""
+    assert [chain.right for chain in chains(RECORDS[0])] == [
+        (True, True, True, True),
+        (True, False, False, True),
+    ]

@@ -1,0 +1,174 @@
+"""The prompts: laid out as figure 3 of the REval paper, and true."""
+
+import re
+from typing import get_args
+
+import pytest
+
+from triathlon_runner.endpoints import Chat, Completion
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.runtime._asking import KINDS, Asker, Kind, Style
+from triathlon_runner.runtime._assertions import Masked, fill, originals, read_masked
+from triathlon_runner.runtime._judge import judge_coverage, judge_path, judge_state
+from triathlon_runner.runtime._questions import (
+    InputQuestions,
+    ProgramQuestions,
+    StatementQuestion,
+    Value,
+)
+from triathlon_runner.runtime._sandboxed import assertion, tracer
+from triathlon_runner.runtime._trace import Trace, read_trace
+
+PROGRAM = ProgramQuestions(
+    task_id="t/f",
+    program="def f(x):\n    y = x\n    return y\n",
+    entry_point="f",
+    inputs=(),
+)
+STATEMENT = StatementQuestion(
+    line=2, variable="y", executed=True, states=(Value(type="int", text="1"),), next_lines=(3,)
+)
+ASKED = InputQuestions(
+    index=0,
+    text="f(1)",
+    arguments="(1,)",
+    masked="assert f(1) == ??",
+    originals=("1",),
+    statements=(STATEMENT,),
+)
+TEST = ASKED.model_copy(update={"text": "assertEqual(f(self.n), 1)", "setup": "self.n = 1\nprint(1)"})
+
+DEMONSTRATION = re.compile(
+    r"\[PYTHON\]\n(?P<program>.*?)\n\n(?P<input>[^\n].*?)\n\[/PYTHON\]\n"
+    r"\[QUESTION\]\n(?P<question>.*?)\n\[/QUESTION\]\n"
+    r"\[THOUGHT\]\n(?P<thought>.*?)\n\[/THOUGHT\]\n\[ANSWER\]\n(?P<answer>.*?)\n\[/ANSWER\]",
+    re.DOTALL,
+)
+MODULE = "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\n"
+LIMITS = {"steps": 1000, "text": 1000, "characters": 10_000}
+
+
+def demonstrations(kind: Kind) -> list[dict[str, str]]:
+    text = load_prompts("runtime").templates[f"{kind}-examples"]
+    found = [match.groupdict() for match in DEMONSTRATION.finditer(text)]
+    assert len(found) == text.count("[PYTHON]") >= 2
+    for one in found:
+        # A program ends where something stands at the left edge that is no part of a class or function.
+        lines = f"{one['program']}\n\n{one['input']}".split("\n")
+        numbers = [re.sub(r"^\d+\t?", "", line) for line in lines]
+        last = max(index for index, line in enumerate(numbers) if line.startswith("    "))
+        one["program"], one["input"] = "\n".join(numbers[: last + 1]), "\n".join(lines[last + 2 :])
+    return found
+
+
+def traced(one: dict[str, str], line: int, variable: str) -> Trace:
+    run = {"test": MODULE, "class": "T", "method": "test", "body": one["input"]}
+    watches = {line: [variable]}
+    found = read_trace(tracer.trace(one["program"], run, watches, LIMITS), watches)
+    assert isinstance(found, Trace)
+    assert found.outcome == "returned", found.error
+    return found
+
+
+@pytest.mark.parametrize("kind", ["coverage", "state", "path"])
+def test_the_demonstrations_are_true(kind: Kind) -> None:
+    """Every example's answer is what the tracer finds for its program."""
+    for one in demonstrations(kind):
+        line = int(re.search(r"line (\d+)", one["question"])[1])  # type: ignore[index]
+        quoted = re.search(r"\(`(.*?)`\)", one["question"])
+        assert quoted is not None
+        assert one["program"].splitlines()[line - 1].strip() == quoted[1]
+        variable = re.search(r"type of `(.*?)`", one["question"])
+        name = variable[1] if variable else "x"
+        found = traced(one, line, name)
+        asked = StatementQuestion(
+            line=line, variable=name, executed=found.executed(line),
+            states=tuple(Value(type=value.type, text=value.text) for value in found.observed(line, name)),
+            next_lines=tuple(found.successors(line)),
+        )  # fmt: skip
+        if kind == "path":
+            assert judge_path(one["program"], asked, one["answer"]).correct, one
+        else:
+            judge = judge_coverage if kind == "coverage" else judge_state
+            assert judge(asked, one["answer"]).correct, one
+
+
+def test_the_demonstrated_assertions_hold() -> None:
+    """They complete what is shown, and run through."""
+    for one in demonstrations("output"):
+        run = {"test": MODULE, "class": "T", "method": "test", "body": ""}
+        read_masked(one["input"])
+        assert originals(one["input"], one["answer"])
+        assert assertion.check(one["program"], run, one["answer"]) == ""
+
+
+def test_demonstrations_show_both_answers_and_both_kinds_of_program() -> None:
+    """YES and NO, a value and Nil, a line and -1; functions and classes."""
+    assert {one["answer"] for one in demonstrations("coverage")} == {"YES", "NO"}
+    assert "Nil" in {one["answer"] for one in demonstrations("state")}
+    assert "-1" in {one["answer"] for one in demonstrations("path")}
+    for kind in KINDS:
+        assert {"class " in one["program"] for one in demonstrations(kind)} == {True, False}
+
+
+def test_a_chat_has_system_line_demonstrations_as_turns_and_the_question() -> None:
+    """Direct style leaves the thoughts out."""
+    asker = Asker(load_prompts("runtime"), "direct")
+    prompt = asker.prompt("coverage", asker.question("coverage", PROGRAM, ASKED, STATEMENT), completes=False)
+    assert isinstance(prompt, Chat)
+    roles = [message.role for message in prompt.messages]
+    assert roles == ["system", *["user", "assistant"] * len(demonstrations("coverage")), "user"]
+    assert all("THOUGHT" not in message.content for message in prompt.messages)
+    assert prompt.messages[2].content == "[ANSWER]\nNO\n[/ANSWER]"
+    assert prompt.messages[-1].content == (
+        "[PYTHON]\ndef f(x):\n    y = x\n    return y\n\nf(1)\n[/PYTHON]\n"
+        "[QUESTION]\nIs line 2 (`y = x`) executed when `f(1)` is called?\n[/QUESTION]"
+    )
+
+
+def test_a_base_model_goes_on_from_an_opened_tag() -> None:
+    """Direct from [ANSWER], with a chain of thought from [THOUGHT]."""
+    opened: dict[Style, str] = {"direct": "[/QUESTION]\n[ANSWER]\n", "cot": "[/QUESTION]\n[THOUGHT]\n"}
+    for style in get_args(Style):
+        asker = Asker(load_prompts("runtime"), style)
+        prompt = asker.prompt("state", asker.question("state", PROGRAM, ASKED, STATEMENT), completes=True)
+        assert isinstance(prompt, Completion)
+        assert prompt.text.endswith(opened[style])
+        assert ("[/THOUGHT]" in prompt.text) is (style == "cot")
+
+
+def test_path_questions_number_the_lines() -> None:
+    """So that line numbers in the question can be followed."""
+    question = Asker(load_prompts("runtime"), "direct").question("path", PROGRAM, ASKED, STATEMENT)
+    assert "1\tdef f(x):\n2\t    y = x\n3\t    return y\n\nf(1)" in question
+    assert "executed next after line 2 (`y = x`)" in question
+
+
+def test_set_up_is_shown_as_done_before() -> None:
+    """As comments: it is not part of what runs."""
+    program = PROGRAM.model_copy(update={"test": "import unittest"})
+    question = Asker(load_prompts("runtime"), "direct").question("state", program, TEST, STATEMENT)
+    assert (
+        "# This was done before:\n# self.n = 1\n# print(1)\nassertEqual(f(self.n), 1)\n[/PYTHON]" in question
+    )
+    assert question.count("when the test at the end runs") == 1
+
+
+def test_output_questions_show_the_masked_assertion() -> None:
+    """And nothing else of the expected value."""
+    question = Asker(load_prompts("runtime"), "direct").question("output", PROGRAM, ASKED)
+    assert "assert f(1) == ??\n[/PYTHON]" in question
+
+
+def test_a_long_call_is_not_repeated_in_the_question() -> None:
+    """It stands above it already."""
+    long = ASKED.model_copy(update={"text": f"f({list(range(200))})"})
+    question = Asker(load_prompts("runtime"), "direct").question("coverage", PROGRAM, long, STATEMENT)
+    assert "when the call at the end is made?" in question
+
+
+def test_an_answered_demonstration_completes_its_own_mask() -> None:
+    """What the output examples show is what `fill` takes."""
+    for one in demonstrations("output"):
+        masked = Masked(one["input"], originals(one["input"], one["answer"]))
+        assert fill(masked, one["answer"], one["program"]) == one["answer"]

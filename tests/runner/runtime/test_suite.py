@@ -1,0 +1,408 @@
+"""Suites end to end: questions from references, asked of scripted models, judged, recorded."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from support.runtime_models import (
+    ScriptedModel,
+    all_right,
+    always_yes,
+    right_on,
+    truths,
+)
+from triathlon_runner.datasets import ClassProblem, DataStore, Problem
+from triathlon_runner.endpoints import (
+    Answer,
+    Chat,
+    Completion,
+    EndpointError,
+    ModelUnavailableError,
+    Sampling,
+)
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Finish, Outcome, RuntimeRecord
+from triathlon_runner.runtime import (
+    METRICS,
+    QuestionsNotBuiltError,
+    RuntimeSuite,
+    Style,
+    catalogue,
+    read_questions,
+    suite_from_file,
+    write_questions,
+)
+from triathlon_runner.runtime._asking import Asker
+from triathlon_runner.runtime._programs import class_subject, function_subject
+from triathlon_runner.runtime._source import QuestionSource
+from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.suites import DataSetInfo, Preparable, Suite
+
+COUNT = Problem(
+    task_id="t/count",
+    entry_point="count",
+    prompt="",
+    reference='''def count(words, short=3):
+    """Counts short words."""
+    found = {}
+    for word in words:
+        if len(word) <= short:
+            found[word] = found.get(word, 0) + 1
+        else:
+            continue
+    rest = len(words) - sum(found.values())
+    return found, rest
+''',
+    inputs=("(['a', 'bb', 'a', 'long'],)", "([],)", "(['long'], 9)"),
+    level=2,
+)
+QUEUE = ClassProblem(
+    task_id="t/queue",
+    class_name="Queue",
+    reference="""class Queue:
+    def __init__(self, most):
+        self.waiting = []
+        self.most = most
+
+    def come(self, name):
+        if len(self.waiting) >= self.most:
+            return False
+        self.waiting.append(name)
+        return True
+
+    def serve(self):
+        if not self.waiting:
+            raise LookupError('nobody')
+        first = self.waiting.pop(0)
+        return first
+""",
+    test="""import unittest
+
+class TestCome(unittest.TestCase):
+    def setUp(self):
+        self.queue = Queue(1)
+
+    def test_full(self):
+        self.assertTrue(self.queue.come('a'))
+        self.assertEqual(self.queue.come('b'), False)
+
+    def test_serve(self):
+        self.queue.come('a')
+        self.assertEqual(self.queue.serve(), 'a')
+        with self.assertRaises(LookupError):
+            self.queue.serve()
+""",
+    level=4,
+)
+DATA = DataSetInfo("t", "1", "0" * 64)
+
+
+def source(cache: Path | None = None) -> QuestionSource:
+    return QuestionSource(DATA, lambda: [function_subject(COUNT), class_subject(QUEUE)], cache)
+
+
+def suite(style: Style = "direct", cache: Path | None = None) -> RuntimeSuite:
+    return RuntimeSuite("runtime/t", DATA, Asker(load_prompts("runtime"), style), source(cache))
+
+
+@pytest.fixture
+async def grader(tmp_path: Path) -> AsyncIterator[ProgramGrader]:
+    async with open_sandbox() as sandbox:
+        yield ProgramGrader(sandbox, tmp_path / "keys")
+
+
+async def run_all(built: RuntimeSuite, model: ScriptedModel, grader: ProgramGrader) -> list[RuntimeRecord]:
+    tasks = [built.run(task.task_id, 0, model, grader, "p") for task in built.tasks()]
+    return list(await asyncio.gather(*tasks))
+
+
+def scores(records: Sequence[RuntimeRecord]) -> dict[str, float]:
+    return {metric.id: metric.score(records) for metric in METRICS}
+
+
+async def test_questions_of_functions_and_classes(grader: ProgramGrader) -> None:
+    """Every input is a task, grouped by program; set-up is shown apart from the test."""
+    built = suite()
+    assert isinstance(built, Preparable)
+    with pytest.raises(QuestionsNotBuiltError):
+        built.tasks()
+    await built.prepare(grader)
+    assert [(task.task_id, task.group, task.level) for task in built.tasks()] == [
+        ("t/count#0", "t/count", 2),
+        ("t/count#1", "t/count", 2),
+        ("t/count#2", "t/count", 2),
+        ("t/queue#0", "t/queue", 4),
+        ("t/queue#1", "t/queue", 4),
+    ]
+    count, queue = built.questions.programs
+    assert count.inputs[0].text == "count(['a', 'bb', 'a', 'long'])"
+    assert count.inputs[0].masked == "assert count(['a', 'bb', 'a', 'long']) == ??"
+    assert count.inputs[0].originals == ("({'a': 2, 'bb': 1}, 1)",)
+    assert queue.inputs[0].setup == "self.queue = Queue(1)"
+    assert queue.inputs[0].masked == (
+        "assertEqual(bool(self.queue.come('a')), ??)\nassertEqual(self.queue.come('b'), ??)"
+    )
+    (first, *_) = count.inputs[0].statements
+    assert (first.line, first.variable, first.executed) == (6, "found[word]", True)
+    assert [str(value) for value in first.states] == ["1; int", "2; int"]
+    assert first.next_lines == (4,)
+    (init, *_) = queue.inputs[0].statements
+    assert (init.line, init.variable, init.executed) == (
+        4,
+        "self.most",
+        False,
+    )  # set-up came before the trace
+
+
+@pytest.mark.parametrize("style", ["direct", "cot"])
+@pytest.mark.parametrize("kind", ["instruct", "base"])
+async def test_a_model_that_is_right_on_everything_scores_full_marks(
+    grader: ProgramGrader, style: Style, kind: str
+) -> None:
+    """In both styles, over chat and completions."""
+    built = suite(style)
+    await built.prepare(grader)
+    model = ScriptedModel(truths(built.questions, style), all_right, style)
+    model.kind = "base" if kind == "base" else "instruct"
+    records = await run_all(built, model, grader)
+    assert scores(records) == {
+        "ic": 100.0, "average_accuracy": 1.0, "coverage_accuracy": 1.0, "coverage_f1": 1.0,
+        "state_accuracy": 1.0, "path_accuracy": 1.0, "output_accuracy": 1.0,
+    }  # fmt: skip
+    assert all(record.outcome is Outcome.PASSED for record in records)
+    assert all(isinstance(prompt, Completion if kind == "base" else Chat) for prompt in model.prompts)
+    assert {(one.max_tokens, one.temperature, one.stop) for one in model.samplings} == {
+        (256 if style == "direct" else 1024, 0.0, ("[/ANSWER]",))
+    }
+
+
+async def test_always_yes_scores_the_base_rate(grader: ProgramGrader) -> None:
+    """Coverage accuracy is the share of executed lines, and nothing else is right."""
+    built = suite()
+    await built.prepare(grader)
+    records = await run_all(built, ScriptedModel(truths(built.questions), always_yes), grader)
+    asked = [
+        one for program in built.questions.programs for unit in program.inputs for one in unit.statements
+    ]
+    rate = sum(one.executed for one in asked) / len(asked)
+    found = scores(records)
+    assert 0 < rate < 1
+    assert found["coverage_accuracy"] == pytest.approx(rate)
+    assert found["coverage_f1"] == pytest.approx(2 * rate / (1 + rate))
+    assert found["ic"] == pytest.approx(12.5 * rate)
+    assert found["state_accuracy"] == found["path_accuracy"] == found["output_accuracy"] == 0
+
+
+async def test_right_on_coverage_only_gives_an_ic_of_12_5(grader: ProgramGrader) -> None:
+    """1000 is consistent once."""
+    built = suite()
+    await built.prepare(grader)
+    records = await run_all(built, ScriptedModel(truths(built.questions), right_on("coverage")), grader)
+    assert scores(records)["ic"] == 12.5
+    records = await run_all(built, ScriptedModel(truths(built.questions), right_on("output", "path")), grader)
+    assert scores(records)["ic"] == 0.0
+
+
+async def test_the_record_holds_the_evidence(grader: ProgramGrader) -> None:
+    """Program, input, each question in words, reply, answer, what would be right, and what was wrong."""
+    built = suite()
+    await built.prepare(grader)
+    model = ScriptedModel(truths(built.questions), right_on("coverage"))
+    record = await built.run("t/queue#1", 3, model, grader, "hash")
+    assert (record.program_id, record.style, record.sample, record.protocol) == (
+        "t/queue",
+        "direct",
+        3,
+        "hash",
+    )
+    assert record.setup == "self.queue = Queue(1)"
+    assert record.input.startswith("self.queue.come('a')\n")
+    assert record.program == QUEUE.reference
+    one = record.statements[0]
+    assert one.coverage.question == (
+        f"Is line {one.line} (`{record.program.splitlines()[one.line - 1].strip()}`) executed when the test "
+        "at the end runs?"
+    )
+    assert one.coverage.correct
+    assert one.coverage.why == ""
+    assert one.state.answer == "I can't tell."
+    assert (one.state.outcome, one.state.why) == (Outcome.NO_ANSWER, "no `value; type`")
+    assert record.output.expected[0].startswith("self.queue.come('a')\nassertEqual(self.queue.serve(), 'a')")
+    assert record.usage.requests == 3 * len(record.statements) + 1
+    assert RuntimeRecord.model_validate_json(record.model_dump_json(by_alias=True)) == record
+
+
+async def test_hostile_answers_to_the_output_question_are_wrong(grader: ProgramGrader) -> None:
+    """Nothing of them is executed, and what is executed decides alone."""
+    built = suite()
+    await built.prepare(grader)
+    for attack, outcome in (
+        ("import os; os._exit(0)", Outcome.FAILED),
+        ("assert True", Outcome.FAILED),
+        ("assert count([]) == count([])", Outcome.FAILED),
+        ("assert count([]) == ({}, 0 // 0)", Outcome.CRASHED),
+        ("assert count([]) == ({}, 1)", Outcome.FAILED),
+        ("assert count([]) == ({}, 0)", Outcome.PASSED),
+    ):
+        model = ScriptedModel(truths(built.questions), lambda _kind, _truth, said=attack: said)  # type: ignore[misc]
+        record = await built.run("t/count#1", 0, model, grader, "p")
+        assert record.output.outcome is outcome, (attack, record.output.why)
+
+
+@pytest.mark.slow
+async def test_an_answer_that_never_ends_runs_into_the_limit(grader: ProgramGrader) -> None:
+    """It is wrong and named so; the sandbox's CPU time ends it."""
+    built = suite()
+    await built.prepare(grader)
+    endless = "assert count([]) == ({}, 9 ** 9 ** 9)"
+    record = await built.run(
+        "t/count#1", 0, ScriptedModel(truths(built.questions), lambda _kind, _truth: endless), grader, "p"
+    )
+    assert record.output.outcome is Outcome.TIMED_OUT
+
+
+class Broken(ScriptedModel):
+    """A model whose endpoint fails on one kind of question."""
+
+    error: Exception
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        if "executed next" in str(prompt):
+            raise self.error
+        return await super().ask(prompt, sampling, sample=sample)
+
+
+@pytest.mark.parametrize("error", [EndpointError("503"), ModelUnavailableError("no such model")])
+async def test_an_endpoint_that_fails_leaves_the_unit_open(grader: ProgramGrader, error: Exception) -> None:
+    """One error comes out, of its own kind: no record, no made-up answer."""
+    built = suite()
+    await built.prepare(grader)
+    model = Broken(truths(built.questions), all_right)
+    model.error = error
+    with pytest.raises(type(error)) as raised:
+        await built.run("t/count#0", 0, model, grader, "p")
+    assert raised.value is error
+
+
+async def test_truncated_replies_are_named(grader: ProgramGrader) -> None:
+    """A reply cut at the token limit is an outcome of its own for each question."""
+    built = suite()
+    await built.prepare(grader)
+    model = ScriptedModel(truths(built.questions), all_right, finish=Finish.LENGTH)
+    record = await built.run("t/count#0", 0, model, grader, "p")
+    assert {one.state.outcome for one in record.statements} == {Outcome.TRUNCATED}
+    assert record.output.outcome is Outcome.TRUNCATED
+    assert record.outcome is Outcome.FAILED
+
+
+async def test_all_questions_of_a_unit_are_asked_at_once(grader: ProgramGrader) -> None:
+    """No question waits for the reply to another one."""
+    built = suite()
+    await built.prepare(grader)
+    questions = built.questions.programs[0].inputs[0]
+    waiting = asyncio.Barrier(3 * len(questions.statements) + 1)
+
+    class Meeting(ScriptedModel):
+        async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+            await waiting.wait()
+            return await super().ask(prompt, sampling, sample=sample)
+
+    async with asyncio.timeout(30):
+        record = await built.run("t/count#0", 0, Meeting(truths(built.questions), all_right), grader, "p")
+    assert record.outcome is Outcome.PASSED
+
+
+async def test_questions_are_built_once_and_kept(grader: ProgramGrader, tmp_path: Path) -> None:
+    """The cache serves the next suite; two builds give the same bytes; a torn file is built anew."""
+    await suite(cache=tmp_path).prepare(grader)
+    (kept,) = tmp_path.glob("*.json")
+    content = kept.read_bytes()
+    again = suite(cache=tmp_path)
+    assert len(again.tasks()) == 5  # without prepare
+    kept.write_bytes(content[:1000])
+    third = suite(cache=tmp_path)
+    await third.prepare(grader)
+    assert kept.read_bytes() == content
+    assert third.protocol("instruct") == again.protocol("instruct")
+
+
+async def test_a_question_file_is_a_suite_of_its_own(grader: ProgramGrader, tmp_path: Path) -> None:
+    """Whoever has the file can ask the questions."""
+    path = tmp_path / "mine.json"
+    write_questions(await source().build(grader.sandbox), path)
+    built = suite_from_file(path)
+    assert built.id == "runtime/mine"
+    record = await built.run("t/count#0", 0, ScriptedModel(truths(built.questions), all_right), grader, "p")
+    assert record.outcome is Outcome.PASSED
+
+
+def test_a_file_that_is_no_question_file_is_refused(tmp_path: Path) -> None:
+    """The message says what is wrong and how to get a right one."""
+    path = tmp_path / "x.json"
+    with pytest.raises(UserError, match="can't be read"):
+        read_questions(path)
+    path.write_text('{"schema": 1, "dataset": 3}')
+    with pytest.raises(UserError, match=r"no question file of version 1.*questions build"):
+        read_questions(path)
+
+
+def test_the_protocol_covers_style_sampling_prompts_and_questions(tmp_path: Path) -> None:
+    """What shapes a result differs between suites that must not be mixed."""
+
+    async def prepared(style: Style, temperature: float) -> RuntimeSuite:
+        built = RuntimeSuite(
+            "runtime/t", DATA, Asker(load_prompts("runtime"), style), source(tmp_path), temperature
+        )
+        async with open_sandbox() as sandbox:
+            await built.prepare(ProgramGrader(sandbox, tmp_path / "keys"))
+        return built
+
+    greedy = asyncio.run(prepared("direct", 0.0)).protocol("instruct")
+    cot = asyncio.run(prepared("cot", 0.0)).protocol("instruct")
+    sampled = asyncio.run(prepared("direct", 0.8)).protocol("instruct")
+    base = asyncio.run(prepared("direct", 0.0)).protocol("base")
+    assert len({repr(one) for one in (greedy, cot, sampled, base)}) == 4
+    assert sampled["sampling"]["temperature"] == 0.8
+    assert cot["sampling"]["max_tokens"] == 1024
+    assert greedy["questions"]["count"] > 0
+
+
+async def test_references_that_cannot_be_asked_about_are_reported(grader: ProgramGrader) -> None:
+    """How many candidates fell out, by which rule."""
+    raising = replace(COUNT, task_id="t/raising", inputs=("(None,)", "(['a'],)"))
+    plain = replace(COUNT, task_id="t/plain", reference="def count(words, short=3):\n    return 1\n")
+    needs = replace(COUNT, task_id="t/needs", libraries=frozenset({"no_such_library"}))
+    body = "    now = time.perf_counter_ns()\n    if words:\n        n = len(words)\n    return 1\n"
+    clock = f"import time\ndef count(words):\n{body}"
+    chance = replace(COUNT, task_id="t/chance", reference=clock, inputs=("(['a'],)",))
+    odd = QuestionSource(DATA, lambda: [function_subject(one) for one in (raising, plain, needs, chance)])
+    report = (await odd.build(grader.sandbox)).report
+    assert report.left_out_inputs["the reference raises"] == 1
+    assert report.left_out_inputs["no line to ask about"] == 3
+    assert report.left_out_programs == {
+        "t/needs": "needs no_such_library, not installed here",
+        "t/plain": "no input with a question",
+    }
+    assert report.left_out_statements["differs from run to run"] == 1
+    assert (report.programs, report.inputs) == (2, 2)
+    assert report.block_ends == report.questions + sum(report.left_out_statements.values())
+
+
+def test_the_catalogue(tmp_path: Path) -> None:
+    """Four data sets, greedy and sampled, direct and with a chain of thought; ours needs no data."""
+    entries = {entry.id: entry for entry in catalogue()}
+    assert len(entries) == 16
+    for name in ("core", "dreval", "humaneval", "classeval"):
+        plain = entries[f"runtime/{name}"]
+        assert (plain.variant_of, plain.default_samples, plain.core) == (None, 1, name == "core")
+        for variant in ("cot", "sampled", "cot-sampled"):
+            other = entries[f"runtime/{name}@{variant}"]
+            assert other.variant_of == plain.id
+            assert other.default_samples == (5 if "sampled" in variant else 1)
+    built: Suite = entries["runtime/core"].build(DataStore(cache=tmp_path, fetch=False))
+    assert built.data.name == "core seeds and classes"
