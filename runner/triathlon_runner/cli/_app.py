@@ -68,7 +68,9 @@ def names(text: str | None) -> list[str] | None:
 
 
 def console() -> Console:
-    return Console(stderr=False)
+    """Where commands print; wide enough for tables where the output is no terminal."""
+    screen = Console()
+    return screen if screen.is_terminal else Console(width=160)
 
 
 def run_app() -> None:

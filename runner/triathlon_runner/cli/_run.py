@@ -26,6 +26,7 @@ from triathlon_runner.cli._app import (
     names,
     results_folder,
 )
+from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.errors import UserError
@@ -115,7 +116,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             _show_plan(plan, options.folder, screen)
             return 0
         _record_skipped(plan, options.folder)
-        conditions = Conditions(options.profile.name, sandbox.level, "not run")
+        conditions = Conditions(options.profile.name, sandbox.level, grader_integrity(sandbox.level))
         runner = Runner(options.folder, grader, reacher, progress, conditions)
         with progress:
             summary = await _interruptible(runner, plan, progress)
