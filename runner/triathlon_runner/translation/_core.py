@@ -4,7 +4,8 @@ import ast
 from collections.abc import Sequence
 
 from triathlon_runner.datasets import Problem, core
-from triathlon_runner.sandbox import Call, Ended, Job, Returned, Sandbox, SandboxError, Source
+from triathlon_runner.records import Outcome
+from triathlon_runner.sandbox import Call, Ended, Job, Language, Returned, Sandbox, SandboxError, Source
 from triathlon_runner.translation._task import CoreTask
 from triathlon_runner.translation._values import crosses, plain
 
@@ -20,7 +21,7 @@ async def core_tasks(sandbox: Sandbox) -> Sequence[CoreTask]:
         SandboxError: a reference could not be executed.
     """
     found = [await _task(problem, sandbox) for problem in core.problems("seeds") if _can_cross(problem)]
-    return [task for task in found if task is not None]
+    return [task for task in found if task is not None and await _survives(task, sandbox)]
 
 
 def _can_cross(problem: Problem) -> bool:
@@ -36,6 +37,12 @@ def _parameters(problem: Problem) -> tuple[str, ...] | None:
                 return None
             return tuple(argument.arg for argument in [*arguments.posonlyargs, *arguments.args])
     return None
+
+
+async def _survives(task: CoreTask, sandbox: Sandbox) -> bool:
+    """Whether the reference itself is right on values that crossed: some need a tuple to be one."""
+    verdict = await task.judge(task.start, Language.PYTHON, sandbox)
+    return verdict.outcome is Outcome.PASSED
 
 
 async def _task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
