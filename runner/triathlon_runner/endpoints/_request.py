@@ -1,6 +1,6 @@
 """From a question to the body of a request."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from triathlon_runner.endpoints._api import Chat, Completion, Sampling
@@ -36,7 +36,7 @@ def make_question(config: ApiConfig, prompt: Chat | Completion, sampling: Sampli
     """Everything that is sent for one question; settings that the provider refuses are left out."""
     body: dict[str, Any] = {"model": config.model}
     if isinstance(prompt, Chat):
-        body["messages"] = [asdict(message) for message in prompt.messages]
+        body["messages"] = [{"role": each.role, "content": each.content} for each in prompt.messages]
     else:
         body["prompt"] = prompt.text
     max_tokens = sampling.max_tokens + config.reasoning_max_tokens
