@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
 from support.results import FakeModel
 from support.site import build_small, entries, files, small_results
-
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build
 
@@ -64,7 +64,9 @@ def test_faults_are_warnings_and_stand_on_the_site(tmp_path: Path) -> None:
     path = tmp_path / "results/runs/weak/loop/core.jsonl"
     path.write_text("nonsense\n" + path.read_text())
     report = build_small(tmp_path)
-    assert [str(notice) for notice in report.notices] == ["runs/weak/loop/core.jsonl, line 1: not a JSON object"]
+    assert [str(notice) for notice in report.notices] == [
+        "runs/weak/loop/core.jsonl, line 1: not a JSON object"
+    ]
     assert "not a JSON object" in (tmp_path / "_site/data.html").read_text()
     assert "not a JSON object" in (tmp_path / "_site/models/weak.html").read_text()
 
@@ -188,7 +190,9 @@ def test_a_subset_is_marked(tmp_path: Path) -> None:
     from support.results import FakeSuite, write_results  # noqa: PLC0415 (only here)
 
     write_results(
-        tmp_path / "results", [FakeModel("m", 1.0)], [FakeSuite(e, tasks=12, planned=5) for e in entries(["loop/core"])]
+        tmp_path / "results",
+        [FakeModel("m", 1.0)],
+        [FakeSuite(e, tasks=12, planned=5) for e in entries(["loop/core"])],
     )
     build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
     assert "5 of 12" in (tmp_path / "_site/loop.html").read_text()

@@ -1,0 +1,90 @@
+"""A built site and a real Chromium."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from support.results import FakeModel
+from support.site import small_results
+from triathlon_runner.registry import Registry
+from triathlon_site.build import build
+
+PUBLISHED = Path(__file__).parents[3] / "results" / "published"
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
+MODELS = (
+    FakeModel("alpha", 2.0, 0.95),
+    FakeModel("beta", 1.0, 0.9),
+    FakeModel("gamma", 0.0, 0.8),
+    FakeModel("delta", -1.0, 0.6),
+)
+
+
+def _row(model: str, **more: object) -> dict[str, object]:
+    return {
+        "id": model,
+        "name": model.title(),
+        "api": {"base_url": "http://127.0.0.1:1/v1", "model": model},
+        **more,
+    }
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four models, published tables, a registry with sizes and licences."""
+    root = tmp_path_factory.mktemp("site")
+    results = small_results(root / "results", MODELS, tasks=15)
+    shutil.copytree(PUBLISHED, results / "published")
+    registry = Registry.model_validate(
+        {
+            "models": [
+                _row("alpha", organization="A & Co", parameters="7B", license="mit", open_weights=True),
+                _row("beta", organization="A & Co", parameters="70B", license="mit", open_weights=True),
+                _row("gamma", organization="Other", license="closed", open_weights=False),
+                _row("delta", organization="Other", parameters="135M", license="mit", open_weights=True),
+            ]
+        }
+    )
+    build(results, root / "_site", registry, cache=root / "cache")
+    return root / "_site"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium, else the one that Playwright installed."""
+    named = os.environ.get("TRIATHLON_CHROMIUM")
+    path = named or next((found for name in CHROMIUMS if (found := shutil.which(name))), None)
+    with sync_playwright() as playwright:
+        if path is None and not Path(playwright.chromium.executable_path).exists():
+            pytest.skip(
+                "no Chromium: install one, run `playwright install chromium` or set TRIATHLON_CHROMIUM"
+            )
+        opened = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that fails its test on any script error, console error or dialog."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    faults: list[str] = []
+    opened = context.new_page()
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    opened.on("dialog", lambda dialog: faults.append(f"dialog: {dialog.message}"))
+    yield opened
+    context.close()
+    assert faults == []

@@ -1,0 +1,194 @@
+"""The built site in a real browser, opened from files unless a test says otherwise."""
+
+import re
+import threading
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from triathlon_site.serve import make_server
+
+pytestmark = pytest.mark.browser
+
+MAIN = (
+    "index.html",
+    "loop.html",
+    "runtime.html",
+    "evolved.html",
+    "agreement.html",
+    "agreement/1-2.html",
+    "compare.html",
+    "published.html",
+    "published/evaloop.html",
+    "published/evoeval.html",
+    "method.html",
+    "data.html",
+    "models/alpha.html",
+    "models/alpha-tasks.html",
+    "evidence/alpha/loop-core-1.html",
+    "evidence/alpha/runtime-core-1.html",
+    "evidence/alpha/evolved-core-difficult-1.html",
+)
+
+
+def names(page: Page) -> list[str]:
+    """The models of the first table, in the order shown."""
+    return [
+        name for name in page.locator("table[data-table] tbody tr:visible th a").all_inner_texts() if name
+    ]
+
+
+@pytest.mark.parametrize("path", MAIN)
+def test_page_is_self_contained_and_fits_a_phone(page: Page, site: Path, path: str) -> None:
+    """No request to another host, no error, no breach of the content policy; 360 pixels are enough."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / path).as_uri())
+    assert asked and all(url.startswith((site.as_uri(), "data:")) for url in asked)
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("path", MAIN)
+def test_axe_finds_no_violation(browser: Browser, site: Path, path: str) -> None:
+    """WCAG 2.2 AA as far as axe can tell, in light and in dark."""
+    context = browser.new_context(bypass_csp=True)  # the policy of the page would keep axe itself out
+    opened = context.new_page()
+    opened.goto((site / path).as_uri())
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    options = {"runOnly": {"type": "tag", "values": tags}, "resultTypes": ["violations"]}
+    for scheme in ("light", "dark"):
+        opened.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        found = Axe().run(opened, options=options)
+        assert found.violations_count == 0, f"{scheme}: {found.generate_report()}"
+    context.close()
+
+
+def test_without_scripts_everything_is_there(browser: Browser, site: Path) -> None:
+    """Tables are complete, figures are drawn, links lead on; no control that would do nothing."""
+    context = browser.new_context(java_script_enabled=False)
+    opened = context.new_page()
+    opened.goto((site / "index.html").as_uri())
+    assert names(opened) == ["Alpha", "Beta", "Gamma", "Delta"]
+    assert opened.locator("button:visible, input:visible, select:visible").count() == 0
+    opened.goto((site / "loop.html").as_uri())
+    assert opened.locator("figure svg path.line").count() >= 4
+    opened.goto((site / "models/alpha-tasks.html").as_uri())
+    opened.locator("ul.tasks a").first.click()
+    expect(opened.locator("article.unit:target")).to_be_visible()
+    context.close()
+
+
+def test_sorting(page: Page, site: Path) -> None:
+    """A head sorts by its column, numbers as numbers, and says so; a second press turns the order."""
+    page.goto((site / "loop.html").as_uri())
+    head = page.locator("th", has=page.get_by_role("button", name="Model", exact=True)).first
+    head.get_by_role("button").click()
+    assert names(page)[:4] == ["Alpha", "Beta", "Delta", "Gamma"]
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    head.get_by_role("button").click()
+    assert names(page)[:4] == ["Gamma", "Delta", "Beta", "Alpha"]
+    assert "sort=-model" in page.url
+
+
+def test_sorting_by_keyboard(page: Page, site: Path) -> None:
+    """Heads are buttons: Tab reaches them, Enter presses them."""
+    page.goto((site / "index.html").as_uri())
+    button = page.get_by_role("button", name="Model", exact=True)
+    button.focus()
+    page.keyboard.press("Enter")
+    assert names(page) == ["Alpha", "Beta", "Delta", "Gamma"]
+
+
+def test_a_missing_value_is_last_either_way(page: Page, site: Path) -> None:
+    """Gamma has no size: it ends both orders."""
+    page.goto((site / "index.html").as_uri())
+    size = page.get_by_role("button", name="Size", exact=True)
+    size.click()
+    assert names(page) == ["Delta", "Alpha", "Beta", "Gamma"]
+    size.click()
+    assert names(page) == ["Beta", "Alpha", "Delta", "Gamma"]
+
+
+def test_searching_and_filtering_rank_what_is_left(page: Page, site: Path) -> None:
+    """Ranks count the models shown and the table says so."""
+    page.goto((site / "index.html").as_uri())
+    page.get_by_label("Organisation").select_option("Other")
+    assert names(page) == ["Gamma", "Delta"]
+    assert page.locator("td.rank:visible b").all_inner_texts() == ["1", "2"]
+    expect(page.locator("output.status").last).to_have_text("2 of 4 models; ranks count these 2")
+    page.get_by_label("Find a model").fill("delt")
+    assert names(page) == ["Delta"]
+    page.get_by_label("Find a model").fill("")
+    page.get_by_label("Organisation").select_option("")
+    assert page.locator("td.rank:visible b").all_inner_texts() == ["1", "2", "3", "4"]
+
+
+def test_a_view_has_an_address(page: Page, site: Path) -> None:
+    """Search, filter, order and hidden columns come back from the address."""
+    page.goto((site / "index.html").as_uri() + "?q=a&license=mit&size=under+1+B&sort=-model&hide=licence")
+    assert names(page) == ["Delta"]
+    assert page.get_by_label("Find a model").input_value() == "a"
+    expect(page.get_by_role("columnheader", name="Licence")).to_have_count(0)
+
+
+def test_own_weights_reorder_the_board(page: Page, site: Path) -> None:
+    """All weight on one discipline gives its order; equal weights bring the old one back."""
+    page.goto((site / "index.html").as_uri() + "?w=100.0.0")
+    scores = [float(text) for text in page.locator("tbody tr td:nth-child(3) b").all_inner_texts()]
+    assert scores == sorted(scores, reverse=True)
+    page.get_by_role("button", name="Equal weights").click()
+    assert names(page) == ["Alpha", "Beta", "Gamma", "Delta"]
+
+
+def test_the_theme_can_be_chosen(page: Page, site: Path) -> None:
+    """The switch turns the page and the next page remembers."""
+    page.goto((site / "index.html").as_uri())
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("button", name="Dark").click()
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert light != dark
+    page.goto((site / "method.html").as_uri())
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+
+
+def test_comparing(page: Page, site: Path) -> None:
+    """The better model is said to be better, with an interval; the address carries the choice."""
+    page.goto((site / "compare.html").as_uri() + "?m=delta,alpha")
+    expect(page.locator("#compare .lede")).to_contain_text("Switch from Delta to Alpha? Yes.")
+    page.get_by_label("Add a model").select_option("beta")
+    expect(page.locator("#compare thead")).to_contain_text("Beta")
+    assert re.search(r"m=delta,alpha,beta$", page.url)
+    page.get_by_role("button", name="Remove Delta").click()
+    expect(page.locator("#compare .lede")).to_contain_text("Switch from Alpha to Beta?")
+
+
+def test_interactive_figures_load_plotly_when_asked(browser: Browser, site: Path) -> None:
+    """The large script is asked for by the button, not before."""
+    opened = browser.new_page()
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.goto((site / "compare.html").as_uri())
+    assert not any("plotly" in url for url in asked)
+    opened.get_by_role("button", name="Draw curves and radar").click()
+    opened.wait_for_selector(".plot .main-svg")
+    assert any("plotly" in url for url in asked)
+    opened.close()
+
+
+def test_a_served_site_works_under_a_path(page: Page, site: Path) -> None:
+    """Every address is relative: the site may lie in any folder of a host."""
+    server = make_server(site, 0)
+    (site.parent / "index.html").write_text("")
+    below = make_server(site.parent, 0)
+    for one in (server, below):
+        threading.Thread(target=one.serve_forever, daemon=True).start()
+    for address in (f"{server.server_address[1]}", f"{below.server_address[1]}/_site"):
+        page.goto(f"http://127.0.0.1:{address}/models/alpha.html")
+        page.get_by_role("link", name="Evolved").first.click()
+        assert names(page)[0] == "Alpha"
+    for one in (server, below):
+        one.shutdown()
+        one.server_close()
