@@ -1,11 +1,15 @@
-"""Answer keys: what a problem's reference returns on each input, and how long it computed, kept on disk."""
+"""Answer keys: what a problem's reference returns on each input, and how long it computed, kept on disk.
+
+A key is a file of the encoded outputs, mapped into memory: one problem of MBPP+ (Mbpp/255) has outputs of
+about 1 GB, which as Python objects would be twenty times that.
+"""
 
 import hashlib
+import mmap
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.sandbox import (
@@ -13,40 +17,66 @@ from triathlon_runner.sandbox import (
     Ended,
     Job,
     Limits,
+    MalformedError,
     Raised,
     Returned,
     Sandbox,
     SandboxError,
+    Sent,
     Source,
     Tagged,
+    is_plain,
 )
-from triathlon_runner.sandbox._decode import MalformedError, decode
+from triathlon_runner.sandbox._decode import decode
 from triathlon_runner.sandbox._inside.encode import encode
 
-FORMAT = b"triathlon answer key 2\n"
-LARGEST_HELD = 16 << 20
-"""A key with a longer output than this is read again each time, not held in memory."""
+FORMAT = b"triathlon answer key 4\n"
 RAISED = "raised"
 """Marks an input on which the reference raises; the value is the exception's type."""
 REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
+_INDEX_BYTES = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """What a problem's reference showed, one entry an input, all plain decoded values."""
+    """What a problem's reference showed, one entry an input."""
 
-    expected: tuple[Any, ...]
-    arguments: tuple[tuple[Any, ...], ...]
-    """Only for problems whose oracle looks at them; else empty."""
-    cpu_seconds: float
-    """The reference's CPU time on all inputs."""
-    largest: int
-    """Bytes of the largest expected output, encoded."""
+    def __init__(self, data: "mmap.mmap | bytes") -> None:
+        """Reads a key's file.
+
+        Raises:
+            MalformedError: it is none.
+        """
+        if bytes(data[: len(FORMAT)]) != FORMAT:
+            raise MalformedError("no answer key")
+        size = int.from_bytes(data[-8:], "little")
+        self._data = data
+        self._ends, self._odd, arguments, self.cpu_seconds = decode(bytes(data[-8 - size : -8]))
+        self.arguments: tuple[tuple[Any, ...], ...] = tuple(arguments)
+        """Of each input; only for problems whose oracle looks at them, else empty."""
+
+    def encoded(self, index: int) -> bytes:
+        """The expected output of an input, as a child would send it."""
+        start = self._ends[index - 1] if index else len(FORMAT)
+        return bytes(self._data[start : self._ends[index]])
+
+    def expected(self, index: int) -> Any:
+        """The expected output of an input."""
+        return decode(self.encoded(index))
+
+    def plain(self, index: int) -> bool:
+        """Whether an expected output is plain data, without a tagged or opaque part."""
+        return index not in self._odd
+
+    @property
+    def largest(self) -> int:
+        """Bytes of the largest expected output, encoded."""
+        starts = [len(FORMAT), *self._ends]
+        return max((end - start for start, end in zip(starts, self._ends, strict=False)), default=0)
 
 
 class AnswerKeys:
-    """Keys by content hash, under a folder or (None) only in memory."""
+    """Keys by content hash, under a folder or (None) for as long as this lives."""
 
     def __init__(self, sandbox: Sandbox, folder: Path | None) -> None:
         self._sandbox = sandbox
@@ -60,73 +90,89 @@ class AnswerKeys:
             SandboxError: the sandbox, or the reference, failed.
         """
         known = self._known.get(problem)
-        if known is not None:
-            return known
-        name = key_name(problem)
-        key = self._read(name)
-        if key is None:
-            key = await make_key(self._sandbox, problem)
-            self._write(name, key)
-        if key.largest <= LARGEST_HELD:
-            self._known[problem] = key
-        return key
+        if known is None:
+            if self._folder is None:
+                known = await _made_unnamed(self._sandbox, problem)
+            else:
+                path = self._folder / key_name(problem)
+                known = _read(path) or await _made(self._sandbox, problem, path)
+            self._known[problem] = known
+        return known
 
-    def _read(self, name: str) -> AnswerKey | None:
-        if self._folder is None or not (path := self._folder / name).is_file():
-            return None
-        data = path.read_bytes()
-        if not data.startswith(FORMAT):
-            return None
+
+async def _made(sandbox: Sandbox, problem: Problem, path: Path) -> AnswerKey:
+    """Runs the reference and writes its key; a half-written one never has the name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:
-            expected, arguments, cpu, largest = decode(data[len(FORMAT) :])
-            return AnswerKey(tuple(expected), tuple(arguments), cpu, largest)
-        except (MalformedError, ValueError, TypeError):
-            return None
+            await write_key(sandbox, problem, file)
+        except BaseException:
+            os.unlink(file.name)  # noqa: PTH108 (beside the rename)
+            raise
+        os.replace(file.name, path)  # noqa: PTH105
+        return _mapped(file)
 
-    def _write(self, name: str, key: AnswerKey) -> None:
-        if self._folder is None:
-            return
-        self._folder.mkdir(parents=True, exist_ok=True)
-        content = (list(key.expected), list(key.arguments), key.cpu_seconds, key.largest)
-        with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
-            file.write(FORMAT + encode(content, 1 << 31))
-        os.replace(file.name, self._folder / name)  # noqa: PTH105 (a half-written key never has the name)
+
+async def _made_unnamed(sandbox: Sandbox, problem: Problem) -> AnswerKey:
+    with tempfile.TemporaryFile() as file:
+        await write_key(sandbox, problem, file)
+        return _mapped(file)
+
+
+def _mapped(file: IO[bytes]) -> AnswerKey:
+    file.flush()
+    return AnswerKey(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _read(path: Path) -> AnswerKey | None:
+    try:
+        with path.open("rb") as file:
+            return _mapped(file)
+    except (FileNotFoundError, MalformedError, ValueError, TypeError):
+        return None
 
 
 def key_name(problem: Problem) -> str:
     """Hash of all that the expected outputs depend on."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(FORMAT)
     needs_arguments = str(problem.comparison.oracle == "checker")
     for part in (problem.entry_point, problem.reference, needs_arguments, *problem.inputs):
         digest.update(str(len(part)).encode() + b":" + part.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
-async def make_key(sandbox: Sandbox, problem: Problem) -> AnswerKey:
-    """Runs the reference on all inputs.
+async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None:
+    """Runs the reference on all inputs and writes what it returns: outputs, then an index.
 
     Raises:
         ReferenceFailedError: it did not come to its end, or raised on every input.
     """
+    file.write(FORMAT)
+    ends: list[int] = []
+    odd: set[int] = set()
+    raised: list[Raised] = []
+
+    def keep(position: int, result: Sent | Raised) -> bool:
+        if isinstance(result, Raised):
+            raised.append(result)
+            odd.add(position)
+            file.write(encode(Tagged(RAISED, result.type), _INDEX_BYTES))
+        else:
+            if not is_plain(result.value()):
+                odd.add(position)
+            file.write(result.payload)
+        ends.append(file.tell())
+        return True
+
     calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs)
-    execution = await sandbox.run(
-        Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
-    )
-    if execution.ended is not Ended.FINISHED or all(isinstance(one, Raised) for one in execution.results):
-        raise ReferenceFailedError(problem.task_id, execution.detail or str(execution.results[:1]))
-    arguments: tuple[Any, ...] = ()
-    if problem.comparison.oracle == "checker":
-        arguments = await _arguments(sandbox, problem)
-    return AnswerKey(
-        expected=tuple(_expected(result) for result in execution.results),
-        arguments=arguments,
-        cpu_seconds=execution.cpu_seconds,
-        largest=max((result.size for result in execution.results if isinstance(result, Returned)), default=0),
-    )
-
-
-def _expected(result: Returned | Raised) -> Any:
-    return result.value if isinstance(result, Returned) else Tagged(RAISED, result.type)
+    job = Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
+    execution = await sandbox.stream(job, keep)
+    if execution.ended is not Ended.FINISHED or len(raised) == len(calls):
+        fault = execution.detail or str((*raised, *execution.results)[:1])
+        raise ReferenceFailedError(problem.task_id, fault)
+    arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
+    index = encode((ends, odd, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
+    file.write(index + len(index).to_bytes(8, "little"))
 
 
 async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:

@@ -11,8 +11,10 @@ from triathlon_runner.sandbox._api import (
     Returned,
     Sandbox,
     SandboxError,
+    Sent,
     Source,
 )
+from triathlon_runner.sandbox._decode import MalformedError
 from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
@@ -25,12 +27,14 @@ __all__ = [
     "Language",
     "LanguageHealth",
     "Limits",
+    "MalformedError",
     "Opaque",
     "Raised",
     "Returned",
     "Sandbox",
     "SandboxError",
     "SandboxHealth",
+    "Sent",
     "Source",
     "Tagged",
     "doctor",

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.sandbox._decode import decode
 
 
 class SandboxError(InfrastructureError):
@@ -25,11 +26,15 @@ class Language(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one job may use. CPU time decides; wall time only catches sleepers."""
+    """What one job may use. CPU time decides, whatever else the machine does."""
 
     cpu_seconds: float = 4.0
     """Of all its threads, by the process' own clock."""
     wall_seconds: float = 60.0
+    """How long it may do nothing, asleep or blocked: time in which it uses less than a hundredth of a core.
+
+    A program that only waits for its turn on a busy machine is not counted.
+    """
     memory_bytes: int = 4 << 30
     result_bytes: int = 64 << 20
     """Encoded size of one returned value."""
@@ -83,6 +88,22 @@ class Raised:
     line: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A value as it came from a Python child, not decoded yet."""
+
+    payload: bytes
+
+    def value(self) -> Any:
+        """The value.
+
+        Raises:
+            MalformedError: the child sent something else. In a callback of `stream` it may pass: the job then
+                ends as `DIED`.
+        """
+        return decode(self.payload)
+
+
 class Ended(StrEnum):
     """How the child ended."""
 
@@ -124,6 +145,14 @@ class Sandbox(Protocol):
 
         Raises:
             SandboxError: our machinery failed; what comes from a child is never taken for this.
+        """
+        ...
+
+    async def stream(self, job: Job, on_result: Callable[[int, Sent | Raised], bool]) -> Execution:
+        """As `run`, for Python, with results of any number and size: handed on as they came, not kept.
+
+        Raises:
+            SandboxError: our machinery failed.
         """
         ...
 

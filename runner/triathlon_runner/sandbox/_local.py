@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ from triathlon_runner.sandbox._api import (
     Sandbox,
     SandboxError,
 )
-from triathlon_runner.sandbox._run import OnResult, Run
+from triathlon_runner.sandbox._run import OnResult, OnSent, Run
 from triathlon_runner.sandbox._settings import LEVELS, Level, other_settings, python_settings
 from triathlon_runner.sandbox._worker import Worker
 
+NEVER = 1e9
+"""Seconds."""
 _Kind = tuple[Language, frozenset[str]]
 """Which jobs can share a server: one language, one set of libraries."""
 
@@ -80,10 +83,18 @@ class LocalSandbox:
         async with self._places, self._worker(job) as worker:
             return await Run(job, worker, on_result=on_result).execute()
 
+    async def stream(self, job: Job, on_result: OnSent) -> Execution:
+        """See `Sandbox.stream`."""
+        async with self._places, self._worker(job) as worker:
+            return await Run(job, worker, on_sent=on_result).execute()
+
     async def examine(
         self, examiner: Job, candidate: Job, on_call: Callable[[Call], None] | None = None
     ) -> tuple[Execution, Execution]:
-        """See `Sandbox.examine`. Both children share one place: one of them always waits for the other."""
+        """See `Sandbox.examine`. Both children share one place: one of them always waits for the other.
+
+        The examiner is not counted as asleep while it waits; it ends with the candidate.
+        """
 
         def ask(function: str, arguments: tuple[Any, ...]) -> None:
             call = Call(function, arguments)
@@ -93,7 +104,7 @@ class LocalSandbox:
 
         async with self._places, self._worker(examiner) as first, self._worker(candidate) as second:
             asking = Run(
-                examiner,
+                replace(examiner, limits=replace(examiner.limits, wall_seconds=NEVER)),
                 first,
                 on_question=ask,
                 interactive=True,

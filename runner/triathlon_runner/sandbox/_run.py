@@ -1,25 +1,27 @@
 """One job on one worker: what the child says becomes results, and its end becomes an `Execution`."""
 
-import asyncio
 import json
 import os
 from collections.abc import Callable
 from typing import Any
 
-from triathlon_runner.sandbox._api import Call, Ended, Execution, Job, Raised, Returned
+from triathlon_runner.sandbox._api import Call, Ended, Execution, Job, Raised, Returned, Sent
 from triathlon_runner.sandbox._decode import MalformedError
 from triathlon_runner.sandbox._exchange import Exchange
 from triathlon_runner.sandbox._inside import frames
-from triathlon_runner.sandbox._inside.server import OUT_OF_TIME
+from triathlon_runner.sandbox._inside.server import ASLEEP, OUT_OF_TIME, SCRATCH_BYTES
 from triathlon_runner.sandbox._wire import wire_of
 from triathlon_runner.sandbox._worker import ChildEnd, Worker
 
 OnResult = Callable[[int, Returned | Raised], bool]
 """Sees each result as it comes; False stops the child."""
+OnSent = Callable[[int, Sent | Raised], bool]
+"""The same for a job whose results are not kept."""
 OnQuestion = Callable[[str, tuple[Any, ...]], None]
 """Sees a call that the child wants made elsewhere; the answer is given with `Run.answer`."""
 
 _FRAME_SLACK = 1 << 16
+_SCRATCH_FULL = f"wrote more than {SCRATCH_BYTES >> 20} MiB of files, or too many folders"
 
 
 class Run:
@@ -31,6 +33,7 @@ class Run:
         worker: Worker,
         *,
         on_result: OnResult | None = None,
+        on_sent: OnSent | None = None,
         on_question: OnQuestion | None = None,
         interactive: bool = False,
     ) -> None:
@@ -38,6 +41,7 @@ class Run:
         self._job = job
         self._worker = worker
         self._on_result = on_result
+        self._on_sent = on_sent
         self._on_question = on_question
         self._interactive = interactive
         self.finished = not interactive
@@ -63,13 +67,11 @@ class Run:
             SandboxError: our machinery failed.
         """
         limits = self._job.limits
-        timer = asyncio.get_running_loop().call_later(limits.wall_seconds, self._on_sleeper)
         try:
             self._exchange.feed(self._opening(), last=not self._interactive)
             end = await self._worker.run(limits, self._exchange)
             self._exchange.drain()
         finally:
-            timer.cancel()
             self._exchange.close()
         ended, detail = self._conclusion(end)
         return Execution(
@@ -118,14 +120,19 @@ class Run:
             return self._on_ask(payload)
         if not self._loaded or kind not in (frames.VALUE, frames.RAISED) or self._answered == self._asked:
             return self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
-        result: Returned | Raised = (
-            Returned(self._wire.value(payload), len(payload)) if kind == frames.VALUE else _raised(payload)
-        )
+        more = self._take(payload, failed=kind == frames.RAISED)
         self._answered += 1
+        return more or self.stop(Ended.STOPPED)
+
+    def _take(self, payload: bytes, *, failed: bool) -> bool:
+        """Hands on one result; False where no more are wanted."""
+        if self._on_sent is not None:
+            return self._on_sent(self._answered, _raised(payload) if failed else Sent(payload))
+        result: Returned | Raised = (
+            _raised(payload) if failed else Returned(self._wire.value(payload), len(payload))
+        )
         self._results.append(result)
-        if self._on_result is not None and not self._on_result(self._answered - 1, result):
-            return self.stop(Ended.STOPPED)
-        return True
+        return self._on_result is None or self._on_result(self._answered, result)
 
     def _on_load(self, kind: bytes, payload: bytes) -> bool:
         self._loaded = True
@@ -150,19 +157,19 @@ class Run:
     def _on_broken(self, detail: str) -> None:
         self.stop(Ended.DIED, detail)
 
-    def _on_sleeper(self) -> None:
-        self.stop(Ended.TIMED_OUT, f"did not end within {self._job.limits.wall_seconds:g} s")
-
     def _conclusion(self, end: ChildEnd) -> tuple[Ended, str]:
         if self._ended is not None:
             return self._ended, self._detail
         code = os.waitstatus_to_exitcode(end.status)
+        limits = self._job.limits
         if end.note == OUT_OF_TIME:
-            return Ended.TIMED_OUT, f"used more than {self._job.limits.cpu_seconds:.1f} s of CPU time"
+            return Ended.TIMED_OUT, f"used more than {limits.cpu_seconds:.1f} s of CPU time"
+        if end.note == ASLEEP:
+            return Ended.TIMED_OUT, f"did nothing for {limits.wall_seconds:g} s"
         if code == 0 and self._loaded and self._answered == self._asked:
             return Ended.FINISHED, ""
         ending = f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
-        return Ended.DIED, end.note or ending
+        return Ended.DIED, _SCRATCH_FULL if end.note else ending
 
 
 def _raised(payload: bytes) -> Raised:

@@ -32,7 +32,7 @@ class ChildEnd:
     """As of wait(2)."""
     cpu_seconds: float
     note: str
-    """Why the server killed it, `cpu` at its CPU limit, or empty."""
+    """Why the server killed it (`cpu`, `asleep`, `scratch`), or empty."""
 
 
 class Worker:
@@ -94,7 +94,7 @@ class Worker:
         Raises:
             SandboxError: the server is gone, or could not confine the child.
         """
-        job = {"cpu": limits.cpu_seconds, "memory": limits.memory_bytes}
+        job = {"cpu": limits.cpu_seconds, "wall": limits.wall_seconds, "memory": limits.memory_bytes}
         self.usable = False
         try:
             socket.send_fds(self._control, [json.dumps(job).encode()], exchange.far_ends)

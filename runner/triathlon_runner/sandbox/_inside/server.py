@@ -54,8 +54,10 @@ SCRATCH_BYTES, SCRATCH_DEPTH, SCRATCH_FOLDERS = 64 << 20, 64, 4096
 """What a program may leave in its scratch directory while it runs, where no file system bounds it."""
 LOOK_SECONDS = 0.25
 """How often a running child is looked at: its CPU time, and the scratch directory where nothing bounds it."""
-OUT_OF_TIME = "cpu"
-"""The note of a child that reached its CPU limit."""
+OUT_OF_TIME, ASLEEP = "cpu", "asleep"
+"""The notes of a child that computed, or did nothing, for too long."""
+SLEEPING_SHARE = 0.01
+"""Of a core: a child that uses less is asleep; one that waits for its turn gets more on a usable machine."""
 _SCHEDULED = 2
 """The kind of CPU clock that the scheduler keeps, exact to the nanosecond (CPUCLOCK_SCHED)."""
 _READY = 5
@@ -124,7 +126,7 @@ class Server:
             _become_child(self._confinement, job, [*descriptors, ready], self._command)
         for descriptor in (*descriptors, ready):
             os.close(descriptor)
-        note = self._wait(pid, job["cpu"])
+        note = self._wait(pid, job)
         _, status, usage = os.wait4(pid, 0)
         report = {
             "status": status,
@@ -136,31 +138,57 @@ class Server:
         os.close(word)
         return report
 
-    def _wait(self, pid: int, cpu_seconds: float) -> str:
-        """Waits for the child's end; kills it at its CPU limit, or when the runner says so or hangs up."""
+    def _wait(self, pid: int, job: dict[str, Any]) -> str:
+        """Waits for the child's end; kills it at a limit, or when the runner says so or hangs up."""
         handle = os.pidfd_open(pid)
         poll = select.poll()
         poll.register(handle, select.POLLIN)
         poll.register(self._channel, select.POLLIN)
+        clock = _Clock(pid, job["cpu"], job["wall"])
         note = ""
         try:
             while True:
-                left = cpu_seconds - _cpu_used(pid)
-                ready = {number for number, _ in poll.poll(max(1, 1000 * min(left, LOOK_SECONDS)))}
+                ready = {number for number, _ in poll.poll(1000 * clock.next_look())}
                 if handle in ready:
                     return note
                 if self._channel.fileno() in ready:
-                    os.kill(pid, signal.SIGKILL)
                     if not self._channel.recv(64):
-                        os._exit(0)
-                elif _cpu_used(pid) >= cpu_seconds:
+                        os._exit(0)  # and with it the child
                     os.kill(pid, signal.SIGKILL)
-                    note = note or OUT_OF_TIME
-                elif self._watch and _overfull(self._confinement.scratch):
+                    continue
+                found = clock.look() or ("scratch" if self._watch and self._overfull() else "")
+                if found:
                     os.kill(pid, signal.SIGKILL)
-                    note = note or f"wrote more than {SCRATCH_BYTES >> 20} MiB of files"
+                    note = note or found
         finally:
             os.close(handle)
+
+    def _overfull(self) -> bool:
+        return _overfull(self._confinement.scratch)
+
+
+class _Clock:
+    """What a child computes and how long it sleeps, looked at now and then."""
+
+    def __init__(self, pid: int, cpu_seconds: float, sleep_seconds: float) -> None:
+        self._pid = pid
+        self._cpu_limit = cpu_seconds
+        self._sleep_limit = sleep_seconds
+        self._time, self._cpu, self._slept = time.monotonic(), 0.0, 0.0
+
+    def next_look(self) -> float:
+        """Seconds until it is worth looking again."""
+        return max(0.001, min(LOOK_SECONDS, self._cpu_limit - self._cpu))
+
+    def look(self) -> str:
+        """The note of the limit that is reached, or empty."""
+        now, cpu = time.monotonic(), _cpu_used(self._pid)
+        if cpu - self._cpu < SLEEPING_SHARE * (now - self._time):
+            self._slept += now - self._time
+        self._time, self._cpu = now, cpu
+        if cpu >= self._cpu_limit:
+            return OUT_OF_TIME
+        return ASLEEP if self._slept >= self._sleep_limit else ""
 
 
 def _cpu_used(pid: int) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
-from triathlon_runner.sandbox import Execution, Job, Sandbox, SandboxError, open_sandbox
+from triathlon_runner.sandbox import Execution, Job, Raised, Sandbox, SandboxError, Sent, open_sandbox
 from triathlon_runner.sandbox.attacks._canary import Canary, canary, server_processes
 from triathlon_runner.sandbox.attacks._library import Attack, library
 
@@ -100,7 +100,16 @@ class _Watching:
 
     async def run(self, job: Job, *others: Any) -> Execution:
         execution = await self._sandbox.run(job, *others)
-        self.last = f"{execution.stdout}\n{execution.stderr}\n{str(execution.results)[:100_000]}"
+        self.last = f"{execution.stdout}\n{execution.stderr}"
+        return execution
+
+    async def stream(self, job: Job, on_result: Callable[[int, Sent | Raised], bool]) -> Execution:
+        sent: list[Sent | Raised] = []
+        execution = await self._sandbox.stream(
+            job,
+            lambda index, one: sent.append(one) or on_result(index, one),  # type: ignore[func-returns-value]
+        )
+        self.last = f"{execution.stdout}\n{execution.stderr}\n{str(sent)[:100_000]}"
         return execution
 
 
