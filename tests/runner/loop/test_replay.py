@@ -68,8 +68,8 @@ async def replay(tasks: Sequence[dict[str, Any]], suite: Suite, keys: Path) -> d
 async def test_recorded_runs_come_out_as_published(name: str, tmp_path: Path) -> None:
     """Sustained loops agree with the recording for 99.5 % of tasks, and ASL with its published value.
 
-    Seen to differ: Mbpp/84 of Claude Haiku 3.5 and Mbpp/271 of GPT-3.5, whose right but slow programs ran into
-    a time limit then.
+    Seen to differ: Mbpp/84 of Claude Haiku 3.5 and Mbpp/271 of GPT-3.5, whose programs are right but slow and
+    failed then.
     """
     tasks = [task for task in recording(name) if task["task_id"] not in TOO_LARGE]
     keys = Path(os.environ.get("TRIATHLON_TEST_KEYS", tmp_path))
