@@ -46,7 +46,12 @@ class Child:
 
 
 async def spawn(
-    command: Sequence[str], *, env: Mapping[str, str], log: Path, grace: float = _GRACE_SECONDS
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    log: Path,
+    grace: float = _GRACE_SECONDS,
+    nice: int = 0,
 ) -> Child:
     """Starts a command of which nothing stays behind, whatever becomes of the runner.
 
@@ -55,9 +60,10 @@ async def spawn(
         env: its whole environment.
         log: file to whose end it writes.
         grace: seconds between asking it to end and killing it.
+        nice: how far it gives way to other programs (0 to 19).
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(grace)]
+    guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(grace), str(nice)]
     descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         process = await asyncio.create_subprocess_exec(

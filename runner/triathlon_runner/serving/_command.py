@@ -17,7 +17,7 @@ _ENTRIES = {
 }
 _CPU_CACHE_GIB = "2"
 # On the cores that it shares with the programs under test the server steps back: their time limits count.
-_MODEST = ("nice", "-n", "5")
+_MODEST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,17 @@ class Plan:
     arguments: tuple[str, ...]
     env: dict[str, str]
 
+    @property
+    def nice(self) -> int:
+        """How far the server gives way to other programs."""
+        return _MODEST if self.seat.device == "cpu" else 0
+
     def command(self, port: int) -> list[str]:
         """The whole command line."""
         entry = _ENTRIES[self.engine.package]
         model = [self.weights.model] if "serve" in entry else ["--model", self.weights.model]
         where = ["--host", "127.0.0.1", "--port", str(port)]
-        modest = _MODEST if self.seat.device == "cpu" else ()
-        return [*modest, str(self.engine.python), *entry, *model, *where, *self.arguments]
+        return [str(self.engine.python), *entry, *model, *where, *self.arguments]
 
 
 def planned(config: ServeConfig, *, model_id: str, engine: Engine, weights: Loadable, seat: Seat) -> Plan:

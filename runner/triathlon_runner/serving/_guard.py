@@ -1,6 +1,7 @@
 """Runs one command and ends everything that it started as soon as the runner is gone, however it went.
 
-A script of its own that needs nothing but the standard library: `python -I _guard.py PARENT GRACE COMMAND…`.
+A script of its own that needs nothing but the standard library:
+`python -I _guard.py PARENT GRACE NICE COMMAND…`.
 It leads a session of its own, so a terminal's Ctrl-C reaches the runner alone. It ends the command's whole
 family on SIGTERM, when PARENT (the runner's process id) is no longer its parent (kill -9 of the runner), and
 when the command itself ends. vLLM needs this: its engine and workers outlive a killed API server.
@@ -9,6 +10,7 @@ when the command itself ends. vLLM needs this: its engine and workers outlive a 
 import contextlib
 import ctypes
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -18,7 +20,7 @@ import time
 from pathlib import Path
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_POLL_SECONDS = 0.25
+_POLL_SECONDS = 1.0
 
 
 class _StopError(Exception):
@@ -39,6 +41,14 @@ def _prctl(option: int, value: int) -> None:
     """Linux only; elsewhere the process group is all there is to hold on to."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _step_back(nice: int) -> None:
+    """Gives way to other programs: within the session, and as a session where the kernel weighs those."""
+    if nice:
+        os.nice(nice)
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(nice))
 
 
 def _family() -> list[int]:
@@ -74,16 +84,29 @@ def _end_family(grace: float) -> None:
         time.sleep(0.05)
 
 
-def _wait(child: "subprocess.Popen[bytes]", parent: int) -> None:
+def _wait(child: "subprocess.Popen[bytes]", parent: int, awakened: int) -> None:
+    """Returns when the command has ended or the runner is gone."""
     while child.poll() is None and os.getppid() == parent:
-        time.sleep(_POLL_SECONDS)
+        if select.select([awakened], [], [], _POLL_SECONDS)[0]:
+            os.read(awakened, 4096)
+
+
+def _awakened_by_signals() -> int:
+    """A descriptor that becomes readable when a signal comes, the end of a child included."""
+    awakened, awaken = os.pipe()
+    os.set_blocking(awaken, False)
+    signal.set_wakeup_fd(awaken, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    return awakened
 
 
 def main(arguments: list[str]) -> int:
     """Returns the command's exit status, 128 + n where signal n ended it."""
-    parent, grace, command = int(arguments[0]), float(arguments[1]), arguments[2:]
+    parent, grace, command = int(arguments[0]), float(arguments[1]), arguments[3:]
+    _step_back(int(arguments[2]))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _on_signal)
+    awakened = _awakened_by_signals()
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     scratch = tempfile.mkdtemp(prefix="triathlon-child-")
     status: int | None = None
@@ -94,7 +117,7 @@ def main(arguments: list[str]) -> int:
             env={**os.environ, "TMPDIR": scratch},
             preexec_fn=lambda: _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509 (one thread)
         )
-        _wait(child, parent)
+        _wait(child, parent, awakened)
         status = child.poll()
     except _StopError:
         pass

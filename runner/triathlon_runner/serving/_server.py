@@ -157,7 +157,9 @@ class Server:
                 f"starting vLLM {self._plan.engine.version} for {self.model} on {self._plan.seat.name}"
             )
             started = time.monotonic()
-            self._child = await spawn(self._plan.command(port), env=self._plan.env, log=self.log)
+            self._child = await spawn(
+                self._plan.command(port), env=self._plan.env, log=self.log, nice=self._plan.nice
+            )
             try:
                 await self._until_ready(self._child, started)
             except BaseException:

@@ -112,6 +112,19 @@ async def test_exit_status_and_output(tmp_path: Path) -> None:
     assert log.read_text().split() == ["out", "err", "more"]
 
 
+async def test_steps_back(tmp_path: Path) -> None:
+    """A modest command runs at a lower priority, as a session too where the kernel weighs sessions."""
+    code = (
+        "import os, pathlib; print(os.nice(0)); g = pathlib.Path('/proc/self/autogroup');"
+        "print(g.read_text().split()[-1] if g.exists() else 'none')"
+    )
+    child = await spawn([sys.executable, "-c", code], env=inherited(), log=tmp_path / "log", nice=5)
+    assert await child.wait() == 0
+    nice, of_session = (tmp_path / "log").read_text().split()
+    assert int(nice) == os.nice(0) + 5
+    assert of_session in {"5", "none"}
+
+
 async def test_ended_by_a_signal(tmp_path: Path) -> None:
     """A command that signal n ends has status 128 + n."""
     code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
