@@ -1,0 +1,57 @@
+"""Evolving new problems from seeds with a strong model (EvoEval, section 2), for a person to review."""
+
+from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, read_halves, read_problem
+from triathlon_runner.evolved.evolve._files import Workspace, problem_text, summary
+from triathlon_runner.evolved.evolve._history import History, Step
+from triathlon_runner.evolved.evolve._inputs import mutate, mutated, read_inputs
+from triathlon_runner.evolved.evolve._job import PRESERVING, TRANSFORMATIONS, Job, Transformation, make_jobs
+from triathlon_runner.evolved.evolve._pipeline import Evolved, evolve
+from triathlon_runner.evolved.evolve._refine import DroppedError, Written, refine
+from triathlon_runner.evolved.evolve._review import (
+    DECISIONS,
+    Applied,
+    Decision,
+    apply_decisions,
+    read_decisions,
+    write_review,
+)
+from triathlon_runner.evolved.evolve._run import Estimate, Evolver, Progress, cost, estimate, run
+from triathlon_runner.evolved.evolve._scribe import Scribe
+
+__all__ = [
+    "DECISIONS",
+    "PRESERVING",
+    "TRANSFORMATIONS",
+    "Applied",
+    "Decision",
+    "Draft",
+    "DroppedError",
+    "Estimate",
+    "Evolved",
+    "Evolver",
+    "History",
+    "Job",
+    "Progress",
+    "Scribe",
+    "Step",
+    "Transformation",
+    "UnusableReplyError",
+    "Workspace",
+    "Written",
+    "apply_decisions",
+    "cost",
+    "estimate",
+    "evolve",
+    "make_jobs",
+    "mutate",
+    "mutated",
+    "problem_text",
+    "read_decisions",
+    "read_halves",
+    "read_inputs",
+    "read_problem",
+    "refine",
+    "run",
+    "summary",
+    "write_review",
+]

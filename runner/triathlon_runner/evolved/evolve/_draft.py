@@ -1,0 +1,190 @@
+"""Taking a problem out of a model's reply, and refusing what is none."""
+
+import ast
+import re
+import textwrap
+import warnings
+from dataclasses import dataclass, replace
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.extraction import code_blocks, spoken
+
+
+class UnusableReplyError(Exception):
+    """The reply holds no problem of the form asked for; the message tells the model what to mend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A problem that is being worked on."""
+
+    entry_point: str
+    prompt: str
+    """Imports, helpers, signature and docstring."""
+    helpers: str = ""
+    """tool_use: imports and the complete helper functions; `prompt` begins with them."""
+    parameters: tuple[str, ...] = ()
+    returns: str = ""
+
+    @property
+    def docstring(self) -> str:
+        return ast.get_docstring(main_function(self.prompt)) or ""
+
+
+def parse(text: str) -> ast.Module:
+    """The syntax tree of a model's text.
+
+    Raises:
+        UnusableReplyError: it does not parse.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise UnusableReplyError(f"the code does not parse ({error}).") from error
+
+
+def main_function(program: str) -> ast.FunctionDef:
+    """The last top-level function.
+
+    Raises:
+        UnusableReplyError: there is none, or the program does not parse.
+    """
+    functions = [node for node in parse(program).body if isinstance(node, ast.FunctionDef)]
+    if not functions:
+        raise UnusableReplyError("there is no function in it.")
+    return functions[-1]
+
+
+def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) -> Draft:
+    """The problem in a reply.
+
+    Args:
+        reply: the model's text.
+        helpers: whether complete helper functions stand in front of the main one.
+        name: the name that the function must have, where it must keep one.
+
+    Raises:
+        UnusableReplyError: it holds no such problem.
+    """
+    source = _block(reply)
+    functions = [node for node in parse(source).body if isinstance(node, ast.FunctionDef)]
+    main = main_function(source)
+    others = functions[:-1]
+    if others and not helpers:
+        raise UnusableReplyError(f"one function was asked for, there are {len(functions)}.")
+    if helpers and not others:
+        raise UnusableReplyError("there is no helper function in front of the main one.")
+    if any(_is_empty(function) for function in others):
+        raise UnusableReplyError("a helper function has no body.")
+    if name is not None and main.name != name:
+        raise UnusableReplyError(f"the function must be called {name}, not {main.name}.")
+    return _draft(source, main, others)
+
+
+def read_halves(reply: str) -> tuple[Draft, Draft]:
+    """The two problems that a seed was split into.
+
+    Raises:
+        UnusableReplyError: there are not exactly two.
+    """
+    source = _block(reply)
+    functions = [node for node in parse(source).body if isinstance(node, ast.FunctionDef)]
+    if len(functions) != 2 or functions[0].name == functions[1].name:
+        raise UnusableReplyError(f"two functions of different names were asked for, got {len(functions)}.")
+    first, second = (_draft(source, function, []) for function in functions)
+    return first, second
+
+
+def _block(reply: str) -> str:
+    """The last block of code that has a function, else the text where that is a program itself."""
+    text = spoken(reply)
+    blocks = [block.code for block in code_blocks(text)]
+    found = next((code for code in reversed(blocks) if re.search(r"^def \w", code, re.MULTILINE)), None)
+    if found is None and re.match(r"\s*(def|from|import) ", text):
+        found = text
+    if found is None:
+        raise UnusableReplyError("there is no Python code block with a function in it.")
+    return found.strip("\n") + "\n"
+
+
+def _draft(source: str, main: ast.FunctionDef, others: list[ast.FunctionDef]) -> Draft:
+    docstring = ast.get_docstring(main)
+    if not docstring or len(docstring.split()) < 3:
+        raise UnusableReplyError(f"{main.name} has no docstring that says what it does.")
+    arguments = main.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or not arguments.args:
+        raise UnusableReplyError(f"{main.name} must have plain positional parameters, at least one.")
+    tree = parse(source)
+    imports = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    bodies = [ast.get_source_segment(source, function) or "" for function in others]
+    front = "\n\n\n".join(part for part in ("\n".join(imports), *bodies) if part)
+    signature = _signature(main)
+    draft = Draft(
+        entry_point=main.name,
+        prompt=_join(front, signature, docstring),
+        helpers=front if others else "",
+        parameters=tuple(argument.arg for argument in arguments.args),
+        returns=ast.unparse(main.returns) if main.returns else "",
+    )
+    parse(draft.prompt)
+    return draft
+
+
+def _signature(function: ast.FunctionDef) -> str:
+    returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
+    return f"def {function.name}({ast.unparse(function.args)}){returns}:"
+
+
+def _join(front: str, signature: str, docstring: str) -> str:
+    escaped = docstring.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    ending = "\n" if "\n" in escaped or escaped.endswith('"') else ""
+    body = textwrap.indent(f'"""{escaped}{ending}"""', "    ")
+    return f"{front}\n\n\n{signature}\n{body}\n" if front else f"{signature}\n{body}\n"
+
+
+def with_docstring(draft: Draft, docstring: str) -> Draft:
+    """The same problem with another docstring."""
+    function = main_function(draft.prompt)
+    front = "\n".join(draft.prompt.split("\n")[: function.lineno - 1]).strip("\n")
+    return replace(draft, prompt=_join(front, _signature(function), docstring))
+
+
+def _is_empty(function: ast.FunctionDef) -> bool:
+    """Whether there is nothing in it but a docstring, `pass` or `...`."""
+    return all(
+        isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for node in function.body
+    )
+
+
+def seed_draft(seed: Problem) -> Draft:
+    """A seed as a draft: its prompt, whatever stands in front of the function."""
+    function = _function(seed)
+    return Draft(
+        entry_point=seed.entry_point,
+        prompt=seed.prompt,
+        parameters=tuple(argument.arg for argument in function.args.args),
+        returns=ast.unparse(function.returns) if function.returns else "",
+    )
+
+
+def is_copy(draft: Draft, seed: Problem) -> bool:
+    """Whether the docstring is the seed's, apart from its examples and the function's name."""
+    names = {draft.entry_point, seed.entry_point}
+    return _gist(draft.docstring, names) == _gist(ast.get_docstring(_function(seed)) or "", names)
+
+
+def _function(problem: Problem) -> ast.FunctionDef:
+    return next(
+        node
+        for node in parse(problem.prompt).body
+        if isinstance(node, ast.FunctionDef) and node.name == problem.entry_point
+    )
+
+
+def _gist(docstring: str, names: set[str]) -> list[str]:
+    prose = docstring.partition(">>>")[0].lower()
+    words = re.findall(r"[\w]+", prose)
+    return [word for word in words if word not in {name.lower() for name in names}]

@@ -1,0 +1,83 @@
+"""Running solutions on inputs in the sandbox: what came of each input."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from triathlon_runner.datasets import Comparison
+from triathlon_runner.grading import agree
+from triathlon_runner.sandbox import Call, Ended, Job, Limits, Opaque, Raised, Returned, Sandbox, Source
+
+_LIMITS: Final = Limits(cpu_seconds=2.0, wall_seconds=60.0, result_bytes=1 << 20)
+_MAX_RESTARTS: Final = 3
+"""Inputs on which a program may end the process before the rest counts as lost too."""
+SAME: Final = Comparison("typed", tolerance=1e-6)
+"""How outputs of two solutions are compared: as EvoEval compares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one input gave."""
+
+    kind: Literal["returned", "raised", "endless", "died"]
+    value: Any = None
+    text: str = ""
+    """What was raised, or how it ended."""
+
+    @property
+    def usable(self) -> bool:
+        return self.kind == "returned" and not isinstance(self.value, Opaque)
+
+    def __str__(self) -> str:
+        return _short(self.value) if self.kind == "returned" else f"{self.kind} {self.text}".strip()
+
+
+def _short(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # an int of more digits than Python writes
+        return "<a huge number>"
+    return text if len(text) <= 300 else text[:299] + "…"
+
+
+def same(left: Result, right: Result) -> bool:
+    """Whether two solutions gave the same on one input, by value or by failing."""
+    if left.kind != right.kind:
+        return False
+    return agree(SAME, left.value, right.value) if left.kind == "returned" else True
+
+
+async def run_on(
+    sandbox: Sandbox,
+    program: str,
+    entry_point: str,
+    inputs: Sequence[str],
+    *,
+    limits: Limits = _LIMITS,
+) -> list[Result]:
+    """One result an input, whatever the program does.
+
+    Raises:
+        SandboxError: our machinery failed.
+    """
+    results: list[Result] = []
+    for _ in range(_MAX_RESTARTS):
+        calls = tuple(Call(entry_point, Source(text)) for text in inputs[len(results) :])
+        if not calls:
+            return results
+        execution = await sandbox.run(Job(program, calls, limits=limits))
+        if execution.ended is Ended.NOT_LOADED:
+            fault = execution.results[-1] if execution.results else None
+            text = f"{fault.type}: {fault.message}" if isinstance(fault, Raised) else execution.detail
+            return [*results, *(Result("raised", text=text) for _ in calls)]
+        results += [_read(result) for result in execution.results]
+        if len(results) < len(inputs):
+            kind: Literal["endless", "died"] = "endless" if execution.ended is Ended.TIMED_OUT else "died"
+            results.append(Result(kind, text=execution.detail))
+    return [*results, *(Result("died", text="not tried any more") for _ in inputs[len(results) :])]
+
+
+def _read(result: Returned | Raised) -> Result:
+    if isinstance(result, Raised):
+        return Result("raised", text=f"{result.type}: {result.message}"[:300])
+    return Result("returned", result.value)

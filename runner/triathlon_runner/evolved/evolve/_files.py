@@ -1,0 +1,110 @@
+"""What a run of the pipeline leaves on disk: problem files in our format, histories, what was dropped."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import tomli_w
+
+from triathlon_runner.datasets.core import CANARY
+from triathlon_runner.evolved.evolve._history import History
+from triathlon_runner.evolved.evolve._job import PRESERVING, Job
+from triathlon_runner.evolved.evolve._pipeline import Evolved
+from triathlon_runner.evolved.evolve._refine import Written
+from triathlon_runner.store import replace_file
+
+HARDEST: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """`<job>.history.json` for every job that ended; `<job>.toml` beside it where it gave a problem."""
+
+    root: Path
+
+    def history(self, job: Job) -> Path:
+        return self.root / f"{job.id}.history.json"
+
+    def problem(self, job: Job) -> Path:
+        return self.root / f"{job.id}.toml"
+
+    def is_done(self, job: Job) -> bool:
+        return self.history(job).exists()
+
+    def write(self, job: Job, evolved: Evolved | None, history: History) -> None:
+        """The problem first, its history last: a job counts as done only where both are there."""
+        self.history(job).parent.mkdir(parents=True, exist_ok=True)
+        if evolved is not None:
+            replace_file(self.problem(job), problem_text(job, evolved))
+        replace_file(self.history(job), history.model_dump_json(by_alias=True, indent=1) + "\n")
+
+    def histories(self) -> list[History]:
+        """Of all jobs that ended, in the order of their ids."""
+        paths = sorted(self.root.glob("*/*.history.json"))
+        return [History.model_validate_json(path.read_bytes()) for path in paths]
+
+
+def problem_text(job: Job, evolved: Evolved) -> str:
+    """The problem file: the format of our own problems, ready to be reviewed and moved beside them."""
+    if job.transformation in PRESERVING:
+        content: dict[str, Any] = {"canary": CANARY, "prompt": _block(evolved.problems[0].draft.prompt)}
+    elif job.transformation == "decompose":
+        halves = [_half(written) for written in evolved.problems]
+        content = {"canary": CANARY, "join": _block(evolved.join), "half": halves}
+    else:
+        content = _whole(job, evolved.problems[0])
+    return tomli_w.dumps(content, multiline_strings=True)
+
+
+def _whole(job: Job, written: Written) -> dict[str, Any]:
+    parents = job.parents
+    levels = [parent.level for parent in parents if parent.level is not None]
+    harder = job.transformation in ("difficult", "combine")
+    helpers = {"helpers": _block(written.draft.helpers)} if written.draft.helpers else {}
+    return {
+        "canary": CANARY,
+        "level": min(HARDEST, max(levels, default=3) + harder),
+        "topics": list(dict.fromkeys(topic for parent in parents for topic in parent.topics)),
+        "parents": [parent.task_id.rpartition("/")[2] for parent in parents],
+        **helpers,
+        "prompt": _block(_main_part(written.draft.prompt, written.draft.helpers)),
+        "reference": _block(_main_part(written.reference, written.draft.helpers)),
+        "inputs": _inputs(written.inputs),
+        "wrong": [],
+    }
+
+
+def _half(written: Written) -> dict[str, Any]:
+    return {
+        "prompt": _block(written.draft.prompt),
+        "reference": _block(written.reference),
+        "inputs": _inputs(written.inputs),
+    }
+
+
+def _inputs(inputs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    return {f"{number} ({source})": text for number, (source, text) in enumerate(inputs, 1)}
+
+
+def _main_part(program: str, helpers: str) -> str:
+    """The program without the helpers that stand in the file by themselves."""
+    return program.replace(helpers, "", 1).lstrip("\n") if helpers else program
+
+
+def _block(text: str) -> str:
+    return "\n" + text.strip("\n") + "\n"
+
+
+def summary(histories: Sequence[History]) -> str:
+    """How many jobs gave a problem, and why the others did not."""
+    finished = sum(history.status == "finished" for history in histories)
+    reasons: dict[str, int] = {}
+    for history in histories:
+        if history.status == "dropped":
+            reasons[history.reason] = reasons.get(history.reason, 0) + 1
+    lines = [f"{finished} of {len(histories)} jobs gave a problem"]
+    lines += [
+        f"  dropped {count}: {reason}" for reason, count in sorted(reasons.items(), key=lambda r: -r[1])
+    ]
+    return "\n".join(lines)

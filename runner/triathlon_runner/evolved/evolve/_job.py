@@ -1,0 +1,85 @@
+"""What can be evolved, and how the seeds of each job are chosen."""
+
+import ast
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.errors import UserError
+
+Transformation = Literal[
+    "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise", "decompose"
+]
+TRANSFORMATIONS: Final[tuple[Transformation, ...]] = get_args(Transformation)
+"""EvoEval's seven transformations (section 3) and decompose (section 4.2)."""
+PRESERVING: Final = frozenset({"verbose", "concise"})
+"""The meaning stays: reference and inputs are the seed's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One transformation of one seed, or for combine of two."""
+
+    transformation: Transformation
+    parents: tuple[Problem, ...]
+
+    @property
+    def id(self) -> str:
+        """Names the job's files: `difficult/core-seeds-fence-posts`."""
+        return f"{self.transformation}/{'+'.join(_slug(parent.task_id) for parent in self.parents)}"
+
+
+def make_jobs(
+    seeds: Sequence[Problem], transformations: Iterable[str], limit: int | None = None
+) -> tuple[Job, ...]:
+    """Every transformation of every seed, or of the first `limit` of them.
+
+    Raises:
+        UserError: a transformation that there is not, or seeds of which no two can be combined.
+    """
+    jobs: list[Job] = []
+    for name in transformations:
+        if name not in TRANSFORMATIONS:
+            raise UserError(f"unknown transformation {name!r}; there are {', '.join(TRANSFORMATIONS)}")
+        families = _pairs(seeds) if name == "combine" else [(seed,) for seed in seeds]
+        if name == "combine" and not families:
+            raise UserError("combine needs two seeds whose parameters have the same types; there are none")
+        jobs += [Job(name, family) for family in families[:limit]]
+    return tuple(jobs)
+
+
+def _pairs(seeds: Sequence[Problem]) -> list[tuple[Problem, ...]]:
+    """Each seed with another one whose parameters have the same types, as EvoEval chooses what to combine."""
+    groups: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
+    for seed in seeds:
+        groups[parameter_types(seed)].append(seed)
+    pairs: list[tuple[Problem, ...]] = []
+    for seed in seeds:
+        group = groups[parameter_types(seed)]
+        if len(group) > 1:
+            # The partner is drawn by hash: neighbours in a set are often alike.
+            others = sorted((other for other in group if other is not seed), key=lambda o: _lot(seed, o))
+            pairs.append((seed, others[0]))
+    unique = {frozenset(problem.task_id for problem in pair): pair for pair in pairs}
+    return list(unique.values())
+
+
+def parameter_types(problem: Problem) -> tuple[str, ...]:
+    """The annotations of the parameters as text; empty where there is none."""
+    for node in ast.parse(problem.prompt).body:
+        if isinstance(node, ast.FunctionDef) and node.name == problem.entry_point:
+            return tuple(ast.unparse(arg.annotation) if arg.annotation else "" for arg in node.args.args)
+    return ()
+
+
+def _lot(seed: Problem, other: Problem) -> bytes:
+    names = sorted((seed.task_id, other.task_id))
+    return hashlib.sha256("+".join(names).encode()).digest()
+
+
+def _slug(task_id: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", task_id).strip("-.") or "seed"

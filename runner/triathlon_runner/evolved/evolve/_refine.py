@@ -1,0 +1,204 @@
+"""From a first draft to a problem on which two solutions agree (EvoEval, section 2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, read_problem
+from triathlon_runner.evolved.evolve._examples import as_doctest, call_text, choose, with_real_examples
+from triathlon_runner.evolved.evolve._execute import Result, run_on, same
+from triathlon_runner.evolved.evolve._inputs import mutated, read_inputs
+from triathlon_runner.evolved.evolve._killing import kills, select
+from triathlon_runner.evolved.evolve._scribe import Scribe
+from triathlon_runner.sandbox import Sandbox
+
+MIN_INPUTS: Final = 3
+ASKED_INPUTS: Final = 10
+MUTATED_INPUTS: Final = 40
+KEPT_INPUTS: Final = 30
+MAX_ROUNDS: Final = 3
+"""Attempts at making two solutions agree before the problem is dropped."""
+
+
+class DroppedError(Exception):
+    """The job gives no problem; the message is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A problem that has passed the pipeline and waits for its reviewer."""
+
+    draft: Draft
+    reference: str
+    other_solution: str
+    inputs: tuple[tuple[str, str], ...]
+    """(where from, source of an argument tuple)."""
+    mutants: int
+    killed: int
+    survivors: tuple[str, ...]
+    disputed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Two solutions that give the same on the inputs so far."""
+
+    draft: Draft
+    first: str
+    second: str
+    inputs: tuple[str, ...]
+
+
+async def refine(scribe: Scribe, sandbox: Sandbox, draft: Draft) -> Written:
+    """Solution and inputs, results, real examples in the docstring, second solution, comparison; more inputs.
+
+    Raises:
+        DroppedError: no two solutions agreed, or nothing can be executed.
+        InfrastructureError: the job stays open.
+    """
+    for number in range(1, MAX_ROUNDS + 1):
+        scribe.round = number
+        found = await _round(scribe, sandbox, draft)
+        if isinstance(found, Agreed):
+            return await _finish(scribe, sandbox, found)
+        draft = found
+    raise DroppedError(f"two solutions still differ after {MAX_ROUNDS} rounds")
+
+
+async def _round(scribe: Scribe, sandbox: Sandbox, draft: Draft) -> Agreed | Draft:
+    """One round: two solutions that agree, or the problem rewritten for the next round."""
+    first = await scribe.solve(draft, turn=2 * scribe.round)
+    if not first:
+        raise DroppedError("the model gives no solution to its own problem")
+    inputs = await _ask_inputs(scribe, draft, ())
+    results = await run_on(sandbox, first, draft.entry_point, inputs)
+    usable = [(text, result) for text, result in zip(inputs, results, strict=True) if result.usable]
+    scribe.note(
+        "execute", f"{len(usable)} of {len(inputs)} inputs give a value{_first_fault(inputs, results)}"
+    )
+    if len(usable) < MIN_INPUTS:
+        raise DroppedError(
+            f"its solution works on {len(usable)} of {len(inputs)} inputs{_first_fault(inputs, results)}"
+        )
+    await _must_repeat(sandbox, first, draft, usable)
+    repaired = await _repair(scribe, draft, usable)
+    second = await scribe.solve(repaired, turn=2 * scribe.round + 1)
+    others = await run_on(sandbox, second, draft.entry_point, [text for text, _ in usable])
+    differing = [
+        (text, result, other)
+        for (text, result), other in zip(usable, others, strict=True)
+        if not same(result, other)
+    ]
+    scribe.note("compare", f"the second solution differs on {len(differing)} of {len(usable)} inputs")
+    if not differing:
+        return Agreed(repaired, first, second, tuple(text for text, _ in usable))
+    return await _settle(scribe, repaired, differing)
+
+
+async def _must_repeat(
+    sandbox: Sandbox, program: str, draft: Draft, usable: Sequence[tuple[str, Result]]
+) -> None:
+    """Whether a solution gives the same again, in another order: neither chance nor earlier calls may decide.
+
+    Raises:
+        DroppedError: it does not.
+    """
+    again = await run_on(sandbox, program, draft.entry_point, [text for text, _ in usable[::-1]])
+    if not all(same(result, other) for (_, result), other in zip(usable[::-1], again, strict=True)):
+        raise DroppedError("its solution gives other values when it runs again in another order")
+
+
+async def _ask_inputs(scribe: Scribe, draft: Draft, known: Sequence[str]) -> list[str]:
+    _, reply = await scribe.ask(
+        "evolve-inputs",
+        turn=scribe.round,
+        problem=draft.prompt.strip("\n"),
+        entry_point=draft.entry_point,
+        count=ASKED_INPUTS,
+        known="\n".join(call_text(draft.entry_point, text) for text in known),
+    )
+    inputs = read_inputs(reply.text, draft.entry_point, len(draft.parameters))
+    scribe.found(f"{len(inputs)} inputs")
+    return inputs
+
+
+async def _repair(scribe: Scribe, draft: Draft, usable: Sequence[tuple[str, Result]]) -> Draft:
+    """The problem with a docstring that fits what its solution returns, and with real examples in it.
+
+    The model rewrites the prose; the examples are put in here, so that they are true whatever it wrote.
+    """
+    examples = choose(draft.entry_point, [(text, result.value) for text, result in usable])
+    _, reply = await scribe.ask(
+        "evolve-examples",
+        turn=scribe.round,
+        problem=draft.prompt.strip("\n"),
+        examples=as_doctest(examples),
+        helpers=bool(draft.helpers),
+    )
+    return with_real_examples(_rewritten(scribe, reply.text, draft), examples)
+
+
+async def _settle(scribe: Scribe, draft: Draft, differing: Sequence[tuple[str, Result, Result]]) -> Draft:
+    _, reply = await scribe.ask(
+        "evolve-disagree",
+        turn=scribe.round,
+        problem=draft.prompt.strip("\n"),
+        disagreements="\n".join(
+            f"- {call_text(draft.entry_point, text)} gives {left} to the one and {right} to the other"
+            for text, left, right in differing[:5]
+        ),
+        helpers=bool(draft.helpers),
+    )
+    return _rewritten(scribe, reply.text, draft)
+
+
+def _rewritten(scribe: Scribe, reply: str, draft: Draft) -> Draft:
+    """The problem as the reply has it; the old one where the reply changes more than the docstring."""
+    try:
+        new = read_problem(reply, helpers=bool(draft.helpers), name=draft.entry_point)
+        if (new.parameters, new.helpers) != (draft.parameters, draft.helpers):
+            raise UnusableReplyError("it changes the parameters or the helpers.")
+    except UnusableReplyError as error:
+        scribe.found(f"not taken: {error}")
+        return draft
+    return new
+
+
+async def _finish(scribe: Scribe, sandbox: Sandbox, agreed: Agreed) -> Written:
+    """More inputs, by mutation and by asking; those kept tell the reference from most of its mutants."""
+    draft = agreed.draft
+    by_mutation = mutated(agreed.inputs, MUTATED_INPUTS, draft.prompt)
+    asked = await _ask_inputs(scribe, draft, agreed.inputs)
+    sources = dict.fromkeys(agreed.inputs, "model")
+    sources |= {text: "mutation" for text in by_mutation if text not in sources}
+    sources |= {text: "model again" for text in asked if text not in sources}
+    results = await run_on(sandbox, agreed.second, draft.entry_point, list(sources))
+    checks = await run_on(sandbox, agreed.first, draft.entry_point, list(sources))
+    usable, disputed = [], []
+    for text, result, check in zip(sources, results, checks, strict=True):
+        if result.usable and same(result, check):
+            usable.append((text, result))
+        elif result.usable or check.usable:
+            disputed.append(f"{call_text(draft.entry_point, text)}: {check} / {result}")
+    scribe.note(
+        "augment", f"{len(usable)} of {len(sources)} inputs can be used, {len(disputed)} are disputed"
+    )
+    inputs, truth = [text for text, _ in usable], [result for _, result in usable]
+    measured = await kills(sandbox, agreed.second, draft.entry_point, inputs, truth)
+    kept = select(measured, KEPT_INPUTS, len(inputs), first=MIN_INPUTS)
+    scribe.note("mutants", f"{measured.killed} of {len(measured.by_mutant)} killed with {len(kept)} inputs")
+    return Written(
+        draft=draft,
+        reference=agreed.second,
+        other_solution=agreed.first,
+        inputs=tuple((sources[inputs[index]], inputs[index]) for index in kept),
+        mutants=len(measured.by_mutant),
+        killed=sum(bool(hit & set(kept)) for hit in measured.by_mutant.values()),
+        survivors=measured.survivors,
+        disputed=tuple(disputed),
+    )
+
+
+def _first_fault(inputs: Sequence[str], results: Sequence[Result]) -> str:
+    fault = next(((t, r) for t, r in zip(inputs, results, strict=True) if not r.usable), None)
+    return "" if fault is None else f"; on {fault[0][:80]} it {fault[1].kind} {fault[1].text}".rstrip()

@@ -1,0 +1,157 @@
+"""Carries out jobs beside each other; what is on disk is not done again."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from triathlon_runner.endpoints import Model
+from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.evolved.evolve._files import Workspace
+from triathlon_runner.evolved.evolve._history import History
+from triathlon_runner.evolved.evolve._job import Job
+from triathlon_runner.evolved.evolve._pipeline import Evolved, evolve
+from triathlon_runner.evolved.evolve._refine import DroppedError
+from triathlon_runner.evolved.evolve._scribe import Scribe
+from triathlon_runner.prompts import PromptSet
+from triathlon_runner.records import Usage
+from triathlon_runner.registry import Price
+from triathlon_runner.sandbox import Sandbox
+
+AT_ONCE: Final = 8
+"""Jobs in flight; the endpoint and the sandbox have limits of their own."""
+_REQUESTS: Final = {"verbose": 2, "concise": 2, "decompose": 12}
+_REQUESTS_OF_OTHERS: Final = 6
+"""Questions of a job that goes well the first time; each further round takes about four more."""
+_CHARACTERS_A_TOKEN: Final = 3.5
+_QUESTION_AROUND: Final = 1200
+"""Characters of our own prompts around a problem, on average."""
+_TOKENS_A_REPLY: Final = 450
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What jobs will take if every one goes well the first time."""
+
+    jobs: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None where the model's row names no price."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run stands."""
+
+    jobs: int
+    done_before: int = 0
+    finished: int = 0
+    dropped: int = 0
+    open: dict[str, str] = field(default_factory=dict)
+    """Job ids whose model or machinery failed, with the error; the next run tries them again."""
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = None
+
+
+def cost(usage: Usage, price: Price | None) -> float | None:
+    """USD for these tokens; None without a price."""
+    if price is None:
+        return None
+    return (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6
+
+
+def estimate(jobs: Iterable[Job], price: Price | None) -> Estimate:
+    """What these jobs will take, roughly."""
+    chosen = list(jobs)
+    requests = input_tokens = 0
+    for job in chosen:
+        count = _REQUESTS.get(job.transformation, _REQUESTS_OF_OTHERS)
+        characters = sum(len(parent.prompt) for parent in job.parents) + _QUESTION_AROUND
+        requests += count
+        input_tokens += round(count * characters / _CHARACTERS_A_TOKEN)
+    output_tokens = requests * _TOKENS_A_REPLY
+    usage = Usage(requests=requests, input_tokens=input_tokens, output_tokens=output_tokens)
+    return Estimate(len(chosen), requests, input_tokens, output_tokens, cost(usage, price))
+
+
+@dataclass(frozen=True, slots=True)
+class Evolver:
+    """What every job needs."""
+
+    model: Model
+    prompts: PromptSet
+    sandbox: Sandbox
+    workspace: Workspace
+    price: Price | None = None
+    budget_usd: float | None = None
+    """No new job begins once this is spent."""
+
+
+async def run(
+    evolver: Evolver, jobs: Sequence[Job], tell: Callable[[Progress], None] = lambda _: None
+) -> Progress:
+    """Carries out what is not on disk yet. `tell` sees the progress after every job."""
+    left = [job for job in jobs if not evolver.workspace.is_done(job)]
+    progress = Progress(len(jobs), done_before=len(jobs) - len(left), cost_usd=cost(Usage(), evolver.price))
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def one(job: Job) -> None:
+        async with places:
+            if evolver.budget_usd is not None and (progress.cost_usd or 0.0) >= evolver.budget_usd:
+                progress.open[job.id] = f"the budget of {evolver.budget_usd} USD is spent"
+            else:
+                await _one(evolver, job, progress)
+            tell(progress)
+
+    async with asyncio.TaskGroup() as group:
+        for job in left:
+            group.create_task(one(job))
+    return progress
+
+
+async def _one(evolver: Evolver, job: Job, progress: Progress) -> None:
+    scribe = Scribe(evolver.model, evolver.prompts)
+    evolved: Evolved | None = None
+    reason = ""
+    try:
+        evolved = await evolve(job, scribe, evolver.sandbox)
+    except DroppedError as error:
+        reason = str(error)
+    except InfrastructureError as error:
+        progress.open[job.id] = str(error)
+    progress.usage += scribe.usage
+    progress.cost_usd = cost(progress.usage, evolver.price)
+    if job.id in progress.open:
+        return
+    progress.finished += evolved is not None
+    progress.dropped += evolved is None
+    evolver.workspace.write(job, evolved, _history(evolver, job, scribe, evolved, reason))
+
+
+def _history(evolver: Evolver, job: Job, scribe: Scribe, evolved: Evolved | None, reason: str) -> History:
+    problems = evolved.problems if evolved else ()
+    sources = [source for written in problems for source, _ in written.inputs]
+    return History(
+        job=job.id,
+        transformation=job.transformation,
+        parents=tuple(parent.task_id for parent in job.parents),
+        model=evolver.model.id,
+        served_model=scribe.served_model,
+        prompts=evolver.prompts.sha256,
+        status="finished" if evolved else "dropped",
+        reason=reason,
+        file=evolver.workspace.problem(job).name if evolved else "",
+        rounds=scribe.round,
+        steps=tuple(scribe.steps),
+        usage=scribe.usage,
+        cost_usd=cost(scribe.usage, evolver.price),
+        solutions=tuple(text for written in problems for text in (written.reference, written.other_solution)),
+        mutants=sum(written.mutants for written in problems),
+        killed=sum(written.killed for written in problems),
+        survivors=tuple(name for written in problems for name in written.survivors),
+        inputs_from={source: sources.count(source) for source in dict.fromkeys(sources)},
+        disputed=tuple(text for written in problems for text in written.disputed),
+        flags=evolved.flags if evolved else (),
+    )

@@ -1,0 +1,323 @@
+"""The pipeline against a scripted evolver: good problems, broken ones, and every reason to drop one."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
+from triathlon_runner.datasets import Problem
+from triathlon_runner.endpoints import EndpointError
+from triathlon_runner.evolved.evolve import DroppedError, Evolved, Job, Scribe, Transformation, evolve
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.sandbox import Sandbox, open_sandbox
+
+SEED = Problem(
+    task_id="core/seeds/add-up",
+    entry_point="add_up",
+    prompt=(
+        'def add_up(numbers: list[int]) -> int:\n    """Return the sum of all the numbers.\n\n'
+        '    >>> add_up([1, 2])\n    3\n    """\n'
+    ),
+    reference="def add_up(numbers):\n    return sum(numbers)\n",
+    inputs=("([1, 2],)", "([],)", "([-1],)", "([5, 5, 5],)"),
+    level=2,
+    topics=("lists",),
+)
+OTHER = Problem(
+    task_id="core/seeds/largest",
+    entry_point="largest",
+    prompt='def largest(numbers: list[int]) -> int:\n    """Return the largest of the numbers, or 0."""\n',
+    reference="def largest(numbers):\n    return max(numbers, default=0)\n",
+    inputs=("([1, 2],)", "([],)", "([-1],)"),
+    level=3,
+    topics=("lists", "numbers"),
+)
+EVEN = '''def add_even(numbers: list[int]) -> int:
+    """Return the sum of the even numbers only, counting each of them once.
+
+    >>> add_even([1, 2])
+    99
+    """
+'''
+SOLUTION = "def add_even(numbers):\n    return sum(n for n in set(numbers) if n % 2 == 0)\n"
+INPUTS = "```\nadd_even([1, 2])\nadd_even([])\nadd_even([2, 2, 4])\nadd_even([7])\nadd_even([-2, 3])\n```"
+Says = Said | list[Said]
+GOOD: dict[str, Says] = {
+    "transform": fenced(EVEN),
+    "solve": fenced(SOLUTION),
+    "inputs": INPUTS,
+    "examples": same_problem,
+}
+
+
+@pytest_asyncio.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with open_sandbox() as opened:
+        yield opened
+
+
+async def _evolve(
+    script: dict[str, Says],
+    sandbox: Sandbox,
+    transformation: Transformation = "difficult",
+    parents: tuple[Problem, ...] = (SEED,),
+) -> tuple[Evolved, ScriptedEvolver, Scribe]:
+    model = ScriptedEvolver(script)
+    scribe = Scribe(model, load_prompts("evolved"))
+    return await evolve(Job(transformation, parents), scribe, sandbox), model, scribe
+
+
+async def _reason(script: dict[str, Says], sandbox: Sandbox, **more: object) -> str:
+    with pytest.raises(DroppedError) as caught:
+        await _evolve(script, sandbox, **more)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+async def test_good_problem(sandbox: Sandbox) -> None:
+    """Transform, solve, inputs, repair, solve again, compare, more inputs: in this order, once each."""
+    evolved, model, scribe = await _evolve(GOOD, sandbox)
+    assert model.asked == ["transform", "solve", "inputs", "examples", "solve", "inputs"]
+    (written,) = evolved.problems
+    assert written.reference == SOLUTION
+    assert written.inputs[0] == ("model", "([1, 2],)")
+    assert {source for source, _ in written.inputs} >= {"model", "mutation"}
+    assert (written.mutants > 5, written.killed) == (True, written.mutants)
+    assert scribe.usage.requests == 6
+    assert [step.kind for step in scribe.steps if not step.question] == [
+        "execute",
+        "compare",
+        "augment",
+        "mutants",
+    ]
+
+
+async def test_wrong_examples_are_replaced_by_real_ones(sandbox: Sandbox) -> None:
+    """Whatever examples the model wrote, those of the problem are what its reference returns."""
+    evolved, _, _ = await _evolve(GOOD, sandbox)
+    prompt = evolved.problems[0].draft.prompt
+    assert "99" not in prompt
+    assert ">>> add_even([1, 2])\n    2\n" in prompt
+
+
+async def test_repaired_prose_is_taken(sandbox: Sandbox) -> None:
+    """The model's corrected docstring replaces the first one; one that changes the parameters does not."""
+    better = EVEN.replace("counting each of them once", "each different number once")
+    evolved, _, _ = await _evolve({**GOOD, "examples": fenced(better)}, sandbox)
+    assert "each different number once" in evolved.problems[0].draft.prompt
+    other = fenced(better.replace("numbers: list[int]", "xs: list[int]"))
+    evolved, _, scribe = await _evolve({**GOOD, "examples": other}, sandbox)
+    assert "each different number once" not in evolved.problems[0].draft.prompt
+    assert any("changes the parameters" in step.found for step in scribe.steps)
+
+
+async def test_disagreement_is_settled(sandbox: Sandbox) -> None:
+    """Where the solutions differ the problem is rewritten and the round begins again."""
+    careless = "def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n"
+    solve: list[Said] = [fenced(SOLUTION), fenced(careless), fenced(SOLUTION)]
+    script: dict[str, Says] = {**GOOD, "solve": solve, "disagree": same_problem}
+    evolved, model, scribe = await _evolve(script, sandbox)
+    assert model.asked.count("disagree") == 1
+    assert scribe.round == 2
+    question = next(step.question for step in scribe.steps if step.kind == "evolve-disagree")
+    assert "add_even([2, 2, 4]) gives 6 to the one and 8 to the other" in question
+    assert evolved.problems[0].reference == SOLUTION
+
+
+async def test_disagreement_for_ever(sandbox: Sandbox) -> None:
+    """A problem on which solutions never agree is dropped with that reason."""
+    careless = "def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n"
+    solve: list[Said] = [fenced(SOLUTION), fenced(careless)] * 3
+    reason = await _reason({**GOOD, "solve": solve, "disagree": same_problem}, sandbox)
+    assert reason == "two solutions still differ after 3 rounds"
+
+
+@pytest.mark.parametrize(
+    ("reply", "complaint"),
+    [
+        ("I can't think of any.", "no Python code block"),
+        (fenced("def add_even(numbers:\n    pass"), "does not parse"),
+        (fenced("def add_even(numbers):\n    return 1"), "no docstring"),
+        (fenced("x = 1"), "no Python code block with a function"),
+        (fenced(EVEN + "\n\n" + EVEN.replace("add_even", "two")), "one function was asked for, there are 2"),
+        (fenced('def f():\n    """Return the answer to everything."""'), "plain positional parameters"),
+        (fenced(SEED.prompt.replace("add_up", "sum_up")), "is the problem that you were given"),
+    ],
+)
+async def test_broken_problem(sandbox: Sandbox, reply: str, complaint: str) -> None:
+    """A reply that is no problem goes back with the complaint; a mended one is used, a broken one dropped."""
+    evolved, model, _ = await _evolve({**GOOD, "transform": reply, "mend": fenced(EVEN)}, sandbox)
+    assert evolved.problems[0].draft.entry_point == "add_even"
+    assert model.asked[:2] == ["transform", "mend"]
+    reason = await _reason({**GOOD, "transform": reply, "mend": reply}, sandbox)
+    assert reason.startswith("no usable problem came: ")
+    assert complaint in reason
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("raise ValueError('no')", "works on 0 of 5 inputs; on ([1, 2],) it raised ValueError: no"),
+        ("while True: pass", "it endless"),
+        ("import os; os._exit(3)", "it died"),
+        ("return iter(numbers)", "works on 0 of 5 inputs"),
+        ("import random; return random.random()", "gives other values when it runs again in another order"),
+    ],
+)
+async def test_broken_references(sandbox: Sandbox, body: str, reason: str) -> None:
+    """A reference that crashes, never ends, exits, gives no plain value or is random is no reference."""
+    script = {**GOOD, "solve": fenced(f"def add_even(numbers):\n    {body}\n")}
+    assert reason in await _reason(script, sandbox)
+
+
+async def test_problem_equal_to_its_seed(sandbox: Sandbox) -> None:
+    """A problem in new words that the seed's reference solves is dropped."""
+    new_words = EVEN.replace(
+        "the even numbers only, counting each of them once", "whatever stands in the list"
+    )
+    script = {
+        **GOOD,
+        "transform": fenced(new_words),
+        "solve": fenced("def add_even(numbers):\n    return sum(numbers)\n"),
+    }
+    reason = await _reason(script, sandbox)
+    assert reason == "the reference of its seed core/seeds/add-up solves it on all inputs"
+
+
+async def test_no_solution(sandbox: Sandbox) -> None:
+    """A model that can't solve its own problem drops it."""
+    assert "no solution" in await _reason({**GOOD, "solve": "Too hard."}, sandbox)
+
+
+async def test_endpoint_failure_is_no_reason(sandbox: Sandbox) -> None:
+    """A failing endpoint drops nothing: the error reaches the caller."""
+    model = ScriptedEvolver(GOOD, fails=True)
+    with pytest.raises(EndpointError):
+        await evolve(Job("difficult", (SEED,)), Scribe(model, load_prompts("evolved")), sandbox)
+
+
+async def test_disputed_inputs_are_kept_out(sandbox: Sandbox) -> None:
+    """Inputs on which the solutions differ after all are no tests, and the reviewer is told."""
+    nearly = (
+        "def add_even(numbers):\n    return sum(n for n in set(numbers) if n % 2 == 0) + (len(numbers) > 3)\n"
+    )
+    evolved, _, _ = await _evolve({**GOOD, "solve": [fenced(SOLUTION), fenced(nearly)]}, sandbox)
+    (written,) = evolved.problems
+    assert written.disputed
+    assert all(text.count(",") <= 3 for _, text in written.inputs)
+    assert "the two solutions differ on" in evolved.flags[0]
+
+
+async def test_combine(sandbox: Sandbox) -> None:
+    """Combine shows both seeds, and neither may solve the result."""
+    evolved, _, scribe = await _evolve(GOOD, sandbox, "combine", (SEED, OTHER))
+    assert SEED.prompt.strip() in scribe.steps[0].question
+    assert OTHER.prompt.strip() in scribe.steps[0].question
+    assert evolved.problems
+
+
+async def test_tool_use(sandbox: Sandbox) -> None:
+    """tool_use keeps complete helpers in front of the main function and wants them used."""
+    helper = 'def is_even(n: int) -> bool:\n    """Return whether n is even."""\n    return n % 2 == 0\n'
+    with_helper = f"{helper}\n\n{SOLUTION.replace('n % 2 == 0', 'is_even(n)')}"
+    script = {**GOOD, "transform": fenced(f"{helper}\n\n{EVEN}"), "solve": fenced(with_helper)}
+    evolved, _, _ = await _evolve(script, sandbox, "tool_use")
+    (written,) = evolved.problems
+    assert written.draft.helpers == helper.rstrip()
+    assert written.draft.prompt.startswith(written.draft.helpers)
+    assert "the reference uses none of the helpers" not in evolved.flags
+    evolved, _, _ = await _evolve({**script, "solve": fenced(f"{helper}\n\n{SOLUTION}")}, sandbox, "tool_use")
+    assert "the reference uses none of the helpers" in evolved.flags
+    reason = await _reason({**GOOD, "mend": fenced(EVEN)}, sandbox, transformation="tool_use")
+    assert "no helper function" in reason
+
+
+VERBOSE = '''def add_up(numbers: list[int]) -> int:
+    """You are given a list of whole numbers. Go through all of them and return what they add up to.
+
+    >>> add_up([40, 2])
+    42
+    """
+'''
+
+
+async def test_reworded(sandbox: Sandbox) -> None:
+    """A rewording keeps the seed's signature, examples, reference and inputs; a solution of it must agree."""
+    script: dict[str, Says] = {"transform": fenced(VERBOSE), "solve": fenced(SEED.reference)}
+    evolved, _, _ = await _evolve(script, sandbox, "verbose")
+    (written,) = evolved.problems
+    assert written.reference == SEED.reference
+    assert tuple(text for _, text in written.inputs) == SEED.inputs
+    assert ">>> add_up([1, 2])\n    3\n" in written.draft.prompt
+    assert "[40, 2]" not in written.draft.prompt
+    assert "Go through all of them" in written.draft.prompt
+
+
+async def test_rewording_that_changes_the_meaning(sandbox: Sandbox) -> None:
+    """Words from which another function is written are mended, and dropped where that does not help."""
+    wrong = fenced("def add_up(numbers):\n    return len(numbers)\n")
+    script: dict[str, Says] = {
+        "transform": fenced(VERBOSE),
+        "solve": [wrong, fenced(SEED.reference)],
+        "mend": fenced(VERBOSE.replace("Go through", "Walk through")),
+    }
+    evolved, model, scribe = await _evolve(script, sandbox, "concise")
+    assert "Walk through" in evolved.problems[0].draft.prompt
+    assert model.asked.count("mend") == 1
+    assert any("gives 2 for ([1, 2],), where the original gives 3" in step.question for step in scribe.steps)
+    assert "still differ" in await _reason({**script, "solve": wrong}, sandbox, transformation="concise")
+
+
+async def test_rewording_with_another_name(sandbox: Sandbox) -> None:
+    """A rewording must keep the function's name."""
+    script: dict[str, Says] = {"transform": fenced(EVEN), "mend": fenced(EVEN)}
+    assert "must be called add_up" in await _reason(script, sandbox, transformation="verbose")
+
+
+HALVES = '''def head(numbers: list[int]) -> int:
+    """Return the first of the numbers, or 0 without any."""
+
+
+def tail(numbers: list[int]) -> list[int]:
+    """Return all but the first of the numbers."""
+'''
+
+
+def _half(question: str) -> str:
+    if "head" in question:
+        return fenced("def head(numbers):\n    return numbers[0] if numbers else 0\n")
+    return fenced("def tail(numbers):\n    return numbers[1:]\n")
+
+
+def _half_inputs(question: str) -> str:
+    name = "head" if "def head" in question else "tail"
+    return "\n".join(f"{name}({value})" for value in ("[]", "[1]", "[1, 2]", "[3, 1, 2]"))
+
+
+JOIN = "def add_up(numbers):\n    return head(numbers) + (add_up(tail(numbers)) if numbers else 0)\n"
+
+
+async def test_decompose(sandbox: Sandbox) -> None:
+    """A seed is split into two problems, and a program that calls both must solve it."""
+    script: dict[str, Says] = {
+        "transform": fenced(HALVES),
+        "solve": _half,
+        "inputs": _half_inputs,
+        "examples": same_problem,
+        "join": [fenced(SEED.reference), fenced(JOIN)],
+    }
+    evolved, model, _ = await _evolve(script, sandbox, "decompose")
+    assert [written.draft.entry_point for written in evolved.problems] == ["head", "tail"]
+    assert evolved.join == JOIN
+    assert model.asked.count("join") == 2
+    reason = await _reason({**script, "join": fenced(SEED.reference)}, sandbox, transformation="decompose")
+    assert reason.startswith("no program that calls both halves")
+
+
+async def test_decompose_into_the_seed(sandbox: Sandbox) -> None:
+    """A half that is the seed again is no half."""
+    script: dict[str, Says] = {
+        "transform": fenced(SEED.prompt + "\n\n" + EVEN),
+        "mend": fenced(SEED.prompt + "\n\n" + EVEN),
+    }
+    assert "problem that you were given" in await _reason(script, sandbox, transformation="decompose")

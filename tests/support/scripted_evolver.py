@@ -1,0 +1,62 @@
+"""A model that evolves problems from a script: it knows by which prompt it is asked."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
+from triathlon_runner.records import Reply, Usage
+
+Said = str | Callable[[str], str]
+"""What is said to a question: a text, or something that makes one of the question."""
+
+_KINDS: Mapping[str, str] = {
+    "mend": "This cannot be used:",
+    "disagree": "Two programmers solved it",
+    "examples": "A solution was run.",
+    "inputs": "different calls of",
+    "join": "These two functions exist already",
+    "transform": "Rules for the problem:",
+    "solve": "is the beginning of a Python program",
+}
+"""A phrase of each prompt; the first that occurs decides."""
+
+
+def kind_of(question: str) -> str:
+    return next(kind for kind, phrase in _KINDS.items() if phrase in question)
+
+
+@dataclass
+class ScriptedEvolver:
+    """Says the next reply of its kind; the last one again once they are used up."""
+
+    script: Mapping[str, Said | list[Said]]
+    id: str = "scripted-evolver"
+    kind: Literal["instruct", "base"] = "instruct"
+    fails: bool = False
+    asked: list[str] = field(default_factory=list)
+    """Kinds of the questions, in order."""
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        assert isinstance(prompt, Chat)
+        question = prompt.messages[-1].content
+        kind = kind_of(question)
+        self.asked.append(kind)
+        if self.fails:
+            raise EndpointError("503 from the scripted evolver")
+        replies = self.script[kind]
+        if isinstance(replies, list):
+            replies = replies[min(self.asked.count(kind), len(replies)) - 1]
+        text = replies(question) if callable(replies) else replies
+        usage = Usage(requests=1, input_tokens=100, output_tokens=50)
+        return Answer(Reply(text=text), usage, 0.0, "scripted-1")
+
+
+def fenced(code: str) -> str:
+    return f"Here it is.\n\n```python\n{code}\n```\n"
+
+
+def same_problem(question: str) -> str:
+    """The last block of the question again: the problem, unchanged."""
+    return fenced(re.findall(r"```python\n(.*?)```", question, re.DOTALL)[0])
