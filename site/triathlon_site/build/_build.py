@@ -100,7 +100,8 @@ def gather(
     """Reads and scores everything; writes nothing but the cache."""
     entries = catalogue if catalogue is not None else _catalogue()
     with _cache(cache) as kept:
-        read = read_results(results, entries, AggregateCache(kept), EvidencePages(Environment(find_templates())))
+        evidence = EvidencePages(Environment(find_templates()))
+        read = read_results(results, entries, AggregateCache(kept), evidence)
     boards = tuple(board for plan in plan_boards(entries) if (board := score_board(plan, read)))
     named = {*read.models, *(skipped.model for skipped in read.skipped)}
     return Gathered(
@@ -132,7 +133,7 @@ def _first_of_each(boards: Sequence[Board]) -> list[Board]:
 
 
 def _date(results: Results) -> str:
-    """SOURCE_DATE_EPOCH's day, else that of the newest result: never the clock's, which would change bytes."""
+    """SOURCE_DATE_EPOCH's day, else that of the newest result; the clock's would change the bytes."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     if epoch is None:
         ends = [file.manifest.ended[:10] for file in results.files if file.manifest]

@@ -13,7 +13,8 @@ MARK: Final = ".triathlon-site"
 """Stands in every folder that we wrote: only such a folder, or an empty one, is ever replaced."""
 
 
-def write_site(out: Path, pages: Iterable[Page], environment: Environment, files: Iterable[tuple[str, Path]] = ()
+def write_site(
+    out: Path, pages: Iterable[Page], environment: Environment, files: Iterable[tuple[str, Path]] = ()
 ) -> None:
     """Replaces `out` by these pages.
 
