@@ -129,6 +129,8 @@ def _spelled(arguments: dict[str, Argument]) -> list[str]:
 
 def _environment(config: ServeConfig, weights: Loadable, seat: Seat) -> dict[str, str]:
     env = inherited() | {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "PYTHONUNBUFFERED": "1"}
+    # The engine's own 5 seconds end when a client's do: a question sent in that moment is lost.
+    env["VLLM_HTTP_TIMEOUT_KEEP_ALIVE"] = "600"
     if not config.spans_nodes:
         # Without it the engine's parts talk to each other over the machine's outer address.
         env["VLLM_HOST_IP"] = "127.0.0.1"

@@ -144,6 +144,7 @@ def test_environment() -> None:
     assert (env["HF_HUB_OFFLINE"], env["VLLM_NO_USAGE_STATS"]) == ("1", "1")
     assert env["VLLM_CPU_KVCACHE_SPACE"] == "7"
     assert env["VLLM_HOST_IP"] == "127.0.0.1"
+    assert int(env["VLLM_HTTP_TIMEOUT_KEEP_ALIVE"]) > 60
     hub = Loadable("org/name", "", commit="abc")
     assert _plan(weights=hub).env.get("HF_HUB_OFFLINE") != "1"
 
