@@ -2,6 +2,17 @@
 
 from triathlon_runner.datasets.core.checks._alive import Report
 from triathlon_runner.datasets.core.checks._mutants import Mutant, mutants
+from triathlon_runner.datasets.core.checks._originality import nearest, shared_runs
+from triathlon_runner.datasets.core.checks._rules import still_findings
 from triathlon_runner.datasets.core.checks._suite import check_problem, check_problems
 
-__all__ = ["Mutant", "Report", "check_problem", "check_problems", "mutants"]
+__all__ = [
+    "Mutant",
+    "Report",
+    "check_problem",
+    "check_problems",
+    "mutants",
+    "nearest",
+    "shared_runs",
+    "still_findings",
+]
