@@ -45,10 +45,7 @@ class DataSet:
 DATA_SETS = (
     DataSet("humaneval", "humaneval", lambda store: [judged_typed(one) for one in humaneval_plus(store)]),
     DataSet("mbpp", "mbpp", mbpp_plus),
-    *(
-        DataSet(name, f"EvoEval_{name}", lambda store, name=name: evoeval(store, name))
-        for name in EVOEVAL_SETS
-    ),
+    *(DataSet(name, f"EvoEval_{name}", partial(evoeval, name=name)) for name in EVOEVAL_SETS),
 )
 
 

@@ -1,0 +1,309 @@
+"""What every sandbox promises: one list, run against every implementation and level."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Job,
+    Limits,
+    Opaque,
+    Raised,
+    Returned,
+    Sandbox,
+    SandboxError,
+    Source,
+    Tagged,
+    open_sandbox,
+)
+
+QUICK = Limits(cpu_seconds=1, wall_seconds=2)
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(params=["namespaces", "lite"], scope="module", loop_scope="module")
+async def sandbox(request: pytest.FixtureRequest) -> AsyncIterator[Sandbox]:
+    """A sandbox of each level; a level that the kernel refuses is skipped with its reason."""
+    try:
+        async with open_sandbox(request.param, jobs=2) as found:
+            yield found
+    except SandboxError as error:
+        if "no isolation level works" not in str(error):
+            raise
+        pytest.skip(f"this machine refuses it: {error}")
+
+
+def one(program: str, *arguments: object, limits: Limits = QUICK) -> Job:
+    return Job(program, (Call("f", arguments),), limits=limits)
+
+
+async def value_of(sandbox: Sandbox, expression: str) -> object:
+    """What an expression's value becomes on its way out."""
+    execution = await sandbox.run(one(f"def f():\n    return {expression}\n"))
+    (result,) = execution.results
+    assert isinstance(result, Returned), execution
+    return result.value
+
+
+async def test_calls_are_answered_in_order_in_one_process(sandbox: Sandbox) -> None:
+    """A job's calls are made one after the other, and the program's state lives from call to call."""
+    program = "seen = []\ndef f(x):\n    seen.append(x)\n    return list(seen)\n"
+    execution = await sandbox.run(Job(program, (Call("f", (1,)), Call("f", Source("(2,)")))))
+    assert execution.ended is Ended.FINISHED
+    assert execution.results == (Returned([1]), Returned([1, 2]))
+
+
+async def test_jobs_share_nothing(sandbox: Sandbox) -> None:
+    """What a program does to modules, files and itself is gone for the next program."""
+    first = (
+        "import math, os\nmath.pi = 3\nopen('left', 'w').write('x')\ndef f():\n    return os.listdir('.')\n"
+    )
+    second = "import math, os\ndef f():\n    return math.pi > 3.1, os.listdir('.')\n"
+    await sandbox.run(one(first))
+    execution = await sandbox.run(one(second))
+    assert execution.results == (Returned((True, [])),)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *["None", "True", "-1", "2 ** 200", "-(2 ** 63)", "1.5", "-0.0", "1j", "'é\\ud800'", "b'\\x00\\xff'"],
+        *["[1, 2, 3, 4, 5]", "[1.0] * 5", "['a', '', 'bcd']", "(1,)", "()", "{1, 2}", "frozenset({'a'})"],
+        *["{'a': [1, (2,)], 3: None}", "[[], [[]], [1, 'a', None, 2.5]]", "[True] * 5", "[2 ** 70] * 5"],
+    ],
+)  # fmt: skip
+async def test_plain_values_come_back_as_they_are(sandbox: Sandbox, expression: str) -> None:
+    """Every plain value keeps its type and content on its way out."""
+    got, expected = await value_of(sandbox, expression), eval(expression)
+    assert got == expected and type(got) is type(expected)
+
+
+async def test_special_floats_come_back(sandbox: Sandbox) -> None:
+    """Nan and the infinities are values like any other."""
+    assert repr(await value_of(sandbox, "[float('nan'), float('inf'), float('-inf')]")) == "[nan, inf, -inf]"
+
+
+async def test_subclasses_are_reduced_to_what_they_are(sandbox: Sandbox) -> None:
+    """An object that claims to equal everything arrives as the plain value that it holds."""
+    program = (
+        "class Same(int):\n    def __eq__(self, other):\n        return True\n    __hash__ = int.__hash__\n"
+        "class Odd(list):\n    def __iter__(self):\n        return iter([9])\n"
+        "def f():\n    return Same(5), Odd([1, 2])\n"
+    )
+    execution = await sandbox.run(one(program))
+    ((five, items),) = [result.value for result in execution.results if isinstance(result, Returned)]
+    assert type(five) is int and five != 6 and (five, items) == (5, [1, 2])
+
+
+async def test_what_is_not_plain_is_named(sandbox: Sandbox) -> None:
+    """A value of another type comes as its name, with plain data if it has some."""
+    assert await value_of(sandbox, "__import__('decimal').Decimal('1.50')") == Tagged(
+        "decimal.Decimal", "1.50"
+    )
+    generator = await value_of(sandbox, "(i for i in [1])")
+    assert isinstance(generator, Opaque) and generator != Opaque(generator.type)
+
+
+async def test_an_exception_is_a_result(sandbox: Sandbox) -> None:
+    """A raising call gives type, message and the program's line; the calls after it are made."""
+    program = "def f(x):\n    return 1 // x\n"
+    execution = await sandbox.run(Job(program, (Call("f", (0,)), Call("f", (1,)), Call("g", ()))))
+    division, good, missing = execution.results
+    assert isinstance(division, Raised) and (division.type, division.line) == ("ZeroDivisionError", 2)
+    assert good == Returned(1)
+    assert isinstance(missing, Raised) and missing.type == "KeyError"
+
+
+@pytest.mark.parametrize("program", ["def f(:", "1/0", "raise SystemExit(0)", "a\0b", "'\ud800'"])
+async def test_a_program_that_does_not_load_says_why(sandbox: Sandbox, program: str) -> None:
+    """Syntax errors, exceptions and exits at import end the job as `not_loaded`, with the exception."""
+    execution = await sandbox.run(one(program))
+    assert execution.ended is Ended.NOT_LOADED
+    assert isinstance(execution.results[0], Raised)
+
+
+async def test_leaving_early_is_dying(sandbox: Sandbox) -> None:
+    """A process that ends with status 0 before it has answered has died, whatever it printed."""
+    execution = await sandbox.run(one("import os\nos.write(1, b'passed')\nos._exit(0)\n"))
+    assert execution.ended is Ended.DIED and execution.stdout == "passed"
+
+
+async def test_computing_too_long_times_out(sandbox: Sandbox) -> None:
+    """CPU time ends a program, also within one call into C and with every signal ignored."""
+    program = "def f(x):\n    if x:\n        sum(range(10 ** 13))\n    return x\n"
+    execution = await sandbox.run(Job(program, (Call("f", (0,)), Call("f", (1,))), limits=QUICK))
+    assert execution.ended is Ended.TIMED_OUT and execution.results == (Returned(0),)
+    assert 0.9 < execution.cpu_seconds < 2
+
+
+async def test_sleeping_too_long_times_out(sandbox: Sandbox) -> None:
+    """A program that does nothing is ended by the wall limit, though it uses no CPU time."""
+    program = "import time\ndef f():\n    print('so far')\n    time.sleep(1000)\n"
+    execution = await sandbox.run(one(program, limits=Limits(wall_seconds=0.5)))
+    assert execution.ended is Ended.TIMED_OUT and execution.stdout == "so far\n"
+
+
+async def test_memory_is_bounded(sandbox: Sandbox) -> None:
+    """Taking more memory than allowed is an exception of the program's, not of the machine's."""
+    execution = await sandbox.run(one("def f():\n    bytearray(8 << 30)\n"))
+    assert isinstance(execution.results[0], Raised) and execution.results[0].type == "MemoryError"
+
+
+async def test_output_is_kept_up_to_its_limit(sandbox: Sandbox) -> None:
+    """Standard output and error are kept apart, and only so many bytes of each."""
+    program = "import sys\ndef f():\n    print('o' * 10 ** 6)\n    print('e', file=sys.stderr)\n"
+    execution = await sandbox.run(one(program, limits=Limits(output_bytes=100)))
+    assert (execution.stdout, execution.stderr) == ("o" * 100, "e\n")
+
+
+async def test_a_result_beyond_its_limit_is_not_sent(sandbox: Sandbox) -> None:
+    """Too large, too deep and circular results are exceptions; calls after them are answered."""
+    program = (
+        "def f(kind):\n    if kind == 0:\n        return 'x' * 10 ** 7\n    deep = []\n    if kind == 1:\n"
+        "        for _ in range(10 ** 5):\n            deep = [deep]\n"
+        "    if kind == 2:\n        deep.append(deep)\n    return deep if kind < 3 else 'small'\n"
+    )
+    calls = tuple(Call("f", (kind,)) for kind in range(4))
+    execution = await sandbox.run(Job(program, calls, limits=Limits(result_bytes=10**5)))
+    kinds = [result.type if isinstance(result, Raised) else result.value for result in execution.results]
+    assert kinds == ["ResultTooLarge", "ResultTooDeep", "ResultTooDeep", "small"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "b'garbage'",
+        "b'V' + b'\\xff' * 4 + b'x'",
+        "b'L\\0\\0\\0\\0' + b'V\\1\\0\\0\\0?'",
+        "b'L\\0\\0\\0\\0' * 9",
+    ],
+)
+async def test_what_is_no_frame_is_dying_and_never_our_fault(sandbox: Sandbox, sent: str) -> None:
+    """A child that forges or garbles frames has died; no error of the sandbox comes of it."""
+    execution = await sandbox.run(one(f"import os\nos.write(4, {sent})\ndef f():\n    return 1\n"))
+    assert execution.ended is Ended.DIED
+
+
+async def test_answers_beyond_the_calls_are_refused(sandbox: Sandbox) -> None:
+    """A child can't answer more often than it was asked."""
+    program = (
+        "import os, struct\ndef f():\n"
+        "    os.write(4, 2 * (struct.pack('<cI', b'V', 9) + b'i' + struct.pack('<q', 7)))\n    return 1\n"
+    )
+    execution = await sandbox.run(one(program))
+    assert execution.ended is Ended.DIED and execution.results == (Returned(7),)
+
+
+async def test_the_caller_may_stop(sandbox: Sandbox) -> None:
+    """Once the callback returns False no further call is answered, and the job says so."""
+    program = "def f(x):\n    return x\n"
+    calls = tuple(Call("f", (number,)) for number in range(100))
+    execution = await sandbox.run(Job(program, calls), lambda index, _: index < 1)
+    assert execution.ended is Ended.STOPPED and len(execution.results) == 2
+
+
+async def test_an_error_of_the_callers_own_does_not_harm_the_next_job(sandbox: Sandbox) -> None:
+    """A cancelled job's process is killed, and the sandbox goes on."""
+    endless = asyncio.create_task(sandbox.run(one("def f():\n    while True:\n        pass\n")))
+    await asyncio.sleep(0.3)
+    endless.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await endless
+    assert (await sandbox.run(one("def f():\n    return 1\n"))).results == (Returned(1),)
+
+
+async def test_more_jobs_than_places_wait(sandbox: Sandbox) -> None:
+    """Any number of jobs may be started at once; each gets its own result."""
+    jobs = [sandbox.run(one("def f(x):\n    return x * x\n", number)) for number in range(20)]
+    executions = await asyncio.gather(*jobs)
+    assert [execution.results for execution in executions] == [(Returned(n * n),) for n in range(20)]
+
+
+async def test_verdicts_do_not_depend_on_chance(sandbox: Sandbox) -> None:
+    """Hash order and the random module start the same in every process."""
+    program = "import random\ndef f():\n    return list({'a', 'b', 'c', 'd'}), random.random()\n"
+    executions = [await sandbox.run(one(program)) for _ in range(3)]
+    assert len({str(execution.results) for execution in executions}) == 1
+
+
+async def test_nothing_of_the_machine_is_within_reach(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No environment, file of ours, other process, network or way to start a process."""
+    monkeypatch.setenv("SECRET_KEY", "do not tell")
+    program = f"""
+import os, socket
+def refused(action):
+    try:
+        action()
+    except OSError:
+        return True
+    return False
+def f():
+    return [
+        dict(os.environ) == {{}},
+        refused(lambda: open({__file__!r})),
+        refused(lambda: open('/proc/%d/environ' % os.getppid())),
+        refused(lambda: os.listdir('/')),
+        refused(lambda: socket.socket()),
+        refused(os.fork),
+        refused(lambda: os.execv('/bin/true', ['true'])),
+        refused(lambda: os.kill(os.getppid(), 0)),
+        [number for number in range(5, 200) if not refused(lambda: os.fstat(number))] == [],
+    ]
+"""
+    (result,) = (await sandbox.run(one(program))).results
+    assert isinstance(result, Returned) and result.value == [True] * 9
+
+
+async def test_libraries_are_there_only_when_named(sandbox: Sandbox) -> None:
+    """Numpy can be imported by a job that names it, and by no other; no other package can."""
+    program = "import numpy\ndef f():\n    return numpy.arange(3).sum()\n"
+    call = (Call("f", ()),)
+    with_numpy = await sandbox.run(Job(program, call, libraries=frozenset({"numpy"})))
+    assert with_numpy.results == (Returned(3),)
+    assert (await sandbox.run(Job(program, call))).ended is Ended.NOT_LOADED
+    other = await sandbox.run(Job("import pydantic", call, libraries=frozenset({"numpy"})))
+    assert other.ended is Ended.NOT_LOADED
+
+
+async def test_a_library_that_is_not_installed_is_our_fault(sandbox: Sandbox) -> None:
+    """A job whose library is missing can't be judged: an error, not a result about the program."""
+    with pytest.raises(SandboxError, match="no_such_library"):
+        await sandbox.run(Job("", (), libraries=frozenset({"no_such_library"})))
+
+
+async def test_streamed_results_are_handed_on_and_not_kept(sandbox: Sandbox) -> None:
+    """`stream` gives each result as it came, decoded on demand."""
+    seen = []
+
+    def see(_index: int, result: object) -> bool:
+        seen.append(result if isinstance(result, Raised) else result.value())  # type: ignore[attr-defined]
+        return True
+
+    execution = await sandbox.stream(Job("def f(x):\n    return [x] * 5\n", (Call("f", (3,)),)), see)
+    assert seen == [[3] * 5] and execution.results == () and execution.ended is Ended.FINISHED
+
+
+async def test_tests_run_away_from_the_program(sandbox: Sandbox) -> None:
+    """An examiner calls into the candidate's process and gets plain data back; both executions are told."""
+    tests = Job("assert f([1]) == [1, 2]\nassert type(f([])) is list\n", (), asks=("f",))
+    honest = Job("def f(x):\n    return x + [2]\n", ())
+    calls: list[Call] = []
+    examiner, candidate = await sandbox.examine(tests, honest, calls.append)
+    assert examiner.ended is Ended.FINISHED and candidate.ended is Ended.FINISHED
+    assert [call.arguments for call in calls] == [([1],), ([],)]
+    cheat = Job(
+        "class E(list):\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return E()\n", ()
+    )
+    examiner, _ = await sandbox.examine(tests, cheat)
+    assert examiner.ended is Ended.NOT_LOADED
+    quitter = Job("import os\ndef f(x):\n    os._exit(0)\n", ())
+    examiner, candidate = await sandbox.examine(tests, quitter)
+    assert candidate.ended is Ended.DIED and examiner.ended is not Ended.FINISHED
