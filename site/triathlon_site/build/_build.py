@@ -18,7 +18,7 @@ from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build._evidence import EvidencePages, evidence_files
 from triathlon_site.build._write import write_site
 from triathlon_site.load import AggregateCache, Notice, Results, read_results
-from triathlon_site.pages import Environment, Gathered, find_templates, model_infos, render_site
+from triathlon_site.pages import Gathered, installed_environment, model_infos, render_site
 from triathlon_site.published import read_published
 from triathlon_site.scores import Board, Overall, overall, plan_boards, score_board
 
@@ -66,7 +66,7 @@ def _build(
     if strict and site.notices:
         lines = "\n".join(str(notice) for notice in site.notices)
         raise UserError(f"--strict: expected flawless results, found {len(site.notices)} faults:\n{lines}")
-    environment = Environment(find_templates())
+    environment = installed_environment()
     pages = list(render_site(site, environment))
     write_site(out, pages, environment, evidence_files(site))
     AggregateCache(cache).prune()
@@ -100,7 +100,7 @@ def gather(
     """Reads and scores everything; writes nothing but the cache."""
     entries = catalogue if catalogue is not None else _catalogue()
     with _cache(cache) as kept:
-        evidence = EvidencePages(Environment(find_templates()))
+        evidence = EvidencePages(installed_environment())
         read = read_results(results, entries, AggregateCache(kept), evidence)
     boards = tuple(board for plan in plan_boards(entries) if (board := score_board(plan, read)))
     named = {*read.models, *(skipped.model for skipped in read.skipped)}

@@ -1,7 +1,13 @@
 """Pages: from scores to HTML, through typed contexts and jinja2 templates."""
 
 from triathlon_site.pages._data import Row, score_rows
-from triathlon_site.pages._environment import PLOTLY, Environment, find_templates, plotly_script
+from triathlon_site.pages._environment import (
+    PLOTLY,
+    Environment,
+    find_templates,
+    installed_environment,
+    plotly_script,
+)
 from triathlon_site.pages._models import ModelInfo, model_infos
 from triathlon_site.pages._page import Page
 from triathlon_site.pages._site import Gathered, render_site
@@ -14,6 +20,7 @@ __all__ = [
     "Page",
     "Row",
     "find_templates",
+    "installed_environment",
     "model_infos",
     "plotly_script",
     "render_site",

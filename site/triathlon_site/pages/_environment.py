@@ -1,7 +1,7 @@
 """Templates: where they lie, and how they are filled."""
 
 import hashlib
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +32,12 @@ PLOTLY: Final = f"plotly-{plotly.__version__}.min.js"
 def plotly_script() -> bytes:
     """plotly.js out of the installed package."""
     return Path(plotly.__file__).with_name("package_data").joinpath("plotly.min.js").read_bytes()
+
+
+@cache
+def installed_environment() -> "Environment":
+    """The templates of this installation, parsed once a process."""
+    return Environment(find_templates())
 
 
 class Environment:

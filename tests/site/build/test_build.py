@@ -14,6 +14,14 @@ from triathlon_runner.errors import UserError
 from triathlon_site.build import build
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small site, to look at only."""
+    root = tmp_path_factory.mktemp("built")
+    build_small(root)
+    return root / "_site"
+
+
 def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     """Two builds, one from the cache and one without, differ in no byte."""
     build_small(tmp_path)
@@ -108,10 +116,9 @@ class _Links(HTMLParser):
             self.inline.append("script")
 
 
-def test_every_link_leads_somewhere(tmp_path: Path) -> None:
+def test_every_link_leads_somewhere(built: Path) -> None:
     """Links between pages, anchors included, resolve; nothing is loaded from another host."""
-    build_small(tmp_path)
-    site = tmp_path / "_site"
+    site = built
     pages = {path: _Links(path.read_text()) for path in site.rglob("*.html")}
     for path, page in pages.items():
         for link in page.links:
@@ -124,10 +131,9 @@ def test_every_link_leads_somewhere(tmp_path: Path) -> None:
                 assert anchor in pages[file].ids, (path, link)
 
 
-def test_nothing_is_inline(tmp_path: Path) -> None:
+def test_nothing_is_inline(built: Path) -> None:
     """No inline script, handler or style: the policy of the page forbids them."""
-    build_small(tmp_path)
-    for path in (tmp_path / "_site").rglob("*.html"):
+    for path in (built).rglob("*.html"):
         text = path.read_text()
         assert "script-src 'self'" in text and "unsafe" not in text, path
         assert _Links(text).inline == [], path
@@ -168,10 +174,9 @@ def test_a_hostile_model_name_stays_in_its_place(tmp_path: Path) -> None:
     assert "<img src=x" not in (tmp_path / "_site/index.html").read_text()
 
 
-def test_data_files_hold_what_the_pages_show(tmp_path: Path) -> None:
+def test_data_files_hold_what_the_pages_show(built: Path) -> None:
     """The JSON of a board has a row a model and column, with score, interval, rank and tasks."""
-    build_small(tmp_path)
-    board = json.loads((tmp_path / "_site/data/loop-core.json").read_text())
+    board = json.loads((built / "data/loop-core.json").read_text())
     rows = {(row["model"], row["column"]): row for row in board["rows"]}
     strong = rows["strong", "loop/core:asl_low"]
     assert strong["rank"] == 1 and strong["tasks"] == 12
