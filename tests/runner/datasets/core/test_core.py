@@ -1,0 +1,113 @@
+"""Our own problems hold what their format promises."""
+
+import ast
+
+import pytest
+
+from triathlon_runner.datasets import ClassProblem, core
+from triathlon_runner.datasets.core import checks
+from triathlon_runner.sandbox import Call, Ended, Job, Returned, Sandbox, open_sandbox
+
+ALL = [problem.task_id for set_name in core.SETS for problem in core.problems(set_name)]
+RUN_UNITTEST = """
+import types, unittest
+
+
+def failures():
+    module = types.ModuleType("program")
+    module.__dict__.update(globals())
+    result = unittest.TestResult()
+    suite = unittest.defaultTestLoader.loadTestsFromModule(module)
+    suite.run(result)
+    return [result.testsRun, [str(case) + text for case, text in result.errors + result.failures]]
+"""
+
+
+@pytest.mark.parametrize("task_id", ALL)
+def test_every_problem_keeps_the_rules_on_paper(task_id: str) -> None:
+    """Types, two examples, enough inputs and wrong solutions, known topics, plain imports, the canary."""
+    assert checks.still_findings(core.detail(task_id)) == []
+
+
+@pytest.mark.parametrize("task_id", ALL[::40])
+async def test_a_sample_keeps_the_rules_when_it_is_run(task_id: str) -> None:
+    """Examples are true, wrong solutions fail, every surviving mutant is judged, parents do not solve it."""
+    async with open_sandbox() as sandbox:
+        assert (await checks.check_problem(sandbox, core.detail(task_id))).findings == ()
+
+
+@pytest.mark.slow
+async def test_every_problem_keeps_the_rules_when_it_is_run() -> None:
+    """As above, for all problems; at least 95 % of the mutants are killed."""
+    async with open_sandbox() as sandbox:
+        reports = await checks.check_problems(sandbox, ALL)
+    assert {task_id: report.findings for task_id, report in reports.items() if report.findings} == {}
+    assert sum(r.killed for r in reports.values()) >= 0.95 * sum(r.mutants for r in reports.values())
+
+
+def test_seeds_fill_five_levels_evenly() -> None:
+    """80 seeds, 16 on each of the levels 1 to 5."""
+    levels = [problem.level for problem in core.problems("seeds")]
+    assert [levels.count(level) for level in range(1, 6)] == [16] * 5
+
+
+def test_function_names_are_unique_among_seeds() -> None:
+    """No two seeds ask for the same function."""
+    names = [problem.entry_point for problem in core.problems("seeds")]
+    assert len(set(names)) == len(names)
+
+
+def test_main_only_asks_the_same_without_helpers() -> None:
+    """tool_use-main_only differs from tool_use in nothing but the helpers in the prompt."""
+    pairs = list(zip(core.problems("tool_use"), core.problems("tool_use-main_only"), strict=True))
+    assert pairs
+    for full, main in pairs:
+        assert full.prompt.endswith(main.prompt) and full.prompt != main.prompt
+        assert (full.reference, full.inputs, full.entry_point) == (
+            main.reference,
+            main.inputs,
+            main.entry_point,
+        )
+
+
+def test_halves_name_their_seed() -> None:
+    """Each decomposed seed has two halves, and the seed lists them."""
+    for half in core.problems("decompose"):
+        (seed,) = half.parents
+        assert half.task_id in core.detail(seed).halves
+        assert len(core.detail(seed).halves) == 2
+
+
+def test_hashes_tell_sets_apart() -> None:
+    """Every set has a hash of its own, and it does not change within a process."""
+    hashes = {name: core.sha256(name) for name in (*core.SETS, "classes")}
+    assert len(set(hashes.values())) == len(hashes)
+    assert hashes["seeds"] == core.sha256("seeds")
+
+
+def test_unknown_names_are_refused() -> None:
+    """A set that does not exist is an error that lists the sets."""
+    with pytest.raises(KeyError, match="seeds"):
+        core.problems("sedes")
+
+
+async def _failures(sandbox: Sandbox, program: str) -> tuple[int, list[str]]:
+    execution = await sandbox.run(Job(program=program, calls=(Call("failures", ()),)))
+    assert execution.ended is Ended.FINISHED, execution.detail
+    (result,) = execution.results
+    assert isinstance(result, Returned)
+    ran, failed = result.value
+    return ran, failed
+
+
+@pytest.mark.parametrize("problem", core.classes(), ids=lambda problem: problem.task_id)
+async def test_classes_pass_their_tests(problem: ClassProblem) -> None:
+    """Each class passes its own five or more unittest tests, and has three or more methods."""
+    async with open_sandbox() as sandbox:
+        program = f"{problem.reference}\n\n{problem.test}\n\n{RUN_UNITTEST}"
+        ran, failed = await _failures(sandbox, program)
+    assert failed == []
+    assert ran >= 5
+    (made,) = [node for node in ast.parse(problem.reference).body if isinstance(node, ast.ClassDef)]
+    assert made.name == problem.class_name
+    assert len([node for node in made.body if isinstance(node, ast.FunctionDef)]) >= 4

@@ -1,0 +1,53 @@
+"""Our problems are nobody else's: measured against the public data sets, where they are at hand."""
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.official_data import official_store
+from triathlon_runner.datasets import core
+from triathlon_runner.datasets.core import checks
+
+pytestmark = pytest.mark.official
+PUBLIC = ("HumanEval*", "Mbpp*", "EvoEval_*", "ClassEval_*", "mb*_release_*")
+TEXTS = ("prompt", "description", "main", "skeleton", "helpers")
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    with gzip.open(file, "rt", encoding="utf-8") as opened:
+        text = opened.read()
+    whole: list[dict[str, Any]] = (
+        json.loads(text) if ".json." in file.name else [json.loads(line) for line in text.splitlines()]
+    )
+    return whole
+
+
+@cache
+def _public() -> tuple[list[str], set[str]]:
+    """The texts and the function names of the public sets."""
+    folder = official_store().folder
+    assert folder is not None
+    files = sorted(file for pattern in PUBLIC for file in folder.glob(f"{pattern}.gz"))
+    rows = [row for file in files if "NoExtreme" not in file.name for row in _rows(file)]
+    texts = [row[key] for row in rows for key in TEXTS if isinstance(row.get(key), str)]
+    return texts, {row["entry_point"] for row in rows if "entry_point" in row}
+
+
+def test_no_docstring_shares_eight_words_in_a_row() -> None:
+    """No prompt of ours shares a run of eight words with a public one; there is no list of exceptions."""
+    texts, _ = _public()
+    ours = {problem.task_id: problem.prompt for name in core.SETS for problem in core.problems(name)}
+    joined = checks.shared_runs(" . ".join(ours.values()), texts)
+    assert len(texts) > 1000
+    assert {task_id for task_id, prompt in ours.items() if checks.shared_runs(prompt, joined)} == set()
+
+
+def test_no_function_has_a_public_name() -> None:
+    """No function that we ask for is named like a public one."""
+    _, names = _public()
+    ours = {problem.entry_point for name in core.SETS for problem in core.problems(name)}
+    assert ours & names == set()
