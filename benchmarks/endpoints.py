@@ -3,8 +3,8 @@
     python benchmarks/endpoints.py [--seconds 10] [--slots 16 64 256]
 
 A server in a process of its own answers every question after a fixed 100 ms, so that n slots can give
-n * 10 replies a second. Beside ours, with cache and without, the official client alone is measured in the same
-run, as its documentation uses it: its CPU limit is what stands between many slots and the ideal.
+n * 10 replies a second. Beside ours, with cache and without, the official client alone is measured in the
+same run, as its documentation uses it: its CPU limit is what stands between many slots and the ideal.
 """
 
 import argparse
