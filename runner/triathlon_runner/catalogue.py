@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Sequence
 
-from triathlon_runner import evolved, loop, runtime
+from triathlon_runner import evolved, loop, runtime, translation
 from triathlon_runner.registry import check_names
 from triathlon_runner.suites import SuiteEntry
 
@@ -11,7 +11,7 @@ from triathlon_runner.suites import SuiteEntry
 @functools.cache
 def entries() -> tuple[SuiteEntry, ...]:
     """All suites, variants included; nothing is read for this."""
-    return (*loop.catalogue(), *runtime.catalogue(), *evolved.catalogue())
+    return (*loop.catalogue(), *translation.catalogue(), *runtime.catalogue(), *evolved.catalogue())
 
 
 def select(ids: Sequence[str] | None = None) -> tuple[SuiteEntry, ...]:

@@ -30,6 +30,8 @@ class Profile:
         return replace(self, limit=limit, own_samples=samples)
 
     def takes(self, entry: SuiteEntry) -> bool:
+        if self.tasks is not None and not self.tasks[entry.discipline]:
+            return False
         return entry.variant_of is None and (entry.core or self.official)
 
     def samples(self, entry: SuiteEntry) -> int:
