@@ -2,6 +2,7 @@
 
 import ast
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -95,10 +96,12 @@ def _text(prompt: str) -> _Text:
 
 def _docstring(prompt: str) -> str:
     """The docstring of the last function; of a prompt that is no program, such as MBPP's, everything."""
-    try:
-        functions = [node for node in ast.parse(prompt).body if isinstance(node, ast.FunctionDef)]
-    except SyntaxError:
-        return prompt
+    with warnings.catch_warnings():  # an odd string escape in a foreign prompt is not our warning
+        warnings.simplefilter("ignore")
+        try:
+            functions = [node for node in ast.parse(prompt).body if isinstance(node, ast.FunctionDef)]
+        except SyntaxError:
+            return prompt
     return (ast.get_docstring(functions[-1]) or "") if functions else prompt
 
 

@@ -10,6 +10,7 @@ from typing import Final, Literal, get_args
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.errors import UserError
+from triathlon_runner.evolved.evolve._draft import parse
 
 Transformation = Literal[
     "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise", "decompose"
@@ -39,8 +40,14 @@ def make_jobs(
     """Every transformation of every seed, or of the first `limit` of them.
 
     Raises:
-        UserError: a transformation that there is not, or seeds of which no two can be combined.
+        UserError: a transformation that there is not, seeds of which no two can be combined, or a seed whose
+            prompt is no function (MBPP+ has such).
     """
+    bare = next((seed for seed in seeds if not parameter_types(seed)), None)
+    if bare is not None:
+        raise UserError(
+            f"the seed {bare.task_id!r} has no function with parameters in its prompt; choose other seeds"
+        )
     jobs: list[Job] = []
     for name in transformations:
         if name not in TRANSFORMATIONS:
@@ -70,7 +77,7 @@ def _pairs(seeds: Sequence[Problem]) -> list[tuple[Problem, ...]]:
 
 def parameter_types(problem: Problem) -> tuple[str, ...]:
     """The annotations of the parameters as text; empty where there is none."""
-    for node in ast.parse(problem.prompt).body:
+    for node in parse(problem.prompt).body:
         if isinstance(node, ast.FunctionDef) and node.name == problem.entry_point:
             return tuple(ast.unparse(arg.annotation) if arg.annotation else "" for arg in node.args.args)
     return ()

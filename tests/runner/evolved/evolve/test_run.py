@@ -130,6 +130,8 @@ def test_jobs() -> None:
     assert len(make_jobs([SEED, other, third], ["subtle", "verbose"], limit=2)) == 4
     with pytest.raises(UserError, match="'sbutle'; there are difficult"):
         make_jobs([SEED], ["sbutle"])
+    with pytest.raises(UserError, match="'s/d' has no function"):
+        make_jobs([Problem("s/d", "d", '"""Write a function d."""\n', "", ())], ["subtle"])
     with pytest.raises(UserError, match="combine needs two seeds"):
         make_jobs([SEED, third], ["combine"])
 
