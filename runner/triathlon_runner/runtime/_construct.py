@@ -182,7 +182,7 @@ def _draft(
         choice, other = choose(places, trace), choose(places, again)
         statements, left_out = _asked(choice, trace, other, again)
     else:
-        statements, left_out = [_statement(Chosen(*pair), trace) for pair in given], []
+        statements, left_out = [_given_statement(*pair, trace) for pair in given], []
     if not statements:
         raise _LeaveOutError("no line to ask about")
     questions = InputQuestions(
@@ -232,15 +232,26 @@ def _asked(
     return kept, left_out
 
 
+def _given_statement(line: int, variable: str, trace: Trace) -> StatementQuestion:
+    """A pair that is asked about as it is given: DREval has some that name a variable of the callee."""
+    question = _statement(Chosen(line, variable), trace)
+    if question.states:
+        return question
+    return question.model_copy(update={"states": _values(trace.handed_over(line, variable))})
+
+
 def _statement(chosen: Chosen, trace: Trace) -> StatementQuestion:
-    seen = trace.observed(chosen.line, chosen.variable) or trace.handed_over(chosen.line, chosen.variable)
     return StatementQuestion(
         line=chosen.line,
         variable=chosen.variable,
         executed=trace.executed(chosen.line),
-        states=tuple(Value(type=value.type, text=value.text, literal=not value.reason) for value in seen),
+        states=_values(trace.observed(chosen.line, chosen.variable)),
         next_lines=tuple(sorted(trace.successors(chosen.line))),
     )
+
+
+def _values(seen: Iterable[Observed]) -> tuple[Value, ...]:
+    return tuple(Value(type=value.type, text=value.text, literal=not value.reason) for value in seen)
 
 
 def _unaskable_states(question: StatementQuestion) -> str:

@@ -115,9 +115,12 @@ class Trace:
         return frozenset(self.steps[place].line if place < last else NOT_EXECUTED for place in after)
 
     def observed(self, line: int, variable: str) -> tuple[Observed, ...]:
-        """The different values of a watched variable after the line, in order of appearance."""
-        seen = [step.watched[variable] for step in self.at(line) if variable in step.watched]
-        return tuple(dict.fromkeys(seen))
+        """The different values of a variable after the line, in order of appearance.
+
+        Any watched expression; without a watch the local variables and attributes of `self`.
+        """
+        seen = [step.watched.get(variable) or (step.after or {}).get(variable) for step in self.at(line)]
+        return tuple(dict.fromkeys(value for value in seen if value is not None))
 
     def handed_over(self, line: int, variable: str) -> tuple[Observed, ...]:
         """The values of a name where control went on to: REval's reading for a callee's own variable."""

@@ -151,6 +151,8 @@ async def test_questions_of_functions_and_classes(grader: ProgramGrader) -> None
     assert (first.line, first.variable, first.executed) == (6, "found[word]", True)
     assert [str(value) for value in first.states] == ["1; int", "2; int"]
     assert first.next_lines == (4,)
+    appended = next(one for one in queue.inputs[0].statements if one.line == 10)
+    assert (appended.variable, [str(value) for value in appended.states]) == ("self.waiting", ["['a']; list"])
     (init, *_) = queue.inputs[0].statements
     assert (init.line, init.variable, init.executed) == (
         4,
