@@ -99,9 +99,11 @@ def _same(text: str, shown: str) -> bool:
         return text.split() == shown.split()
 
 
-def differences(
-    program: ProgramQuestions, observed: list[Observation]
-) -> Iterator[tuple[str, str, int, str]]:
+Difference = tuple[str, str, int, str]
+"""Of what, program, line, variable."""
+
+
+def differences(program: ProgramQuestions, observed: list[Observation]) -> Iterator[Difference]:
     """Every question whose truth is not what was observed."""
     for asked, (lines, values) in zip(program.inputs, observed, strict=True):
         for one in asked.statements:
