@@ -35,6 +35,8 @@ RAISED = "raised"
 """Marks an input on which the reference raises; the value is the exception's type."""
 REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
+LOOKED_INTO = 4 << 20
+"""A longer output is taken for plain data unseen: as objects it would fill the memory."""
 _INDEX_BYTES = 16 << 20
 
 
@@ -158,7 +160,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
             odd.add(position)
             file.write(encode(Tagged(RAISED, result.type), _INDEX_BYTES))
         else:
-            if not is_plain(result.value()):
+            if len(result.payload) <= LOOKED_INTO and not is_plain(result.value()):
                 odd.add(position)
             file.write(result.payload)
         ends.append(file.tell())
@@ -167,7 +169,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs)
     job = Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
     execution = await sandbox.stream(job, keep)
-    if execution.ended is not Ended.FINISHED or len(raised) == len(calls):
+    if execution.ended is not Ended.FINISHED or len(raised) == len(calls) or len(ends) != len(calls):
         fault = execution.detail or str((*raised, *execution.results)[:1])
         raise ReferenceFailedError(problem.task_id, fault)
     arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()

@@ -99,7 +99,9 @@ class Exchange:
             end = at + frames.HEADER.size + size
             if len(self._buffer) < end:
                 break
-            self._deaf = not self._on_frame(kind, bytes(self._buffer[at + frames.HEADER.size : end]))
+            with memoryview(self._buffer) as view:
+                payload = bytes(view[at + frames.HEADER.size : end])
+            self._deaf = not self._on_frame(kind, payload)
             at = end
         del self._buffer[:at]
         if self._deaf:

@@ -52,6 +52,7 @@ class Run:
         self._loaded = False
         self._ended: Ended | None = None
         self._detail = ""
+        self._error: Exception | None = None
         limits = job.limits
         self._exchange = Exchange(
             self._on_frame,
@@ -65,6 +66,7 @@ class Run:
 
         Raises:
             SandboxError: our machinery failed.
+            Exception: whatever a callback raised; the child is dead by then.
         """
         limits = self._job.limits
         try:
@@ -73,6 +75,8 @@ class Run:
             self._exchange.drain()
         finally:
             self._exchange.close()
+        if self._error is not None:
+            raise self._error
         ended, detail = self._conclusion(end)
         return Execution(
             ended=ended,
@@ -112,6 +116,9 @@ class Run:
             return self._handle(kind, payload)
         except MalformedError as error:
             return self.stop(Ended.DIED, f"sent a malformed value: {error}")
+        except Exception as error:  # the caller's own, or ours: an event loop would only log it
+            self._error = error
+            return self.stop(Ended.STOPPED)
 
     def _handle(self, kind: bytes, payload: bytes) -> bool:
         if not self._loaded and kind in (frames.LOADED, frames.NOT_LOADED):

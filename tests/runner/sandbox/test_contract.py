@@ -218,6 +218,20 @@ async def test_an_error_of_the_callers_own_does_not_harm_the_next_job(sandbox: S
     assert (await sandbox.run(one("def f():\n    return 1\n"))).results == (Returned(1),)
 
 
+async def test_an_exception_of_a_callback_reaches_the_caller(sandbox: Sandbox) -> None:
+    """What the callback raises ends the job and is raised to the caller, never lost."""
+
+    def fail(_index: int, _result: object) -> bool:
+        raise LookupError("mine")
+
+    job = one("def f(x):\n    return x\n", 1)
+    with pytest.raises(LookupError, match="mine"):
+        await sandbox.run(job, fail)
+    with pytest.raises(LookupError, match="mine"):
+        await sandbox.stream(job, fail)
+    assert (await sandbox.run(job)).results == (Returned(1),)
+
+
 async def test_more_jobs_than_places_wait(sandbox: Sandbox) -> None:
     """Any number of jobs may be started at once; each gets its own result."""
     jobs = [sandbox.run(one("def f(x):\n    return x * x\n", number)) for number in range(20)]

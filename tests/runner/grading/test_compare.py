@@ -1,0 +1,110 @@
+"""The oracles that compare plain values."""
+
+import math
+from typing import Any
+
+import pytest
+
+from triathlon_runner.datasets import Comparison
+from triathlon_runner.grading import agree
+from triathlon_runner.grading._special import SPECIAL, special
+from triathlon_runner.sandbox import Opaque
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("oracle", "expected", "got", "same"),
+    [
+        ("exact", 1, 1.0, True),
+        ("exact", [1, 2], (1, 2), False),
+        ("exact", NAN, NAN, True),
+        ("exact", 0.1 + 0.2, 0.3, False),
+        ("close", 0.1 + 0.2, 0.3, True),
+        ("close", [[0.1 + 0.2], {"a": 0.3}], [[0.3], {"a": 0.1 + 0.2}], True),
+        ("close", [0.3, True], [0.1 + 0.2, 1], True),
+        ("close", 1.0, 1.00001, False),
+        ("close", 1e9, 1e9 + 50, True),
+        ("close", 1, 1.0000001, False),
+        ("close", math.inf, math.inf, True),
+        ("close", math.inf, 1e308, False),
+        ("close", 1.0, math.inf, False),
+        ("close", 1.0, NAN, False),
+        ("close", [1.0], [10**400], False),
+        ("close", 10**20, 10**20 + 1, False),
+        ("close", "a", "b", False),
+        ("unordered", [1, 2, 2], [2, 1, 2], True),
+        ("unordered", [1, 2, 2], [2, 1, 1], False),
+        ("unordered", [[1], [0.3]], [[0.1 + 0.2], [1]], True),
+        ("set", [1, 2, 2], (2, 1), True),
+        ("set", [1, 2], [1, 3], False),
+        ("set", [1], 1, False),
+        ("set", [1], [[1]], False),
+        ("not-none", True, Opaque("re.Match"), True),
+        ("not-none", Opaque("re.Match"), True, True),
+        ("not-none", None, None, True),
+        ("not-none", None, "x", False),
+        ("not-none", Opaque("re.Match"), None, False),
+    ],
+)
+def test_oracles(oracle: Any, expected: Any, got: Any, same: bool) -> None:
+    """Each oracle tells apart what it should, and nothing else."""
+    assert agree(Comparison(oracle, tolerance=1e-6), expected, got) is same
+
+
+def test_what_is_opaque_equals_nothing() -> None:
+    """Two generators are not the same answer."""
+    for oracle in ("exact", "close"):
+        assert not agree(Comparison(oracle), Opaque("generator"), Opaque("generator"))
+
+
+MAZE = [[0, 0, 0], [1, 1, 0], [1, 1, 0]]
+CELLS = [[1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected", "got", "right"),
+    [
+        ("humaneval-32", ([1, 2],), -0.5, -0.5000000001, True),
+        ("humaneval-32", ([1, 2],), -0.5, -0.6, False),
+        ("humaneval-32", ([1, 2],), -0.5, NAN, False),
+        ("humaneval-32", ([1, 2],), -0.5, "x", False),
+        ("humaneval-32", ([1, 2],), -0.5, 10**400, False),
+        ("evoeval-subtle-32", ([-2, -3, 1],), -1.0, 2.0, True),
+        ("evoeval-subtle-32", ([-2, -3, 1],), -1.0, 1.0, False),
+        ("evoeval-difficult-32", ([-6, 11, -6, 1], (0, 4)), 2.0, 3.0, True),
+        ("evoeval-difficult-32", ([-6, 11, -6, 1], (0, 4)), 2.0, 2.5, False),
+        ("evoeval-difficult-32", ([1, 2], (5, 9)), None, None, True),
+        ("evoeval-difficult-32", ([1, 2], (5, 9)), None, 0.0, False),
+        ("evoeval-difficult-10", ("Cat",), "CataC", "CatAc", True),
+        ("evoeval-difficult-10", ("Cat",), "CataC", "Cattac", False),
+        ("evoeval-difficult-10", ("Cat",), "CataC", "cataC", False),
+        ("mbpp-581", (3, 4), 33, 34, False),
+        ("mbpp-581", (3, 4), 33, 35, True),
+        ("mbpp-558", (1, 23), 1, 4, True),
+        ("mbpp-558", (1, 23), 1, 3, False),
+        ("evoeval-creative-26", (MAZE, (0, 0), (2, 2)), ["right"], ["right", "right", "down", "down"], True),
+        ("evoeval-creative-26", (MAZE, (0, 0), (2, 2)), ["right"], ["down", "down", "right", "right"], False),
+        ("evoeval-creative-26", (MAZE, (0, 0), (2, 2)), ["right"], ["up"], False),
+        ("evoeval-creative-26", (MAZE, (0, 0), (0, 0)), [], [], True),
+        ("evoeval-creative-26", (MAZE, (0, 0), (0, 0)), [], ["right", "left"], False),
+        ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [(0, 0), (1, 0), (1, 1)], True),
+        ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [(0, 0), (1, 1)], False),
+        ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [], False),
+        ("evoeval-creative-69", ([2, 3, 4, 5], 20), (2, 3), (2, 3), True),
+        ("evoeval-creative-69", ([2, 2, 5, 5], 10), (0, 2), (1, 3), True),
+        ("evoeval-creative-69", ([2, 3, 4, 5], 20), (2, 3), (3, 2), False),
+        ("evoeval-creative-69", ([2, 3, 4, 5], 20), (2, 3), (-2, -1), False),
+        ("evoeval-creative-69", ([1, 2], 9), "No magic today", "No magic today", True),
+    ],
+)
+def test_special_oracles(name: str, arguments: Any, expected: Any, got: Any, right: bool) -> None:
+    """Problems with several right answers take each of them and no wrong one."""
+    assert special(name, arguments, expected, got, 1e-6) is right
+
+
+@pytest.mark.parametrize("name", sorted(SPECIAL))
+@pytest.mark.parametrize("got", [None, [], [None], {"a": 1}, "x", b"", Opaque("map"), [[[]]], object()])
+def test_special_oracles_survive_any_answer(name: str, got: Any) -> None:
+    """An answer of another form is wrong, never an error."""
+    assert special(name, ([1, 2], 3), 5, got, 1e-6) is False

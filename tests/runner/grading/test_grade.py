@@ -1,0 +1,115 @@
+"""Grading samples that were made elsewhere."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets.official import TestedProblem, problem_file
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import UNKNOWN_TASK, grade_samples
+
+PROBLEM = Problem(
+    "Test/0", "f", "def f(x):\n", "def f(x):\n    return x + 1\n", ("(1,)", "(2,)"), base_inputs=1
+)
+TESTED = TestedProblem("Test/1", "g", "def g(x):\n", "def check(candidate):\n    assert candidate(1) == 1\n")
+PROBLEMS = (PROBLEM, TESTED)
+
+SAMPLES: list[tuple[dict[str, Any] | bytes, str]] = [
+    ({"task_id": "Test/0", "solution": PROBLEM.reference}, "passed"),
+    ({"task_id": "Test/0", "completion": "    return x + 1\n"}, "passed"),
+    ({"task_id": "Test/0", "solution": "def f(x):\n    return 2\n"}, "failed"),
+    ({"task_id": "Test/0", "solution": " \n"}, "no_answer"),
+    ({"task_id": "Test/0", "solution": None}, "no_answer"),
+    ({"task_id": "Test/0", "solution": "def f(:"}, "crashed"),
+    ({"task_id": "Test/0", "solution": "a\0b"}, "crashed"),
+    ({"task_id": "Test/0", "solution": "'\ud800'"}, "crashed"),
+    ({"task_id": "Test/0", "solution": PROBLEM.reference + "#" * 10_000_000}, "passed"),
+    ({"task_id": "Test/1", "solution": "def g(x):\n    return x\n"}, "passed"),
+    ({"task_id": "Test/1", "solution": "def g(x):\n    return -x\n"}, "failed"),
+    ({"task_id": "Other/7", "solution": "x"}, UNKNOWN_TASK),
+    (b'{"task_id": "Test/0", ', "no_answer"),
+    (b"\xff\xfe", "no_answer"),
+]
+
+
+def write(path: Path) -> None:
+    lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row, _ in SAMPLES]
+    path.write_bytes(b"\n".join(lines))
+
+
+async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
+    """Odd samples are outcomes; the file has one line a sample, in their order."""
+    write(tmp_path / "samples.jsonl")
+    out = tmp_path / "out.jsonl"
+    report = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=out, model="m", jobs=2)
+    assert [line["outcome"] for line in report.lines] == [outcome for _, outcome in SAMPLES]
+    assert [json.loads(line) for line in out.read_text().splitlines()] == report.lines
+    assert report.open == [] and {line["model"] for line in report.lines} == {"m"}
+
+
+async def test_a_second_run_keeps_what_is_there(tmp_path: Path) -> None:
+    """After an interruption, only what is missing is judged; the file ends up the same."""
+    write(tmp_path / "samples.jsonl")
+    out = tmp_path / "out.jsonl"
+    first = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=out, jobs=1)
+    whole = out.read_bytes()
+    kept = whole.splitlines(keepends=True)[:5]
+    out.write_bytes(b"".join(kept) + b'{"task_id": "Te')
+    second = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=out, jobs=1)
+    assert (first.kept, second.kept) == (0, 5)
+    assert out.read_bytes() == whole
+
+
+async def test_a_folder_of_samples(tmp_path: Path) -> None:
+    """Folders named after tasks hold one program a file; bytes that are no text are an outcome."""
+    files = {"Test_0/0.py": PROBLEM.reference.encode(), "Test_0/1.py": b"\xff", "Nobody_1/0.py": b"x = 1"}
+    for name, data in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    report = await grade_samples(tmp_path, PROBLEMS, jobs=1)
+    found = {(line["task_id"], line["sample"]): line["outcome"] for line in report.lines}
+    assert found == {("Test/0", 0): "passed", ("Test/0", 1): "no_answer", ("Nobody_1", 0): UNKNOWN_TASK}
+    assert report.pass_at_1() == 0.5
+
+
+async def test_a_users_mistakes_are_named(tmp_path: Path) -> None:
+    """Missing samples, an empty folder, and a file that holds something else are refused at once."""
+    for path in (tmp_path / "nothing.jsonl", tmp_path):
+        with pytest.raises(UserError, match="expected samples"):
+            await grade_samples(path, PROBLEMS)
+    write(tmp_path / "samples.jsonl")
+    (tmp_path / "other.txt").write_text("my notes\n")
+    with pytest.raises(UserError, match="expected a graded sample"):
+        await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=tmp_path / "other.txt")
+    assert (tmp_path / "other.txt").read_text() == "my notes\n"
+
+
+def test_problem_files_in_three_formats(tmp_path: Path) -> None:
+    """HumanEval's, EvalPlus' and EvoEval's rows are told apart by their fields."""
+    common = {
+        "entry_point": "f",
+        "prompt": 'def f(x):\n    """Adds."""\n',
+        "canonical_solution": "    return x\n",
+    }
+    rows = [
+        {
+            **common,
+            "task_id": "HumanEval/900",
+            "test": "def check(candidate):\n    assert candidate(1) == 1\n",
+        },
+        {**common, "task_id": "HumanEval/901", "base_input": [[1]], "plus_input": [[2], [3]], "test": ""},
+        {**common, "task_id": "EvoEval/902", "inputs": ["1", "2, 3"], "parent": "HumanEval/1"},
+    ]
+    path = tmp_path / "problems.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+    first, second, third = problem_file(path)
+    assert isinstance(first, TestedProblem)
+    assert isinstance(second, Problem) and second.inputs == ("(1,)", "(2,)", "(3,)")
+    assert isinstance(third, Problem) and third.comparison.oracle == "typed"
+    path.write_text('{"task_id": "x"}')
+    with pytest.raises(UserError, match="line 1"):
+        problem_file(path)

@@ -1,0 +1,158 @@
+"""Judging a program by its reference."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from triathlon_runner.datasets import Comparison, Problem
+from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, judge_by_tests
+from triathlon_runner.records import Outcome
+from triathlon_runner.sandbox import Limits, Sandbox, open_sandbox
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+THIRDS = Problem(
+    task_id="test/thirds",
+    entry_point="f",
+    prompt="def f(x):\n",
+    reference="def f(x):\n    return [x, x / 3]\n",
+    inputs=("(1,)", "(2,)", "(3,)"),
+    comparison=Comparison("close", tolerance=1e-6),
+    base_inputs=2,
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def sandbox() -> AsyncIterator[Sandbox]:
+    """The strongest sandbox of this machine."""
+    async with open_sandbox(jobs=1) as found:
+        yield found
+
+
+@pytest.fixture
+def grader(sandbox: Sandbox) -> ProgramGrader:
+    """A grader that gives up soon."""
+    return ProgramGrader(sandbox, None, min_cpu_seconds=1, wall_seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("program", "outcome", "passed"),
+    [
+        ("def f(x):\n    return [x, x / 3 + 1e-9]\n", Outcome.PASSED, 3),
+        ("def f(x):\n    return [x, 2 / 3]\n", Outcome.FAILED, 0),
+        ("def f(x):\n    return [x, x / 3 if x < 3 else 0]\n", Outcome.FAILED, 2),
+        ("def f(x):\n    return [x, x / (2 - x) / 3]\n", Outcome.CRASHED, 1),
+        ("def f(x):\n    while x == 2: pass\n    return [x, x / 3]\n", Outcome.TIMED_OUT, 1),
+        ("import time\ndef f(x):\n    time.sleep(99)\n", Outcome.TIMED_OUT, 0),
+        ("import os\ndef f(x):\n    os._exit(0)\n", Outcome.CRASHED, 0),
+        ("def f(x:\n", Outcome.CRASHED, 0),
+        ("def g(x):\n    return x\n", Outcome.CRASHED, 0),
+        ("def f(x):\n    return 'x' * 10 ** 7\n", Outcome.CRASHED, 0),
+        ("", Outcome.CRASHED, 0),
+    ],
+)
+async def test_outcomes(grader: ProgramGrader, program: str, outcome: Outcome, passed: int) -> None:
+    """Each way to fail has its outcome, and the inputs passed before it are counted."""
+    verdict = await grader.judge(program, THIRDS)
+    assert (verdict.outcome, verdict.passed, verdict.total) == (outcome, passed, 3)
+    assert verdict.judged == "outside"
+
+
+async def test_evidence_of_the_first_failure(grader: ProgramGrader) -> None:
+    """A failing verdict shows input, expected and got."""
+    verdict = await grader.judge("def f(x):\n    return x\n", THIRDS)
+    assert verdict.failing is not None
+    assert (verdict.failing.index, verdict.failing.input) == (0, "(1,)")
+    assert (verdict.failing.expected, verdict.failing.got) == ("[1, 0.3333333333333333]", "1")
+
+
+async def test_base_inputs_are_the_first(grader: ProgramGrader) -> None:
+    """Judged on the base inputs, a program that fails on an additional one passes."""
+    program = "def f(x):\n    return [x, x / 3 if x < 3 else 0]\n"
+    verdict = await grader.judge(program, THIRDS, inputs="base")
+    assert (verdict.outcome, verdict.total) == (Outcome.PASSED, 2)
+
+
+async def test_a_reference_may_raise(grader: ProgramGrader) -> None:
+    """On an input where the reference raises the program has to, with the same type of exception."""
+    raising = Problem(
+        "test/raises", "f", "", "def f(x):\n    return 6 // x\n", ("(2,)", "(0,)"), Comparison("exact")
+    )
+    assert (await grader.judge("def f(x):\n    return 6 // x\n", raising)).outcome is Outcome.PASSED
+    for answer in ("3", "3 if x else ''.x"):
+        verdict = await grader.judge(f"def f(x):\n    return {answer}\n", raising)
+        assert (verdict.outcome, verdict.passed) == (Outcome.FAILED, 1)
+        assert verdict.failing is not None and verdict.failing.expected == "raises ZeroDivisionError"
+
+
+async def test_a_failing_reference_is_our_fault(grader: ProgramGrader) -> None:
+    """A problem whose reference does not run can't be judged: an error, never a verdict."""
+    broken = Problem("test/broken", "f", "", "def f(x):\n    return g(x)\n", ("(1,)",))
+    with pytest.raises(ReferenceFailedError, match="test/broken"):
+        await grader.judge("def f(x):\n    return x\n", broken)
+
+
+async def test_a_checker_of_the_problems_own(grader: ProgramGrader) -> None:
+    """A checker is code that sees arguments, expected and got as plain data, in a process of its own."""
+    check = (
+        "def check(arguments, expected, got):\n    return type(got) is int and abs(got) == abs(expected)\n"
+    )
+    problem = Problem(
+        "test/sign",
+        "f",
+        "",
+        "def f(x):\n    return x\n",
+        ("(1,)", "(2,)"),
+        Comparison("checker", checker=check),
+    )
+    assert (await grader.judge("def f(x):\n    return -x\n", problem)).outcome is Outcome.PASSED
+    wrong = await grader.judge("def f(x):\n    return -x if x < 2 else 5\n", problem)
+    assert (wrong.outcome, wrong.passed) == (Outcome.FAILED, 1)
+    opaque = await grader.judge("def f(x):\n    return (i for i in [x])\n", problem)
+    assert opaque.outcome is Outcome.FAILED
+
+
+async def test_opaque_answers_never_match(grader: ProgramGrader) -> None:
+    """Even where the reference itself returns a generator, another one is not the same answer."""
+    problem = Problem("test/lazy", "f", "", "def f(x):\n    return iter([x])\n", ("(1,)",))
+    assert (await grader.judge(problem.reference, problem)).outcome is Outcome.FAILED
+
+
+async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A second grader reads the keys from disk, and a damaged one is made again."""
+    for damage in (False, True):
+        assert (await ProgramGrader(sandbox, tmp_path).judge(THIRDS.reference, THIRDS)).passed == 3
+        (key,) = tmp_path.iterdir()
+        if damage:
+            key.write_bytes(key.read_bytes()[:40])
+    assert (await ProgramGrader(sandbox, tmp_path).judge(THIRDS.reference, THIRDS)).passed == 3
+
+
+async def test_a_program_may_choose_numpy(grader: ProgramGrader) -> None:
+    """A program that imports numpy gets it though its problem does not name it."""
+    program = "import numpy as np\ndef f(x):\n    return [x, float(np.float64(x) / 3)]\n"
+    assert (await grader.judge(program, THIRDS)).outcome is Outcome.PASSED
+
+
+CHECK = "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(2) == 3\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "outcome"),
+    [
+        ("def f(x):\n    return x + 1\n", Outcome.PASSED),
+        ("def f(x):\n    return 2\n", Outcome.FAILED),
+        ("def f(x):\n    return x / 0\n", Outcome.CRASHED),
+        ("def f(x):\n    while True: pass\n", Outcome.TIMED_OUT),
+        ("import os\nos._exit(0)\n", Outcome.CRASHED),
+        ("def f(\n", Outcome.CRASHED),
+        ("class E:\n    def __eq__(s, o): return True\ndef f(x): return E()\n", Outcome.FAILED),
+        ("check = lambda c: None\ndef f(x): return 7\n", Outcome.FAILED),
+    ],
+)
+async def test_tests_that_are_code(sandbox: Sandbox, program: str, outcome: Outcome) -> None:
+    """A `check(candidate)` judges from another process; what the program does to its own changes nothing."""
+    verdict = await judge_by_tests(sandbox, program, CHECK, ("f",), limits=Limits(cpu_seconds=1))
+    assert (verdict.outcome, verdict.judged) == (outcome, "outside")

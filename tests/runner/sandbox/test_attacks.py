@@ -1,0 +1,58 @@
+"""The library of hostile programs against the live engine."""
+
+import pytest
+
+from triathlon_runner.sandbox import doctor
+from triathlon_runner.sandbox.attacks import Attack, attack, library
+
+FAST = {
+    "answer-keys", "class-that-lies", "environment", "equals-everything", "exit-zero", "forge-before-inputs",
+    "fork-bomb", "giant-frame", "kill-parent", "left-over-files-1", "left-over-files-2", "overwrite-file",
+    "print-success", "reduce-code", "signal-by-descriptor", "symlink-out", "walk-files",
+}  # fmt: skip
+
+
+def test_the_library_is_large_and_documented() -> None:
+    """At least 60 attacks of all kinds, each with a sentence of its own."""
+    attacks = library()
+    assert len(attacks) >= 60
+    assert {one.kind for one in attacks} == {"cheat", "theft", "sabotage", "dos"}
+    assert len({one.what for one in attacks}) == len(attacks)
+    assert all(one.what.endswith(".") for one in attacks)
+
+
+@pytest.mark.parametrize("level", ["namespaces", "lite"])
+async def test_the_engine_holds(level: str) -> None:
+    """None of a fast selection scores, steals, harms or survives."""
+    chosen = tuple(one for one in library() if one.name in FAST)
+    assert {one.name for one in chosen} == FAST
+    report = await attack(level, attacks=chosen)
+    assert report.held, [result for result in report.results if not result.held]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["namespaces", "lite"])
+async def test_the_engine_holds_against_all(level: str) -> None:
+    """None of the whole library scores, steals, harms or survives."""
+    report = await attack(level)
+    assert report.held, [result for result in report.results if not result.held]
+
+
+async def test_what_gets_out_is_noticed() -> None:
+    """The check itself can fail: a right answer of a cheat scores, a trace of loot is stolen."""
+    scoring = Attack("right", "Is right.", "cheat", honest=False, source="def f(x):\n    return x + 1\n")
+    stealing = Attack(
+        "loot", "Leaves a trace.", "theft", honest=True, source="loot('x', 1)\ndef f(x):\n    return x + 1\n"
+    )
+    report = await attack(attacks=(scoring, stealing))
+    assert [bool(result.scored) for result in report.results] == [True, False]
+    assert [bool(result.stole) for result in report.results] == [False, True]
+    assert "2 hostile programs" in report.summary() and "1 scored, 1 stole" in report.summary()
+
+
+async def test_doctor_names_level_and_languages() -> None:
+    """The doctor tries what there is: a level, and every language with a version or what is missing."""
+    health = await doctor()
+    assert health.level in ("namespaces", "lite")
+    assert len(health.languages) == 5
+    assert all(bool(one.version) != bool(one.fault) for one in health.languages)

@@ -1,0 +1,128 @@
+"""Programs in other languages keep the same contract."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Job,
+    Language,
+    Limits,
+    Raised,
+    Returned,
+    Sandbox,
+    open_sandbox,
+)
+from triathlon_runner.sandbox._settings import TOOLCHAINS
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PROGRAMS = {
+    Language.PHP: "<?php\nfunction f($x) {\n  echo 'hi';\n"
+    "  if ($x === 0) throw new Exception('no');\n  return [$x + 1, 'a', null, 1.5, true]; }\n",
+    Language.RUBY: "def f(x)\n  print 'hi'\n\n  raise 'no' if x == 0\n  [x + 1, 'a', nil, 1.5, true]\nend\n",
+    Language.JAVASCRIPT: "function f(x) {\n  process.stdout.write('hi');\n\n"
+    "  if (x === 0) throw new Error('no');\n  return [x + 1, 'a', null, 1.5, true]; }\n",
+    Language.PERL: "sub f {\n  my ($x) = @_;\n  print 'hi';\n"
+    "  die 'no' if $x == 0;\n  return [$x + 1, 'a', undef, 1.5, 1]; }\n",
+}
+LOOPS = {
+    Language.PHP: "<?php function f() { while (true) {} }",
+    Language.RUBY: "def f\n  loop {}\nend\n",
+    Language.JAVASCRIPT: "const f = () => { for (;;) {} };",
+    Language.PERL: "sub f { while (1) {} }",
+}
+MAPS = {
+    Language.PHP: "<?php function f($x) { return ['k' => [$x['m'][0]], 'n' => NAN]; }",
+    Language.RUBY: "def f(x)\n  { 'k' => [x['m'][0]], 'n' => Float::NAN }\nend\n",
+    Language.JAVASCRIPT: "function f(x) { return { k: [x.m[0]], n: NaN }; }",
+}
+TESTS = {
+    Language.PHP: "$x = f(1);\nif ($x[0] != 2) { throw new Exception('wrong'); }",
+    Language.RUBY: "raise StandardError, 'wrong' if f(1)[0] != 2\n",
+    Language.JAVASCRIPT: "const _ = require('lodash'); if (!_.isEqual(f(1)[0], 2)) { throw 'wrong' }",
+    Language.PERL: "use Data::Compare;\nmy $x = f(1);\nunless (Compare($x->[0], 2)) { die 'wrong'; }",
+}
+WRONG = {
+    Language.PHP: "<?php function f($x) { return [7]; }",
+    Language.RUBY: "def f(x)\n  [7]\nend\n",
+    Language.JAVASCRIPT: "function f(x) { return [{ valueOf() { return 2; } }]; }",
+    Language.PERL: "sub f { return [7]; }",
+}
+REACHES = {
+    Language.PHP: "<?php function f() { return [@file_get_contents('/etc/passwd'),"
+    " @fsockopen('127.0.0.1', 22), getenv('HOME'), @shell_exec('true')]; }",
+    Language.RUBY: "def t\n  yield\nrescue SystemCallError, LoadError\n  nil\nend\n"
+    "def f\n  [t { File.read('/etc/passwd') }, t { require 'socket'; TCPSocket.new('127.0.0.1', 22).to_s },"
+    " ENV['HOME'], t { fork }]\nend\n",
+    Language.JAVASCRIPT: "function t(g) { try { return g() ?? null } catch { return null } }\n"
+    "function f() { return [t(() => require('fs').readFileSync('/etc/passwd', 'utf8')), null,"
+    " t(() => process.env.HOME), t(() => require('child_process').execSync('true').length)]; }",
+    Language.PERL: "use Socket;\nsub f { my $r = open(my $h, '<', '/etc/passwd') ? 1 : undef;"
+    " my $s = socket(my $k, PF_INET, SOCK_STREAM, 0) ? 1 : undef;"
+    " my $p = fork(); return [$r, $s, $ENV{HOME}, $p]; }",
+}
+
+
+@pytest_asyncio.fixture(params=["namespaces", "lite"], scope="module", loop_scope="module")
+async def sandbox(request: pytest.FixtureRequest) -> AsyncIterator[Sandbox]:
+    """A sandbox of each level."""
+    async with open_sandbox(request.param, jobs=1) as found:
+        yield found
+
+
+@pytest.mark.parametrize("language", list(TOOLCHAINS))
+async def test_calls_exceptions_and_output(sandbox: Sandbox, language: Language) -> None:
+    """Values, exceptions with their line, and output come back from every language."""
+    calls = (Call("f", (1,)), Call("f", (0,)), Call("missing", ()))
+    execution = await sandbox.run(Job(PROGRAMS[language], calls, language))
+    value, fault, missing = execution.results
+    true: object = 1 if language is Language.PERL else True
+    assert value == Returned([2, "a", None, 1.5, true])
+    assert isinstance(fault, Raised) and "no" in fault.message and fault.line == 4
+    assert isinstance(missing, Raised)
+    assert (execution.ended, execution.stdout) == (Ended.FINISHED, "hihi")
+
+
+@pytest.mark.parametrize("language", list(TOOLCHAINS))
+async def test_cpu_time_is_limited(sandbox: Sandbox, language: Language) -> None:
+    """An endless loop ends at its CPU limit in every language."""
+    job = Job(LOOPS[language], (Call("f", ()),), language, Limits(cpu_seconds=0.5))
+    assert (await sandbox.run(job)).ended is Ended.TIMED_OUT
+
+
+@pytest.mark.parametrize("language", list(TOOLCHAINS))
+async def test_a_syntax_error_is_told(sandbox: Sandbox, language: Language) -> None:
+    """A program that does not parse has not loaded."""
+    execution = await sandbox.run(Job(f"{LOOPS[language]} (((", (Call("f", ()),), language))
+    assert execution.ended is Ended.NOT_LOADED
+
+
+@pytest.mark.parametrize("language", list(MAPS))
+async def test_maps_and_special_numbers_cross(sandbox: Sandbox, language: Language) -> None:
+    """Maps go in and out, and numbers that JSON has no form for."""
+    execution = await sandbox.run(Job(MAPS[language], (Call("f", ({"m": [5]},)),), language))
+    (result,) = execution.results
+    assert isinstance(result, Returned) and repr(result.value) == "{'k': [5], 'n': nan}"
+
+
+@pytest.mark.parametrize("language", list(TOOLCHAINS))
+async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) -> None:
+    """A test script passes an honest program and not one that returns something else."""
+    examiner = Job(TESTS[language], (), language, asks=("f",))
+    good, _ = await sandbox.examine(examiner, Job(PROGRAMS[language], (), language))
+    assert good.ended is Ended.FINISHED, good
+    bad, _ = await sandbox.examine(examiner, Job(WRONG[language], (), language))
+    assert bad.ended is Ended.NOT_LOADED, bad
+
+
+@pytest.mark.parametrize("language", list(TOOLCHAINS))
+async def test_nothing_is_within_reach(sandbox: Sandbox, language: Language) -> None:
+    """No file, connection, environment or process from any language."""
+    execution = await sandbox.run(Job(REACHES[language], (Call("f", ()),), language))
+    (result,) = execution.results
+    assert isinstance(result, Returned), execution
+    assert all(item in (None, False) for item in result.value)
