@@ -14,13 +14,22 @@ def entries() -> tuple[SuiteEntry, ...]:
     return (*loop.catalogue(), *translation.catalogue(), *runtime.catalogue(), *evolved.catalogue())
 
 
-def select(ids: Sequence[str] | None = None) -> tuple[SuiteEntry, ...]:
+def select(ids: Sequence[str] | None = None, variants: Sequence[str] = ()) -> tuple[SuiteEntry, ...]:
     """The suites of these ids, in the order of the catalogue; all but variants for None.
 
+    `variants` adds the suites' variants of these kinds: prompts, temperatures, attacks.
+
     Raises:
-        UserError: an id that is not in the catalogue.
+        UserError: an id that is not in the catalogue, a kind that no suite has.
     """
-    if ids is None:
-        return tuple(entry for entry in entries() if entry.variant_of is None)
-    check_names(ids, [entry.id for entry in entries()], what="suite")
-    return tuple(entry for entry in entries() if entry.id in ids)
+    if ids is not None:
+        check_names(ids, [entry.id for entry in entries()], what="suite")
+    kinds = sorted({entry.variant_kind for entry in entries() if entry.variant_kind is not None})
+    check_names(variants, kinds, what="kind of variant")
+
+    def wanted(entry: SuiteEntry) -> bool:
+        if entry.variant_of is None or entry.variant_kind not in variants:
+            return entry.id in ids if ids is not None else entry.variant_of is None
+        return ids is None or entry.variant_of in ids or entry.id in ids
+
+    return tuple(entry for entry in entries() if wanted(entry))

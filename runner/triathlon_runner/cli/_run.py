@@ -53,6 +53,7 @@ class Options:
 
     models: list[str] | None
     suites: list[str] | None
+    variants: list[str]
     profile: Profile
     dry_run: bool
     folder: ResultsFolder
@@ -63,6 +64,9 @@ class Options:
 def run(
     models: Names = None,
     suites: Names = None,
+    variants: Annotated[
+        str | None, typer.Option(help="Variants of the suites too: prompts, temperatures, attacks.")
+    ] = None,
     profile: Annotated[str, typer.Option(help="How much: " + ", ".join(PROFILES) + ".")] = "quick",
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
     samples: Annotated[
@@ -83,13 +87,14 @@ def run(
     options = Options(
         models=names(models),
         suites=names(suites),
+        variants=names(variants) or [],
         profile=PROFILES[profile].with_own(limit=limit, samples=samples),
         dry_run=dry_run,
         folder=results_folder(results),
         data=data_store(data),
     )
     listed.select(options.models)
-    catalogue.select(options.suites)
+    catalogue.select(options.suites, options.variants)
     raise typer.Exit(asyncio.run(_run(options, listed)))
 
 
@@ -108,6 +113,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             options.data,
             models=options.models,
             suites=options.suites,
+            variants=options.variants,
             profile=options.profile,
             judge=await _judge(listed, reacher, stack, progress),
         )

@@ -20,6 +20,7 @@ async def build_plan(
     *,
     models: Sequence[str] | None,
     suites: Sequence[str] | None,
+    variants: Sequence[str] = (),
     profile: Profile,
     judge: Model | None = None,
 ) -> Plan:
@@ -29,7 +30,8 @@ async def build_plan(
         UserError: an unknown model or suite; DataUnavailableError for a suite that was named.
     """
     plan = Plan()
-    entries = [entry for entry in catalogue.select(suites) if suites is not None or profile.takes(entry)]
+    chosen = catalogue.select(suites, variants)
+    entries = [entry for entry in chosen if suites is not None or profile.takes(entry)]
     built: list[BuiltSuite] = []
     for entry in entries:
         try:

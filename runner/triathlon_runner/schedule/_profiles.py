@@ -32,7 +32,7 @@ class Profile:
     def takes(self, entry: SuiteEntry) -> bool:
         if self.tasks is not None and not self.tasks[entry.discipline]:
             return False
-        return entry.variant_of is None and (entry.core or self.official)
+        return entry.core or self.official
 
     def samples(self, entry: SuiteEntry) -> int:
         return self.own_samples or (entry.default_samples if self.repeats else 1)

@@ -1,0 +1,36 @@
+"""`triathlon cache`: the replies that were paid for once."""
+
+from typing import Annotated
+
+import typer
+
+from triathlon_runner.cli._app import app, cache_folder, console
+from triathlon_runner.endpoints import ReplyCache
+
+cache_app = typer.Typer(help="The cache of replies.", no_args_is_help=True)
+app.add_typer(cache_app, name="cache")
+
+
+@cache_app.command()
+def info() -> None:
+    """Where the cache lies, its size, and replies by model."""
+    with ReplyCache(cache_folder() / "replies.sqlite") as replies:
+        found = replies.info()
+    screen = console()
+    screen.print(f"{found.path}: {found.replies} replies, {found.size_bytes / 1e6:.1f} MB", highlight=False)
+    for model, count in found.replies_by_model.items():
+        screen.print(f"{model:40} {count}", markup=False, highlight=False)
+
+
+@cache_app.command()
+def prune(
+    max_megabytes: Annotated[
+        float | None, typer.Option(min=0, help="Removes the oldest replies down to this size.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Removes the replies of this model.")] = None,
+) -> None:
+    """Removes replies; results stay as they are, and what is asked again is asked anew."""
+    with ReplyCache(cache_folder() / "replies.sqlite") as replies:
+        most = None if max_megabytes is None else int(max_megabytes * 1e6)
+        removed = replies.prune(max_bytes=most, model=model)
+    console().print(f"{removed} replies removed", highlight=False)
