@@ -65,12 +65,15 @@ def _holds(function: ast.FunctionDef, line: int) -> bool:
     return function.lineno <= line <= (function.end_lineno or 0)
 
 
-async def main() -> None:
+def official_subjects() -> Sequence[Subject]:
     folder = Path(os.environ.get("TRIATHLON_DATA", "../shared/datasets"))
     if not folder.is_dir():
         sys.exit(f"needs the official data files: no folder {str(folder)!r}; name one in TRIATHLON_DATA")
     with tempfile.TemporaryDirectory() as cache:
-        subjects = dreval_subjects(DataStore(cache=Path(cache), folder=folder, fetch=False))
+        return dreval_subjects(DataStore(cache=Path(cache), folder=folder, fetch=False))
+
+
+async def main(subjects: Sequence[Subject]) -> None:
     given, report, seconds = await built(subjects)
     print(f"official questions: {report.questions} on {report.inputs} inputs of {report.programs} programs")
     print(f"built in {seconds:.1f} s on {len(os.sched_getaffinity(0))} cores")
@@ -89,4 +92,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(official_subjects()))
