@@ -8,8 +8,9 @@ from typing import Final
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
-from triathlon_site.agreement import Correlation, correlate, leave_one_out
+from triathlon_site.agreement import Correlation, Correlator, leave_one_out
 from triathlon_site.figures import Point, RankLine, bump, scatter
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft
@@ -63,8 +64,12 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
     columns = [
         AgreementColumn(board, column) for board in boards for column in board.shown if column.column.ranked
     ]
+    ids = sorted({model for board in boards for model in board.models})
+    correlator = Correlator([_values(column.scores, ids) for column in columns], "agreement")
     pairs = {
-        (i, j): _pair(columns[i], columns[j], f"agreement/{i + 1}-{j + 1}.html", models)
+        (i, j): _pair(
+            columns[i], columns[j], correlator.pair(i, j), f"agreement/{i + 1}-{j + 1}.html", models
+        )
         for i, j in combinations(range(len(columns)), 2)
     }
     for pair in pairs.values():
@@ -83,6 +88,10 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
     yield Draft("agreement.html", "agreement", context)
 
 
+def _values(column: ColumnScores, models: Sequence[str]) -> NDArray[np.float64]:
+    return np.array([column.scores[m].value if m in column.scores else math.nan for m in models])
+
+
 def _bump(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Markup:
     """Ranks in the first board of each discipline, over the models that are in all of them."""
     first = list({board.plan.discipline: board for board in reversed(boards)}.values())[::-1]
@@ -98,11 +107,16 @@ def _bump(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Markup:
     return bump("Ranks across the disciplines", [b.plan.discipline.capitalize() for b in first], lines)
 
 
-def _pair(left: AgreementColumn, right: AgreementColumn, path: str, models: Mapping[str, ModelInfo]) -> Pair:
+def _pair(
+    left: AgreementColumn,
+    right: AgreementColumn,
+    correlation: Correlation,
+    path: str,
+    models: Mapping[str, ModelInfo],
+) -> Pair:
     both = sorted(left.scores.scores.keys() & right.scores.scores.keys())
     x = np.array([left.scores.scores[model].value for model in both])
     y = np.array([right.scores.scores[model].value for model in both])
-    name = f"{left.scores.column.id} {right.scores.column.id}"
     points = [
         Point(models[m].name, float(a), float(b), label=len(both) <= MOST_LABELS)
         for m, a, b in zip(both, x, y, strict=True)
@@ -115,4 +129,4 @@ def _pair(left: AgreementColumn, right: AgreementColumn, path: str, models: Mapp
         x_maximum=left.scores.column.maximum,
         y_maximum=right.scores.column.maximum,
     )
-    return Pair(left, right, correlate(x, y, name), leave_one_out(x, y), figure, path)
+    return Pair(left, right, correlation, leave_one_out(x, y), figure, path)
