@@ -7,7 +7,7 @@ PROFILE ?= quick
 RUN_OPTIONS ?=
 export TRIATHLON_CACHE ?= $(CURDIR)/.cache
 
-.PHONY: help setup setup-tests leaderboard run site serve test test-slow check lint package bench clean
+.PHONY: help setup setup-tests setup-official leaderboard run site serve test test-slow check lint package bench clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,7 +36,10 @@ serve: setup ## Show _site/ on loopback
 test: setup-tests ## Run the tests (slow ones: make test-slow)
 	$(BIN)/python -m pytest -m "not slow and not real_model"
 
-test-slow: setup-tests ## Run the tests that take long
+setup-official: setup ## Install the libraries that programs of the official data sets import
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,official]'
+
+test-slow: setup-tests setup-official ## Run the tests that take long
 	$(BIN)/python -m pytest -m "slow and not real_model"
 
 lint: setup ## ruff and mypy strict

@@ -30,6 +30,8 @@ async def build_plan(
         UserError: an unknown model or suite; DataUnavailableError for a suite that was named.
     """
     plan = Plan()
+    if profile.repeats and suites is None:
+        variants = (*variants, "sampling")
     chosen = catalogue.select(suites, variants)
     entries = [entry for entry in chosen if suites is not None or profile.takes(entry)]
     built: list[BuiltSuite] = []
