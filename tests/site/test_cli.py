@@ -1,0 +1,64 @@
+"""The site's commands."""
+
+import json
+import urllib.request
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from typer.testing import CliRunner
+
+from support.site import small_results
+from triathlon_runner.cli import app
+from triathlon_runner.errors import UserError
+from triathlon_site.build import build
+from triathlon_site.cli import load_models
+from triathlon_site.serve import make_server
+
+
+def test_scores_as_json_are_those_of_the_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`scores --json` and the site's data files hold the same numbers."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    small_results(tmp_path / "results")
+    result = CliRunner().invoke(app, ["scores", "--json"])
+    assert result.exit_code == 0, result.output
+    found = [row for row in json.loads(result.output)["scores"] if row["board"] == "loop-core"]
+    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache" / "site")
+    assert found == json.loads((tmp_path / "_site/data/loop-core.json").read_text())["rows"]
+
+
+def test_no_models_file_is_no_error_but_a_named_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results alone make a site; a file that somebody names has to be there."""
+    monkeypatch.chdir(tmp_path)
+    assert load_models(None) is None
+    with pytest.raises(UserError, match="no models file"):
+        load_models(tmp_path / "nowhere.yaml")
+
+
+def test_serving_nothing_says_what_to_do(tmp_path: Path) -> None:
+    """Without a site there is nothing to show."""
+    with pytest.raises(UserError, match="run `triathlon build`"):
+        make_server(tmp_path, 0)
+
+
+def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    """Two servers cannot share a port; the message offers another."""
+    (tmp_path / "index.html").write_text("here")
+    with make_server(tmp_path, 0) as first:
+        port = first.server_address[1]
+        with pytest.raises(UserError, match=f"cannot listen on port {port}"):
+            make_server(tmp_path, port)
+
+
+def test_the_site_is_served_on_loopback(tmp_path: Path) -> None:
+    """Files come as they are, and are not kept by the browser."""
+    (tmp_path / "index.html").write_text("here")
+    with make_server(tmp_path, 0) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.server_address[1]}/") as answer:
+            assert answer.read() == b"here"
+            assert answer.headers["Cache-Control"] == "no-store"
+        server.shutdown()
