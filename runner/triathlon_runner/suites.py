@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
-from triathlon_runner.datasets import DataStore
+from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.endpoints import Model
 from triathlon_runner.grading import Grader
 from triathlon_runner.metrics import Metric
@@ -74,6 +74,18 @@ class Preparable(Protocol):
             SandboxError: a reference could not be executed.
         """
         ...
+
+
+@runtime_checkable
+class Programs(Protocol):
+    """A suite whose tasks are functions to write: programs for it can be judged wherever they come from."""
+
+    @property
+    def inputs(self) -> Literal["base", "all"]:
+        """The inputs on which its programs are judged."""
+        ...
+
+    def functions(self) -> tuple[Problem, ...]: ...
 
 
 @runtime_checkable

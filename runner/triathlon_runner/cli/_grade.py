@@ -1,9 +1,9 @@
 """`triathlon grade`: judges programs made elsewhere."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Protocol, runtime_checkable
+from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
@@ -14,15 +14,9 @@ from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.official import TestedProblem, problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeReport, grade_samples
+from triathlon_runner.suites import Programs
 
 Inputs = Literal["base", "all"]
-
-
-@runtime_checkable
-class _HasProblems(Protocol):
-    """A suite whose tasks are functions to write."""
-
-    problems: Mapping[str, Problem] | Sequence[Problem]
 
 
 @app.command()
@@ -71,13 +65,11 @@ def _problems(
         return problem_file(file), "all"
     (entry,) = catalogue.select([suite or ""])
     built = entry.build(data)
-    if not isinstance(built, _HasProblems):
+    if not isinstance(built, Programs):
         raise UserError(
-            f"the tasks of {entry.id!r} are no programs to write; grade takes loop and evolved suites"
+            f"the tasks of {entry.id!r} are no functions to write; grade takes loop and evolved suites"
         )
-    known = built.problems
-    inputs: Inputs = getattr(built, "inputs", "all")
-    return list(known.values() if isinstance(known, Mapping) else known), inputs
+    return built.functions(), built.inputs
 
 
 def _show(report: GradeReport) -> None:

@@ -36,6 +36,9 @@ class EvolvedSuite:
     def tasks(self) -> Sequence[Task]:
         return [Task(problem.task_id, problem.level) for problem in self.problems.values()]
 
+    def functions(self) -> tuple[Problem, ...]:
+        return tuple(self.problems.values())
+
     def protocol(self, kind: str) -> Mapping[str, Any]:
         completes = kind == "base"
         return {

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import Model
@@ -31,9 +31,15 @@ class LoopSuite:
     judge: Model | None = None
     """May be set until the first unit runs; it is part of the protocol."""
 
+    inputs: Literal["base", "all"] = "all"
+    """The whole test suite decides whether a loop is sustained."""
+
     @property
     def discipline(self) -> Discipline:
         return Discipline.LOOP
+
+    def functions(self) -> tuple[Problem, ...]:
+        return tuple(self.problems)
 
     def tasks(self) -> Sequence[Task]:
         return [Task(problem.task_id, problem.level) for problem in self.problems]

@@ -1,0 +1,108 @@
+"""`triathlon evolve`: new problems from seeds and a strong model, for a person to review."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from triathlon_runner import catalogue, registry
+from triathlon_runner.cli._app import Common, Data, ModelsFile, app, cache_folder, console, data_store, names
+from triathlon_runner.datasets import Problem
+from triathlon_runner.endpoints import ReplyCache
+from triathlon_runner.errors import UserError
+from triathlon_runner.evolved.evolve import (
+    TRANSFORMATIONS,
+    Evolver,
+    Job,
+    Progress,
+    Workspace,
+    apply_decisions,
+    estimate,
+    make_jobs,
+    run,
+    write_review,
+)
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.schedule import Reacher, why_not
+from triathlon_runner.suites import Programs
+
+
+@app.command()
+def evolve(
+    model: Annotated[str, typer.Option(help="Id of the model in models.yaml that evolves.")],
+    out: Annotated[Path, typer.Option(help="Folder for problems, histories and the review page.")],
+    seeds: Annotated[str, typer.Option(help="Suite whose problems are the seeds.")] = "evolved/core-seeds",
+    transformations: Annotated[
+        str, typer.Option(help="Separated by commas; all: " + ", ".join(TRANSFORMATIONS) + ".")
+    ] = ",".join(TRANSFORMATIONS),
+    limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
+    budget: Annotated[float | None, typer.Option(min=0, help="USD; nothing new begins beyond it.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, ask nothing.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Take over what was accepted in review.")] = False,
+    models_file: ModelsFile = Common.models_file,
+    data: Data = None,
+) -> None:
+    """Evolves problems, executes and repairs them, and writes a review page; goes on where it stopped."""
+    screen, workspace = console(), Workspace(out)
+    if apply:
+        applied = apply_decisions(workspace)
+        counts = f"{len(applied.accepted)} accepted, {len(applied.refused)} refused"
+        screen.print(f"{counts}, {len(applied.undecided)} undecided", highlight=False)
+        return
+    listed = registry.load(models_file)
+    (row,) = listed.select([model])
+    reason = why_not(row)
+    if reason is not None and not dry_run:
+        raise UserError(f"{model!r} cannot be asked here: {reason}")
+    (entry,) = catalogue.select([seeds])
+    suite = entry.build(data_store(data))
+    if not isinstance(suite, Programs):
+        raise UserError(
+            f"the tasks of {seeds!r} are no functions to evolve; name an evolved suite at --seeds"
+        )
+    problems = suite.functions()
+    jobs = make_jobs(problems, names(transformations) or [], limit)
+    expected = estimate(jobs, row.price)
+    money = "price unknown" if expected.cost_usd is None else f"about {expected.cost_usd:.2f} USD"
+    screen.print(
+        f"{expected.jobs} problems to evolve, about {expected.requests} requests,"
+        f" {expected.input_tokens + expected.output_tokens} tokens, {money}",
+        markup=False,
+        highlight=False,
+    )
+    if not dry_run:
+        asyncio.run(_evolve(listed, row, jobs, problems, workspace, budget))
+
+
+async def _evolve(
+    listed: registry.Registry,
+    row: registry.ModelRow,
+    jobs: Sequence[Job],
+    problems: Sequence[Problem],
+    workspace: Workspace,
+    budget: float | None,
+) -> None:
+    screen, cache = console(), cache_folder()
+
+    def say(message: str) -> None:
+        screen.print(message, markup=False, highlight=False)
+
+    def tell(progress: Progress) -> None:
+        done = progress.done_before + progress.finished
+        money = "" if progress.cost_usd is None else f", {progress.cost_usd:.2f} USD"
+        say(
+            f"{done}/{progress.jobs} evolved, {progress.dropped} dropped, {len(progress.open)} open,"
+            f" {progress.usage.output_tokens} tokens{money}"
+        )
+
+    with ReplyCache(cache / "replies.sqlite") as replies:
+        reacher = Reacher(listed, replies, cache, say)
+        async with open_sandbox() as sandbox, reacher.reach(row) as reached:
+            evolver = Evolver(
+                reached.model, load_prompts("evolved"), sandbox, workspace, row.price, budget_usd=budget
+            )
+            await run(evolver, jobs, tell)
+    say(f"review: {write_review(workspace, problems)}")
