@@ -79,16 +79,16 @@ def _build(place: str, visible: Sequence[str], hidden: Sequence[str]) -> None:
     """Lays the file tree: a small tmpfs with read-only views of what is visible, and enters it."""
     system.mount("none", "/", None, system.MS_REC | system.MS_PRIVATE)
     system.mount("root", place, "tmpfs", system.MS_NOSUID, "size=1m,mode=755")
-    for path in visible:
+    os.makedirs(place + SCRATCH, exist_ok=True)
+    flags = system.MS_NOSUID | system.MS_NODEV | system.MS_NOEXEC
+    system.mount("scratch", place + SCRATCH, "tmpfs", flags, SCRATCH_OPTIONS)
+    for path in visible:  # after the scratch folder: a checkout or an environment may lie under /tmp
         _show(path, place + path)
     for path in hidden:
         if os.path.isdir(place + path):
             system.mount("hidden", place + path, "tmpfs", system.MS_NOSUID, "size=4k,nr_inodes=1,mode=555")
     for path in DEVICES:
         _show(path, place + path, system.ATTR_RDONLY | system.ATTR_NOSUID | system.ATTR_NOEXEC)
-    os.makedirs(place + SCRATCH, exist_ok=True)
-    flags = system.MS_NOSUID | system.MS_NODEV | system.MS_NOEXEC
-    system.mount("scratch", place + SCRATCH, "tmpfs", flags, SCRATCH_OPTIONS)
     system.restrict_mount(place, system.ATTR_RDONLY, recursive=False)
     os.chdir(place)
     system.pivot_root_here()

@@ -109,6 +109,7 @@ class Server:
         self._command = command
         self._confinement = confinement
         self._watch = watch
+        self._standing = frozenset(os.listdir(confinement.scratch))
 
     def serve(self) -> None:
         """One job after the other."""
@@ -133,7 +134,7 @@ class Server:
             "cpu": usage.ru_utime + usage.ru_stime,
             "note": note,
             "confinement": os.read(word, 1000).decode() or "the child ended",
-            "dirty": _dirty(self._confinement.scratch),
+            "dirty": _dirty(self._confinement.scratch, self._standing),
         }
         os.close(word)
         return report
@@ -258,11 +259,10 @@ def _open_streams() -> None:
         setattr(sys, f"__{name}__", stream)
 
 
-def _dirty(folder: str) -> bool:
-    """Whether a program left anything, or a folder that can't even be listed."""
+def _dirty(folder: str, standing: frozenset[str]) -> bool:
+    """Whether a program left anything beside what stood there, or a folder that can't even be listed."""
     try:
-        with os.scandir(folder) as entries:
-            return any(True for _ in entries)
+        return not standing.issuperset(os.listdir(folder))
     except OSError:
         return True
 
