@@ -188,6 +188,7 @@ def test_a_served_site_works_under_a_path(page: Page, site: Path) -> None:
     for address in (f"{server.server_address[1]}", f"{below.server_address[1]}/_site"):
         page.goto(f"http://127.0.0.1:{address}/models/alpha.html")
         page.get_by_role("link", name="Evolved").first.click()
+        page.wait_for_url("**/evolved.html")
         assert names(page)[0] == "Alpha"
     for one in (server, below):
         one.shutdown()
