@@ -1,6 +1,7 @@
 """The command line and environment of a vLLM server."""
 
 import json
+import os
 from dataclasses import dataclass
 
 from triathlon_runner.serving._children import inherited
@@ -127,6 +128,20 @@ def _spelled(arguments: dict[str, Argument]) -> list[str]:
     return spelled
 
 
+def _one_process() -> dict[str, str]:
+    """Runs the model inside the engine's process, on every core.
+
+    By default a CPU engine starts a worker, binds it to all cores but one, and burns that one by waiting in a
+    loop: on two cores 90 tokens/s instead of 200 (SmolLM2, bf16, 32 questions at once).
+    """
+    cores = str(len(os.sched_getaffinity(0)))
+    return {
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+        "OMP_NUM_THREADS": cores,
+    }
+
+
 def _environment(config: ServeConfig, weights: Loadable, seat: Seat) -> dict[str, str]:
     env = inherited() | {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "PYTHONUNBUFFERED": "1"}
     # The engine's own 5 seconds end when a client's do: a question sent in that moment is lost.
@@ -141,6 +156,7 @@ def _environment(config: ServeConfig, weights: Loadable, seat: Seat) -> dict[str
         env["HF_HUB_OFFLINE"] = "1"
     if seat.device == "cpu":
         env |= {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": _CPU_CACHE_GIB}
+        env |= _one_process() if not any("parallel" in name for name in config.args) else {}
     elif config.deterministic:
         env["VLLM_BATCH_INVARIANT"] = "1"
     return env | config.env

@@ -145,6 +145,9 @@ def test_environment() -> None:
     assert env["VLLM_CPU_KVCACHE_SPACE"] == "7"
     assert env["VLLM_HOST_IP"] == "127.0.0.1"
     assert int(env["VLLM_HTTP_TIMEOUT_KEEP_ALIVE"]) > 60
+    assert int(env["OMP_NUM_THREADS"]) >= 1
+    split = _plan(args={"tensor-parallel-size": 2}).env
+    assert "VLLM_ENABLE_V1_MULTIPROCESSING" not in split, "several workers need the engine's own executor"
     hub = Loadable("org/name", "", commit="abc")
     assert _plan(weights=hub).env.get("HF_HUB_OFFLINE") != "1"
 
