@@ -52,7 +52,7 @@ PROFILES = {
             "quick",
             "a few tasks of each core suite, evenly over the levels",
             official=False,
-            tasks={"loop": 10, "runtime": 8, "evolved": 5, "translation": 0},
+            tasks={"loop": 10, "runtime": 5, "evolved": 4, "translation": 0},
             repeats=False,
         ),
         Profile("standard", "all of core", official=False, tasks=None, repeats=False),

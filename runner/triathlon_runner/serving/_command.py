@@ -132,13 +132,17 @@ def _one_process() -> dict[str, str]:
     """Runs the model inside the engine's process, on every core.
 
     By default a CPU engine starts a worker, binds it to all cores but one, and burns that one by waiting in a
-    loop: on two cores 90 tokens/s instead of 200 (SmolLM2, bf16, 32 questions at once).
+    loop: on two cores 90 tokens/s instead of 200 (SmolLM2, bf16, 32 questions at once). Threads that wait in
+    a loop for each other lose to any other program on the machine (13 tokens/s beside a busy test run, 150
+    where they sleep).
     """
     cores = str(len(os.sched_getaffinity(0)))
     return {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
         "OMP_NUM_THREADS": cores,
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "GOMP_SPINCOUNT": "0",
     }
 
 
