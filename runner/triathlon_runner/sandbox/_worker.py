@@ -42,6 +42,7 @@ class Worker:
         self._process = process
         self._control = control
         self._place = place
+        self._killed = False
         self.usable = True
 
     @classmethod
@@ -61,6 +62,9 @@ class Worker:
         try:
             async with asyncio.timeout(START_SECONDS):
                 answer = await worker._receive()
+        except TimeoutError:
+            await worker.close()
+            raise SandboxError(f"the sandbox server did not start within {START_SECONDS:g} s") from None
         except BaseException:
             await worker.close()
             raise
@@ -95,20 +99,22 @@ class Worker:
             SandboxError: the server is gone, or could not confine the child.
         """
         job = {"cpu": limits.cpu_seconds, "wall": limits.wall_seconds, "memory": limits.memory_bytes}
-        self.usable = False
+        self.usable = self._killed = False
         try:
             socket.send_fds(self._control, [json.dumps(job).encode()], exchange.far_ends)
         except OSError as error:
             raise SandboxError(f"the sandbox server is gone: {error}") from error
         exchange.close_far_ends()
         report = await self._receive()
-        if report.get("confinement") != "confined":
+        # A child that we killed may have ended before it could say that it is confined; it ran nothing then.
+        if report.get("confinement") != "confined" and not (self._killed and "status" in report):
             raise SandboxError(f"the sandbox server could not confine a child: {report!r}")
         self.usable = not report["dirty"]
         return ChildEnd(report["status"], report["cpu"], report["note"])
 
     def kill_child(self) -> None:
         """Asks the server to kill the running child; its report comes all the same."""
+        self._killed = True
         try:
             self._control.send(b"K")
         except OSError:
