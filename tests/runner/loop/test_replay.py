@@ -63,7 +63,7 @@ async def replay(tasks: Sequence[dict[str, Any]], suite: Suite, keys: Path) -> d
 
 
 @pytest.mark.official
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", PUBLISHED)
 async def test_recorded_runs_come_out_as_published(name: str, tmp_path: Path) -> None:
     """Sustained loops agree with the recording for 99.5 % of tasks, and ASL with its published value.
