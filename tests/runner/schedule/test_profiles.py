@@ -18,6 +18,11 @@ def test_a_subset_is_even_over_the_levels() -> None:
     assert list(chosen) == sorted(chosen, key=TASKS.index)
 
 
+def test_a_few_tasks_are_easy_middling_and_hard() -> None:
+    """Three tasks of five levels are of the first, the third and the fifth."""
+    assert [task.level for task in spread(TASKS, 3)] == [1, 3, 5]
+
+
 @given(st.integers(0, 25), st.integers(0, 25))
 def test_a_smaller_subset_is_part_of_a_larger_one(few: int, many: int) -> None:
     """A longer run goes on from a shorter one."""
