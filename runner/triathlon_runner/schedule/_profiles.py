@@ -20,6 +20,8 @@ class Profile:
     """Tasks of each core suite at most, by discipline; None: all."""
     repeats: bool
     """As many samples a task as the suite's paper takes; else one."""
+    leaves_out: frozenset[str] = frozenset()
+    """Suites that only a longer profile takes."""
     limit: int | None = None
     """The user's own number of tasks of each suite; goes before `tasks`."""
     own_samples: int | None = None
@@ -32,7 +34,7 @@ class Profile:
     def takes(self, entry: SuiteEntry) -> bool:
         if self.tasks is not None and not self.tasks[entry.discipline]:
             return False
-        return entry.core or self.official
+        return entry.id not in self.leaves_out and (entry.core or self.official)
 
     def samples(self, entry: SuiteEntry) -> int:
         return self.own_samples or (entry.default_samples if self.repeats else 1)
@@ -54,6 +56,13 @@ PROFILES = {
             official=False,
             tasks={"loop": 5, "runtime": 3, "evolved": 3, "translation": 0},
             repeats=False,
+            leaves_out=frozenset(
+                {
+                    "evolved/core-tool_use-main_only",
+                    "evolved/core-decompose",
+                    "evolved/core-combine_naive",
+                }
+            ),
         ),
         Profile("standard", "all of core", official=False, tasks=None, repeats=False),
         Profile(
