@@ -113,5 +113,11 @@ class SuiteEntry:
     """The suite id that this one differs from in one protocol setting, and in which kind of setting:"""
     variant_kind: str | None = None
     """prompts, temperatures or attacks."""
+    set_name: str = ""
+    """What a board over several sets calls this one: `difficult`."""
+    seeds: str | None = None
+    """The suite whose problems this one's were evolved from; its own id where they are the seeds."""
+    averaged: bool = False
+    """Whether it counts in the mean that stands for its discipline on such a board."""
     default_samples: int = 1
     """Samples a task under the profile `full` (REval: 5)."""

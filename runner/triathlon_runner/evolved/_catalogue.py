@@ -10,6 +10,7 @@ from triathlon_runner.datasets import DataFile, DataStore, Problem, core, offici
 from triathlon_runner.evolved import naive
 from triathlon_runner.evolved._metrics import METRICS
 from triathlon_runner.evolved._suite import GREEDY, EvolvedSuite
+from triathlon_runner.evolved.analysis import SEED, SEMANTIC_ALTERING
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Discipline, EvolvedRecord
 from triathlon_runner.suites import DataSetInfo, SuiteEntry
@@ -155,6 +156,8 @@ def _naive_entry(asking: _Asking) -> SuiteEntry:
 def _entry(
     suite_id: str, title: str, build: Callable[[DataStore], EvolvedSuite], *, ours: bool
 ) -> SuiteEntry:
+    prefix, seeds = ("evolved/core-", "seeds") if ours else ("evolved/", SEED)
+    name = suite_id.removeprefix(prefix)
     return SuiteEntry(
         id=suite_id,
         title=title,
@@ -163,4 +166,7 @@ def _entry(
         record=EvolvedRecord,
         build=build,
         core=ours,
+        set_name=name,
+        seeds=f"{prefix}{seeds}",
+        averaged=name in {seeds, *SEMANTIC_ALTERING},
     )

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,8 @@ class FileAggregate(Strict):
     other_protocols: int
     """Lines of an earlier protocol: not counted."""
     metrics: dict[str, Parts]
+    repeats: dict[str, tuple[float, ...]] = {}
+    """Score of each sample by metric, where tasks have several (REval repeats five times)."""
     notices: tuple[Notice, ...]
     evidence: str = ""
     """Folder of the evidence pages in the cache."""
@@ -73,41 +76,68 @@ class FileAggregate(Strict):
         return self.manifest is not None and self.manifest.tasks_planned < self.manifest.tasks_in_suite
 
 
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """Whose results a file holds."""
+
+    model: str
+    file: str
+    """Relative to the results folder."""
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptEvidence:
+    """Where the evidence of a file lies."""
+
+    folder: str = ""
+    pages: Sequence[int] = ()
+    """For each current record the number of its page."""
+
+
 def aggregate(
     entry: SuiteEntry,
+    source: SourceFile,
     *,
-    model: str,
-    file: str,
-    sha256: str,
     records: Sequence[UnitRecord],
     manifest: Manifest | None,
-    notices: Iterable[Notice],
-    pages: Sequence[int] = (),
-    evidence: str = "",
+    notices: Iterable[Notice] = (),
+    evidence: KeptEvidence = KeptEvidence(),
 ) -> FileAggregate:
-    """Sums up one file's records; `pages` says on which page each current record's evidence is.
-
-    Records of another protocol than the manifest's are counted, not summed.
-    """
+    """Sums up one file's records. Those of another protocol than the manifest's are counted, not summed."""
     protocol = current_protocol(records, manifest)
     current = [record for record in records if record.protocol == protocol]
+    others = len(records) - len(current)
     return FileAggregate(
-        model=model,
+        model=source.model,
         suite=entry.id,
-        file=file,
-        sha256=sha256,
+        file=source.file,
+        sha256=source.sha256,
         protocol=protocol,
         manifest=manifest,
-        tasks=tuple(_task_results(current, pages)),
+        tasks=tuple(_task_results(current, evidence.pages)),
         outcomes=dict(sorted(Counter(str(record.outcome) for record in current).items())),
         usage=sum((record.usage for record in current), Usage()),
         seconds=sum(record.seconds for record in current),
-        other_protocols=len(records) - len(current),
+        other_protocols=others,
         metrics={metric.id: parts(metric, current) for metric in entry.metrics},
-        notices=(*notices, *_about_protocols(file, len(records) - len(current), protocol)),
-        evidence=evidence,
-        evidence_pages=max(pages, default=0),
+        repeats=repeats(entry.metrics, current),
+        notices=(*notices, *_about_protocols(source.file, others, protocol)),
+        evidence=evidence.folder,
+        evidence_pages=max(evidence.pages, default=0),
     )
+
+
+def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, tuple[float, ...]]:
+    """Each metric's score in each sample by itself; nothing where every task has one sample."""
+    samples: dict[int, list[UnitRecord]] = {}
+    for record in records:
+        samples.setdefault(record.sample, []).append(record)
+    if len(samples) < 2:
+        return {}
+    return {
+        metric.id: tuple(metric.score(samples[sample]) for sample in sorted(samples)) for metric in metrics
+    }
 
 
 def current_protocol(records: Sequence[UnitRecord], manifest: Manifest | None) -> str:

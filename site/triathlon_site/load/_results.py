@@ -11,7 +11,9 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._aggregate import (
     FileAggregate,
+    KeptEvidence,
     Notice,
+    SourceFile,
     aggregate,
     current_protocol,
     read_manifest,
@@ -162,14 +164,11 @@ def _read(job: _Job) -> FileAggregate:
     pages, numbers = _reader.evidence(current, job.model, job.suite)
     result = aggregate(
         entry,
-        model=job.model,
-        file=job.file,
-        sha256=file_sha256(job.path),
+        SourceFile(job.model, job.file, file_sha256(job.path)),
         records=records,
         manifest=manifest,
         notices=(*notices, *faults),
-        pages=numbers,
-        evidence=str(_reader.cache.place(job.key)),
+        evidence=KeptEvidence(str(_reader.cache.place(job.key)), numbers),
     )
     _reader.cache.put(job.key, result, pages)
     return result

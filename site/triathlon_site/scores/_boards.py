@@ -13,9 +13,6 @@ Role = Literal["headline", "baseline", "column", "unranked", "curve"]
 """baseline: the plain pass@1 that rank shifts are counted from; unranked: more is not better; curve: one
 point of a degradation curve, shown in figures only."""
 
-AVERAGED: Final = ("humaneval", "seeds", "difficult", "creative", "subtle", "combine", "tool_use")
-"""The sets of the EvoEval average: the seeds and the five semantic-altering ones (EvoEval, section 3)."""
-SEEDS: Final = ("humaneval", "seeds")
 UNRANKED: Final = ("drop",)
 """A model that solves nothing loses nothing."""
 CURVE: Final = "sustain_"
@@ -84,7 +81,7 @@ def _plan(
     for group in [plain] if together else [(suite,) for suite in plain]:
         if not group:
             continue
-        name = family if together else set_name(group[0].id) or family
+        name = family if together else group[0].id.partition("/")[2]
         columns = _evolved_columns(group) if together else _columns(group[0])
         ids = {suite.id for suite in group}
         variants = tuple(entry for entry in catalogue if entry.variant_of in ids)
@@ -128,20 +125,15 @@ def _role(metric: Metric) -> Role:
 def _evolved_columns(suites: Sequence[SuiteEntry]) -> Iterator[Column]:
     """The average over the six sets first, then each set."""
     single = [(suite, metric) for suite in suites for metric in suite.metrics if metric.headline]
-    averaged = tuple((s.id, metric) for s, metric in single if set_name(s.id) in AVERAGED)
+    averaged = tuple((s.id, metric) for s, metric in single if s.averaged)
     if averaged:
         source = "EvoEval, section 3: the mean over the seeds and five changed sets"
         yield Column("evolved:average", "Mean pass@1", source, averaged, "headline")
     for suite, metric in single:
         yield Column(
             f"{suite.id}:{metric.id}",
-            set_name(suite.id).replace("_", " "),
+            suite.set_name.replace("_", " "),
             f"{suite.title} ({metric.source})",
             ((suite.id, metric),),
-            "baseline" if set_name(suite.id) in SEEDS else "column",
+            "baseline" if suite.id == suite.seeds else "column",
         )
-
-
-def set_name(suite: str) -> str:
-    """`evolved/core-tool_use` → `tool_use`; `loop/core` → `core`."""
-    return suite.partition("/")[2].removeprefix("core-")
