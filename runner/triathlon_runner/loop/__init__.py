@@ -14,10 +14,15 @@ from triathlon_runner.loop._metrics import (
 from triathlon_runner.loop._sensitivity import Sensitivity, Shifts, changes, rank_shifts, ranks, sensitivity
 from triathlon_runner.loop._setting import PAPER_LOOPS, Setting
 from triathlon_runner.loop._suite import LoopSuite
+from triathlon_runner.loop._variants import COMPARED, ByModel, Change, Comparison, changes_of, compare
 
 __all__ = [
+    "COMPARED",
     "PAPER_LOOPS",
     "VARIANTS",
+    "ByModel",
+    "Change",
+    "Comparison",
     "Interval",
     "LoopSuite",
     "Sensitivity",
@@ -28,6 +33,8 @@ __all__ = [
     "asl_of_counts",
     "catalogue",
     "changes",
+    "changes_of",
+    "compare",
     "degradation",
     "mean_similarity",
     "metrics",

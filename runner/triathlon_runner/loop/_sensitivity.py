@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import fmean
 from typing import Literal
 
 from scipy.stats import rankdata, spearmanr
@@ -65,8 +66,8 @@ def sensitivity(baseline: Scores, variants: Mapping[str, Scores]) -> Sensitivity
     common = [model for model in baseline if all(model in scores for scores in variants.values())]
     columns = [ranks({model: scores[model] for model in common}) for scores in variants.values()]
     base = ranks({model: baseline[model] for model in common})
-    mean = {model: sum(column[model] for column in columns) / len(columns) for model in common}
-    enough = len(common) > 2 and min(len(set(base.values())), len(set(mean.values()))) > 1
+    mean = {model: fmean(column[model] for column in columns) for model in common} if columns else {}
+    enough = len(mean) > 2 and min(len(set(base.values())), len(set(mean.values()))) > 1
     rho = spearmanr(list(base.values()), list(mean.values())).statistic if enough else float("nan")
     return Sensitivity(float(rho), base, mean)
 

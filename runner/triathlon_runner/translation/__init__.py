@@ -5,17 +5,21 @@ from triathlon_runner.translation._check import LanguageCheck, check_references,
 from triathlon_runner.translation._core import core_tasks
 from triathlon_runner.translation._languages import CHAIN, STEPS
 from triathlon_runner.translation._mbxp import joined, mbxp_tasks
+from triathlon_runner.translation._steps import CURVE, LanguageStep, by_language
 from triathlon_runner.translation._suite import TranslationSuite
 from triathlon_runner.translation._task import CoreTask, MbxpTask, TranslationTask
 
 __all__ = [
     "CHAIN",
+    "CURVE",
     "STEPS",
     "CoreTask",
     "LanguageCheck",
+    "LanguageStep",
     "MbxpTask",
     "TranslationSuite",
     "TranslationTask",
+    "by_language",
     "catalogue",
     "check_references",
     "core_tasks",
