@@ -1,12 +1,13 @@
 """What is counted: pass@1 and the unbiased pass@k."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import comb
 from typing import Final
 
+from triathlon_runner.evolved._units import Unit, passed
 from triathlon_runner.metrics import Contribution, Metric
-from triathlon_runner.records import Outcome, UnitRecord
+from triathlon_runner.records import UnitRecord
 
 
 def pass_at_k_of(samples: int, correct: int, k: int) -> float:
@@ -20,16 +21,21 @@ def pass_at_k_of(samples: int, correct: int, k: int) -> float:
     return 1.0 - comb(samples - correct, k) / comb(samples, k)
 
 
+def estimates(units: Iterable[Unit], k: int) -> dict[str, float]:
+    """pass@k by task, for the tasks that have at least k samples."""
+    outcomes: dict[str, list[bool]] = defaultdict(list)
+    for unit in units:
+        outcomes[unit.task_id].append(passed(unit))
+    return {
+        task_id: pass_at_k_of(len(samples), sum(samples), k)
+        for task_id, samples in outcomes.items()
+        if len(samples) >= k
+    }
+
+
 def _contributions(k: int) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
     def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
-        outcomes: dict[str, list[bool]] = defaultdict(list)
-        for record in records:
-            outcomes[record.task_id].append(record.outcome is Outcome.PASSED)
-        return [
-            Contribution(task_id, pass_at_k_of(len(passed), sum(passed), k), 1.0)
-            for task_id, passed in outcomes.items()
-            if len(passed) >= k
-        ]
+        return [Contribution(task_id, share, 1.0) for task_id, share in estimates(records, k).items()]
 
     return contributions
 

@@ -1,5 +1,6 @@
 """What the evolved sets tell beyond one pass@1: pure functions over records or over published tables."""
 
+from triathlon_runner.evolved._units import Linked, Unit
 from triathlon_runner.evolved.analysis._board import (
     SEED,
     SEMANTIC_ALTERING,
@@ -33,6 +34,7 @@ from triathlon_runner.evolved.analysis._families import (
     sets_against_each_other,
     solved,
 )
+from triathlon_runner.evolved.analysis._measured import Measured, Results, Source, measured, source_of
 from triathlon_runner.evolved.analysis._published import (
     kind_of,
     published_board,
@@ -41,6 +43,7 @@ from triathlon_runner.evolved.analysis._published import (
 )
 from triathlon_runner.evolved.analysis._ranks import Rank, rank_shifts, ranks, top_spread
 from triathlon_runner.evolved.analysis._regions import FAR, Placed, Region, regions
+from triathlon_runner.evolved.analysis._results import read_results
 from triathlon_runner.evolved.analysis._rewording import (
     Change,
     Kind,
@@ -61,13 +64,18 @@ __all__ = [
     "Drops",
     "Family",
     "Kind",
+    "Linked",
+    "Measured",
     "Pair",
     "Paired",
     "Placed",
     "Rank",
     "Region",
+    "Results",
     "Row",
     "SameSeeds",
+    "Source",
+    "Unit",
     "against_same_seeds",
     "change",
     "change_by_kind",
@@ -79,6 +87,7 @@ __all__ = [
     "evoeval_column",
     "helped_by_tools",
     "kind_of",
+    "measured",
     "paired",
     "parents_against_children",
     "published_board",
@@ -86,10 +95,12 @@ __all__ = [
     "published_decomposition",
     "rank_shifts",
     "ranks",
+    "read_results",
     "regions",
     "relative_drop",
     "row_of",
     "sets_against_each_other",
     "solved",
+    "source_of",
     "top_spread",
 ]

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from statistics import fmean
 from typing import Final
 
-from triathlon_runner.evolved._metrics import PASS_AT_1
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.evolved._metrics import estimates
+from triathlon_runner.evolved._units import Unit
 
 SEMANTIC_ALTERING: Final = ("difficult", "creative", "subtle", "combine", "tool_use")
 SEMANTIC_PRESERVING: Final = ("verbose", "concise")
@@ -17,10 +17,10 @@ Board = Mapping[str, Row]
 """Rows by model."""
 
 
-def row_of(records: Mapping[str, Iterable[UnitRecord]]) -> dict[str, float]:
-    """One model's row from its records by set."""
-    rows = {name: list(lines) for name, lines in records.items()}
-    return {name: 100 * PASS_AT_1.score(lines) for name, lines in rows.items() if lines}
+def row_of(units: Mapping[str, Iterable[Unit]]) -> dict[str, float]:
+    """One model's row from its results by set."""
+    shares = {name: estimates(lines, 1) for name, lines in units.items()}
+    return {name: 100 * fmean(found.values()) for name, found in shares.items() if found}
 
 
 def column(board: Board, name: str) -> dict[str, float]:

@@ -1,12 +1,12 @@
 """How much less models solve of the evolved sets than of their seeds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
+from triathlon_runner.evolved._units import Linked, Unit
 from triathlon_runner.evolved.analysis._board import SEED, SEMANTIC_ALTERING, Board, evoeval_average
 from triathlon_runner.evolved.analysis._families import Family, solved
-from triathlon_runner.records import EvolvedRecord
 
 
 def relative_drop(before: float, after: float) -> float:
@@ -60,7 +60,7 @@ class SameSeeds:
     problems: int
 
 
-def against_same_seeds(parents: Sequence[EvolvedRecord], children: Sequence[EvolvedRecord]) -> SameSeeds:
+def against_same_seeds(parents: Iterable[Unit], children: Iterable[Linked]) -> SameSeeds:
     """One model's drop from the parents of a set's problems to these problems themselves.
 
     Raises:
@@ -68,7 +68,7 @@ def against_same_seeds(parents: Sequence[EvolvedRecord], children: Sequence[Evol
     """
     pairs = Family(solved(parents)).pairs(children)
     if not pairs:
-        raise ValueError("expected records of problems together with records of their parents, got no pair")
+        raise ValueError("expected results of problems together with results of their parents, got no pair")
     seeds = 100 * fmean(pair.parent for pair in pairs)
     evolved = 100 * fmean(pair.child for pair in pairs)
     return SameSeeds(seeds, evolved, relative_drop(seeds, evolved) if seeds else float("nan"), len(pairs))

@@ -1,16 +1,16 @@
 """Family links: a problem beside the problems that it was evolved from, for one model."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from scipy.stats import binomtest
 
-from triathlon_runner.records import EvolvedRecord, Outcome, UnitRecord
+from triathlon_runner.evolved._units import Linked, Unit, passed
 
 
-def solved(records: Iterable[UnitRecord]) -> dict[str, bool]:
+def solved(units: Iterable[Unit]) -> dict[str, bool]:
     """Whether the first sample of each task passed."""
-    return {record.task_id: record.outcome is Outcome.PASSED for record in records if record.sample == 0}
+    return {unit.task_id: passed(unit) for unit in units if unit.sample == 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class Family:
 
     parents: Mapping[str, bool]
 
-    def pairs(self, children: Iterable[EvolvedRecord]) -> list[Pair]:
+    def pairs(self, children: Iterable[Linked]) -> list[Pair]:
         """The children whose parents are all there; a problem without parents is its own (a seed set)."""
         found = []
-        for record in children:
-            names = record.parents or (record.task_id,)
-            if record.sample == 0 and all(name in self.parents for name in names):
+        for unit in children:
+            names = unit.parents or (unit.task_id,)
+            if unit.sample == 0 and all(name in self.parents for name in names):
                 outcomes = tuple(self.parents[name] for name in names)
-                found.append(Pair(record.task_id, record.outcome is Outcome.PASSED, outcomes))
+                found.append(Pair(unit.task_id, passed(unit), outcomes))
         return found
 
 
@@ -77,23 +77,34 @@ def paired(outcomes: Iterable[tuple[bool, bool]]) -> Paired:
     return Paired(counts[True, True], first, second, counts[False, False], p_value)
 
 
-def parents_against_children(parents: Iterable[UnitRecord], children: Iterable[EvolvedRecord]) -> Paired:
+def parents_against_children(parents: Iterable[Unit], children: Iterable[Linked]) -> Paired:
     """Solved the parent (of several: all) but not the child, and the reverse."""
     return paired((pair.parent, pair.child) for pair in Family(solved(parents)).pairs(children))
 
 
-def sets_against_each_other(first: Sequence[EvolvedRecord], second: Sequence[EvolvedRecord]) -> Paired:
-    """Two sets of one family, problem by problem: siblings, or parents and children.
+def sets_against_each_other(first: Iterable[Linked], second: Iterable[Linked]) -> Paired:
+    """Any two sets of one family, problem by problem: siblings, parents and children, wholes and parts.
 
-    A problem of `second` is compared with the problems of `first` that stem from its own parents and from no
-    others; where these do not cover all its parents, it is left out.
+    A problem is compared with those of the other set that stem from its own parents and no others, all of
+    which must be solved; where these do not cover all its parents, it is left out. Where no problem of
+    `second` is covered so, those of `first` are (a set of combined problems before one of single ones).
     """
-    by_ancestors = [(frozenset(record.parents or (record.task_id,)), record) for record in first]
-    outcomes: list[tuple[bool, bool]] = []
-    for record in second:
-        ancestors = frozenset(record.parents or (record.task_id,))
-        related = [(names, one) for names, one in by_ancestors if names <= ancestors]
-        if related and frozenset().union(*(names for names, _ in related)) == ancestors:
-            passed = all(one.outcome is Outcome.PASSED for _, one in related)
-            outcomes.append((passed, record.outcome is Outcome.PASSED))
-    return paired(outcomes)
+    one, two = list(first), list(second)
+    found = _covered(one, two) or [(left, right) for right, left in _covered(two, one)]
+    return paired(found)
+
+
+def _covered(parts: Iterable[Linked], wholes: Iterable[Linked]) -> list[tuple[bool, bool]]:
+    """For each whole whose parents the parts cover: whether these are all solved, and whether it is."""
+    by_ancestors = [(_ancestors(unit), passed(unit)) for unit in parts if unit.sample == 0]
+    found = []
+    for whole in wholes:
+        own = _ancestors(whole)
+        related = [(names, solved) for names, solved in by_ancestors if names <= own]
+        if whole.sample == 0 and frozenset[str]().union(*(names for names, _ in related)) == own:
+            found.append((all(solved for _, solved in related), passed(whole)))
+    return found
+
+
+def _ancestors(unit: Linked) -> frozenset[str]:
+    return frozenset(unit.parents or (unit.task_id,))

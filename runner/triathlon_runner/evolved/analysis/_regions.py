@@ -38,7 +38,9 @@ def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR
     models = [model for model in old if model in new]
     if len(models) < 3:
         raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
-    slope = float(theilslopes([new[m] for m in models], [old[m] for m in models])[0])
+    # Without two different old scores there is no slope to be had.
+    different = len({old[model] for model in models}) > 1
+    slope = float(theilslopes([new[m] for m in models], [old[m] for m in models])[0]) if different else 0.0
     intercept = median(new[model] - slope * old[model] for model in models)
     expected = {model: intercept + slope * old[model] for model in models}
     misses = {model: new[model] - expected[model] for model in models}

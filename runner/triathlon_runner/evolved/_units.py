@@ -1,0 +1,35 @@
+"""What scores and analyses need of a result: records have it, and so has what a site keeps of them."""
+
+from typing import Final, Protocol
+
+from triathlon_runner.records import Outcome
+
+PASSED: Final = Outcome.PASSED.value
+
+
+class Unit(Protocol):
+    """One sample of one task and how it ended."""
+
+    @property
+    def task_id(self) -> str: ...
+
+    @property
+    def sample(self) -> int: ...
+
+    @property
+    def outcome(self) -> str:
+        """An `Outcome`, or its value."""
+        ...
+
+
+class Linked(Unit, Protocol):
+    """A unit that knows what its problem was evolved from."""
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """task_ids; empty in a seed set."""
+        ...
+
+
+def passed(unit: Unit) -> bool:
+    return unit.outcome == PASSED

@@ -1,0 +1,203 @@
+"""All analyses over measured results: one object a family of sets, made of every model's units by suite."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Final, Literal, TypeVar, get_args
+
+from triathlon_runner.evolved._units import Linked
+from triathlon_runner.evolved.analysis._board import (
+    SEED,
+    SEMANTIC_ALTERING,
+    SEMANTIC_PRESERVING,
+    Board,
+    column,
+    evoeval_average,
+    evoeval_column,
+    row_of,
+)
+from triathlon_runner.evolved.analysis._composition import (
+    Composition,
+    Decomposition,
+    composition,
+    decomposition,
+)
+from triathlon_runner.evolved.analysis._drops import Drops, SameSeeds, against_same_seeds, drops
+from triathlon_runner.evolved.analysis._families import Family, Paired, sets_against_each_other, solved
+from triathlon_runner.evolved.analysis._ranks import rank_shifts
+from triathlon_runner.evolved.analysis._regions import Placed, regions
+from triathlon_runner.evolved.analysis._rewording import Change, Kind, change, change_by_kind, helped_by_tools
+
+Source = Literal["core", "official"]
+"""Whose problems: ours (`evolved/core-…`) or the official ones. Never mixed: they are different problems."""
+
+T = TypeVar("T")
+
+_SEEDS: Final[Mapping[Source, str]] = {"core": "seeds", "official": SEED}
+_OLD: Final[Mapping[Source, str]] = {"core": "seeds", "official": "humaneval-plus"}
+"""The benchmark that the evolved one is set beside (EvoEval, figure 2)."""
+_ENOUGH: Final = 3
+"""Models from which on a line through all of them says something."""
+
+Results = Mapping[str, Mapping[str, Sequence[Linked]]]
+"""Units by model and suite id: records, or what a site keeps of them."""
+
+
+def source_of(suite: str) -> tuple[Source, str] | None:
+    """`evolved/core-tool_use` → (core, tool_use); None for other disciplines and for variants (`@`)."""
+    discipline, _, name = suite.partition("/")
+    if discipline != "evolved" or "@" in name:
+        return None
+    return ("core", name.removeprefix("core-")) if name.startswith("core-") else ("official", name)
+
+
+def measured(results: Results, kinds: Mapping[str, Kind]) -> dict[Source, "Measured"]:
+    """The families that there are results of.
+
+    Args:
+        results: of any suites; those of other disciplines and variants are passed over.
+        kinds: of each model, as models.yaml has it.
+    """
+    found: dict[Source, dict[str, dict[str, Sequence[Linked]]]] = {name: {} for name in get_args(Source)}
+    for model, suites in results.items():
+        for suite, units in suites.items():
+            place = source_of(suite)
+            if place is not None and units:
+                found[place[0]].setdefault(model, {})[place[1]] = units
+    return {source: Measured(source, units, kinds) for source, units in found.items() if units}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One family of sets. Whatever cannot be said for want of results is absent, never 0."""
+
+    source: Source
+    units: Mapping[str, Mapping[str, Sequence[Linked]]]
+    """By model and set."""
+    kinds: Mapping[str, Kind]
+
+    @property
+    def seed(self) -> str:
+        """The set that the others evolved from: `seeds` or `humaneval`."""
+        return _SEEDS[self.source]
+
+    @property
+    def old(self) -> str:
+        """The set that `regions` takes for the old benchmark: `seeds` or `humaneval-plus`."""
+        return _OLD[self.source]
+
+    @cached_property
+    def board(self) -> Board:
+        """pass@1 in per cent by model and set; with several samples a task their mean."""
+        return {model: row_of(sets) for model, sets in self.units.items()}
+
+    @cached_property
+    def averages(self) -> dict[str, float]:
+        """The EvoEval average of the models that have all six sets (table 1)."""
+        return evoeval_column(self.board, self.seed)
+
+    @cached_property
+    def drops(self) -> Drops | None:
+        """Relative drops per set and overall, as section 4.1 has them: over models with all six sets."""
+        complete = [row for row in self.board.values() if evoeval_average(row, self.seed) is not None]
+        return drops(self.board, self.seed) if any(row[self.seed] > 0 for row in complete) else None
+
+    @cached_property
+    def changes(self) -> dict[str, Change]:
+        """Mean relative change from the seeds to each other set, over the models that have both."""
+        sets = dict.fromkeys(name for row in self.board.values() for name in row if name != self.seed)
+        found = ((name, change(self.board, self.seed, name)) for name in sets)
+        return {name: result for name, result in found if result is not None}
+
+    @cached_property
+    def rank_shifts(self) -> dict[str, dict[str, int]]:
+        """By set and model: rank on the seeds minus rank on the set (positive: rises)."""
+        seeds = column(self.board, self.seed)
+        return {name: rank_shifts(seeds, column(self.board, name)) for name in self.changes}
+
+    @cached_property
+    def same_seeds(self) -> dict[str, dict[str, SameSeeds]]:
+        """By set and model: the set against exactly its problems' own seeds (the paper: 22.5 % on subtle)."""
+        found = {name: self._with_seeds(_same_seeds, name) for name in self.changes}
+        return {name: models for name, models in found.items() if models}
+
+    @cached_property
+    def compositions(self) -> dict[str, dict[str, Composition]]:
+        """By set (combine, combine_naive) and model: solved by how many parents are (table 2)."""
+        found = {name: self._with_seeds(_composition, name) for name in ("combine", "combine_naive")}
+        return {name: models for name, models in found.items() if models}
+
+    @cached_property
+    def decompositions(self) -> dict[str, Decomposition]:
+        """By model: halves solved by whether their seed is (table 3)."""
+        return self._with_seeds(_decomposition, "decompose")
+
+    @cached_property
+    def helped_by_tools(self) -> dict[Kind | Literal["all"], Change]:
+        """tool_use against the same problems without helper functions (section 4.3)."""
+        return helped_by_tools(self.board, self.kinds)
+
+    @cached_property
+    def rewordings(self) -> dict[str, dict[Kind, Change]]:
+        """By set (verbose, concise, and subtle as the paper compares it) and kind of model (section 4.1)."""
+        names = (*SEMANTIC_PRESERVING, "subtle")
+        found = {name: change_by_kind(self.board, self.kinds, name, self.seed) for name in names}
+        return {name: changes for name, changes in found.items() if changes}
+
+    @cached_property
+    def regions(self) -> dict[str, Placed]:
+        """The old benchmark beside the average over the new one (figure 2); empty below three models."""
+        old = column(self.board, self.old)
+        both = old.keys() & self.averages.keys()
+        return regions(old, self.averages) if len(both) >= _ENOUGH else {}
+
+    def paired(self, model: str, first: str, second: str) -> Paired | None:
+        """Any two sets for one model: solved the one but not the other, and the reverse, with McNemar's test.
+
+        None where the model lacks one of them or no problem of the one belongs to one of the other.
+        """
+        sets = self.units.get(model, {})
+        if first not in sets or second not in sets:
+            return None
+        found = sets_against_each_other(sets[first], sets[second])
+        return found if found.n else None
+
+    def pairs(self, model: str) -> Iterator[tuple[str, str, Paired]]:
+        """Every pair of sets that can be compared for a model, the seeds first, in the paper's order."""
+        names = sorted(self.units.get(model, {}), key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
+        for first, second in combinations(names, 2):
+            found = self.paired(model, first, second)
+            if found is not None:
+                yield first, second, found
+
+    def _with_seeds(
+        self, analyse: Callable[[Sequence[Linked], Sequence[Linked]], T | None], name: str
+    ) -> dict[str, T]:
+        """What comes of each model's seeds and one of its sets, where anything does."""
+        both = {m: sets for m, sets in self.units.items() if name in sets and self.seed in sets}
+        found = {model: analyse(sets[self.seed], sets[name]) for model, sets in both.items()}
+        return {model: result for model, result in found.items() if result is not None}
+
+
+def _same_seeds(seeds: Sequence[Linked], children: Sequence[Linked]) -> SameSeeds | None:
+    linked = Family(solved(seeds)).pairs(children)
+    return against_same_seeds(seeds, children) if linked else None
+
+
+def _composition(seeds: Sequence[Linked], combined: Sequence[Linked]) -> Composition | None:
+    found = composition(seeds, combined)
+    return found if found.n else None
+
+
+def _decomposition(seeds: Sequence[Linked], halves: Sequence[Linked]) -> Decomposition | None:
+    found = decomposition(seeds, halves)
+    return found if found.n else None
+
+
+_ORDER: Final = {
+    name: place
+    for place, name in enumerate(
+        ("seeds", SEED, "humaneval-plus", *SEMANTIC_ALTERING, "tool_use-main_only", *SEMANTIC_PRESERVING)
+    )
+}
