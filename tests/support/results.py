@@ -13,7 +13,6 @@ import numpy as np
 from triathlon_runner.records import (
     AnswerRecord,
     DataSetRecord,
-    Discipline,
     EvolvedRecord,
     FailingCase,
     LoopRecord,
@@ -29,7 +28,6 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.suites import SuiteEntry
 
-LOOPS = 10
 FAULTS = (
     Outcome.FAILED,
     Outcome.FAILED,
@@ -60,6 +58,12 @@ class FakeSuite:
     open_units: int = 0
     padding: int = 0
     """Characters added to each reply, to make files as large as real ones."""
+    samples: int = 1
+
+    @property
+    def max_loops(self) -> int:
+        """M: the metrics hold one point of the degradation curve a loop."""
+        return 1 + sum(metric.id.startswith("sustain_") for metric in self.entry.metrics)
 
 
 def write_results(
@@ -122,18 +126,35 @@ def fake_records(model: FakeModel, suite: FakeSuite, seed: int = 1) -> Iterator[
     rng = np.random.default_rng(
         [seed, int.from_bytes(hashlib.sha256(f"{model.id} {suite.entry.id}".encode()).digest()[:4])]
     )
-    make = {Discipline.LOOP: _loop, Discipline.RUNTIME: _runtime, Discipline.EVOLVED: _evolved}
+    make = {LoopRecord: _loop, RuntimeRecord: _runtime, EvolvedRecord: _evolved}[suite.entry.record]
     for index in range(suite.planned or suite.tasks):
         difficulty = 3 * np.sin(index * 12.9898)
         chance = 1 / (1 + np.exp(difficulty - model.strength))
-        yield make[suite.entry.discipline](model, suite, index, float(chance), rng)
+        for sample in range(suite.samples):
+            record = make(model, suite, index, float(chance), rng)
+            yield record.model_copy(update={"sample": sample})
+
+
+def task_id(suite: str, index: int) -> str:
+    """Variants of a suite have its tasks."""
+    return f"{suite.partition('/')[2].partition('@')[0]}/{index:03d}"
+
+
+def _parents(suite: FakeSuite, index: int) -> tuple[str, ...]:
+    """Two for a combined problem, the same for the two halves of a seed."""
+    entry = suite.entry
+    if entry.seeds is None or entry.seeds == entry.id:
+        return ()
+    if entry.set_name.startswith("combine"):
+        return task_id(entry.seeds, index), task_id(entry.seeds, (index + 1) % suite.tasks)
+    return (task_id(entry.seeds, index // 2 if entry.set_name == "decompose" else index),)
 
 
 def _base(model: FakeModel, suite: FakeSuite, index: int, requests: int) -> dict[str, Any]:
     return {
         "suite": suite.entry.id,
         "model": model.id,
-        "task_id": f"{suite.entry.id.split('/')[1]}/{index:03d}",
+        "task_id": task_id(suite.entry.id, index),
         "protocol": protocol_of(suite.entry.id),
         "usage": Usage(requests=requests, input_tokens=180 * requests, output_tokens=90 * requests),
         "seconds": 0.5 * requests,
@@ -164,7 +185,7 @@ def _loop(
 ) -> LoopRecord:
     steps: list[LoopStep] = []
     prompt = f"Write a function repeat_{index} that repeats each letter of a text."
-    for loop in range(1, LOOPS + 1):
+    for loop in range(1, suite.max_loops + 1):
         passed = rng.random() < (chance if loop == 1 else model.robustness)
         outcome = Outcome.PASSED if passed else _fault(rng)
         program = _program(index, loop, suite.padding)
@@ -172,7 +193,7 @@ def _loop(
         summary = (
             f"Create repeat_{index} so that every letter appears {'several' if loop % 2 else 'many'} times."
         )
-        asks = passed and loop < LOOPS
+        asks = passed and loop < suite.max_loops
         steps.append(
             LoopStep(
                 loop=loop,
@@ -192,10 +213,10 @@ def _loop(
     return LoopRecord(
         **_base(model, suite, index, 2 * len(steps)),
         outcome=steps[-1].outcome,
-        max_loops=LOOPS,
+        max_loops=suite.max_loops,
         sustained_loops=sustained,
         loops=tuple(steps),
-        similarity=round(float(rng.random()), 2) if 1 <= sustained < LOOPS else None,
+        similarity=round(float(rng.random()), 2) if 1 <= sustained < suite.max_loops else None,
     )
 
 
@@ -249,4 +270,5 @@ def _evolved(
         reply=Reply(text=f"```python\n{program}```"),
         program=program if _verdict(outcome) else "",
         verdict=_verdict(outcome),
+        parents=_parents(suite, index),
     )

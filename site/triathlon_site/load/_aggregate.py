@@ -59,7 +59,7 @@ class FileAggregate(Strict):
     other_protocols: int
     """Lines of an earlier protocol: not counted."""
     metrics: dict[str, Parts]
-    repeats: dict[str, tuple[float, ...]] = {}
+    repeats: dict[str, tuple[float, ...]]
     """Score of each sample by metric, where tasks have several (REval repeats five times)."""
     notices: tuple[Notice, ...]
     evidence: str = ""

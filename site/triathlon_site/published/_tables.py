@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import asl_of_counts
 from triathlon_site.published._read import Published, Record, Source
 from triathlon_site.ranking import Rank, rank_draws, ranks, smallest_ranks
@@ -17,7 +18,7 @@ HUMANEVAL_TASKS: Final = 164
 CHANGED_TASKS: Final = 100
 """Problems in each semantic-altering set (EvoEval, section 3)."""
 MBPP_PLUS_TASKS: Final = 378
-AVERAGED: Final = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
+AVERAGED: Final = (analysis.SEED, *analysis.SEMANTIC_ALTERING)
 
 
 @dataclass(frozen=True, slots=True)
