@@ -2,7 +2,7 @@
 
 from triathlon_runner.translation._catalogue import catalogue, metrics
 from triathlon_runner.translation._check import LanguageCheck, check_references, report
-from triathlon_runner.translation._core import core_tasks
+from triathlon_runner.translation._core import core_task, core_tasks
 from triathlon_runner.translation._languages import CHAIN, STEPS
 from triathlon_runner.translation._mbxp import joined, mbxp_tasks
 from triathlon_runner.translation._steps import CURVE, LanguageStep, by_language
@@ -22,6 +22,7 @@ __all__ = [
     "by_language",
     "catalogue",
     "check_references",
+    "core_task",
     "core_tasks",
     "joined",
     "mbxp_tasks",

@@ -20,8 +20,17 @@ async def core_tasks(sandbox: Sandbox) -> Sequence[CoreTask]:
     Raises:
         SandboxError: a reference could not be executed.
     """
-    found = [await _task(problem, sandbox) for problem in core.problems("seeds") if _can_cross(problem)]
+    found = [await core_task(problem, sandbox) for problem in core.problems("seeds")]
     return [task for task in found if task is not None and await _survives(task, sandbox)]
+
+
+async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
+    """One problem as a task; None where its values or its comparison do not cross.
+
+    Raises:
+        SandboxError: the reference could not be executed.
+    """
+    return await _task(problem, sandbox) if _can_cross(problem) else None
 
 
 def _can_cross(problem: Problem) -> bool:

@@ -5,12 +5,14 @@ from triathlon_runner.datasets.core.checks._mutants import Mutant, mutants
 from triathlon_runner.datasets.core.checks._originality import nearest, shared_runs
 from triathlon_runner.datasets.core.checks._rules import still_findings
 from triathlon_runner.datasets.core.checks._suite import check_problem, check_problems
+from triathlon_runner.datasets.core.checks._translations import check_translations
 
 __all__ = [
     "Mutant",
     "Report",
     "check_problem",
     "check_problems",
+    "check_translations",
     "mutants",
     "nearest",
     "shared_runs",

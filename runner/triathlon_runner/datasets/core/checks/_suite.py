@@ -9,6 +9,7 @@ from triathlon_runner.datasets.core._model import CoreProblem
 from triathlon_runner.datasets.core.checks._alive import INHERITING, Report, check_alive, check_join
 from triathlon_runner.datasets.core.checks._family import family_findings
 from triathlon_runner.datasets.core.checks._rules import still_findings
+from triathlon_runner.datasets.core.checks._translations import check_translations
 from triathlon_runner.sandbox import Sandbox
 
 
@@ -23,7 +24,8 @@ async def check_problem(sandbox: Sandbox, core: CoreProblem) -> Report:
         return Report(tuple(still))
     report = await check_alive(sandbox, core)
     joined = await check_join(sandbox, core)
-    return replace(report, findings=(*still, *report.findings, *joined))
+    translated = await check_translations(sandbox, core) if core.set_name == "seeds" else []
+    return replace(report, findings=(*still, *report.findings, *joined, *translated))
 
 
 async def check_problems(sandbox: Sandbox, task_ids: Sequence[str]) -> dict[str, Report]:
