@@ -121,3 +121,6 @@ class SuiteEntry:
     """Whether it counts in the mean that stands for its discipline on such a board."""
     default_samples: int = 1
     """Samples a task under the profile `full` (REval: 5)."""
+    at_temperature: "Callable[[float], SuiteEntry] | None" = None
+    """The same suite asked at another temperature (`run --temperature`), as a suite of its own; at its own
+    temperature itself. None where the temperature is no setting of the protocol."""

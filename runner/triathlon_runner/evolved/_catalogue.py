@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from triathlon_runner.datasets import DataFile, DataStore, Problem, core, official
 from triathlon_runner.evolved import naive
-from triathlon_runner.evolved._metrics import METRICS
+from triathlon_runner.evolved._metrics import METRICS, SAMPLED_METRICS
 from triathlon_runner.evolved._suite import GREEDY, EvolvedSuite
 from triathlon_runner.evolved.analysis import SEED, SEMANTIC_ALTERING
 from triathlon_runner.prompts import load_prompts
@@ -28,145 +28,132 @@ _ABOUT: Final = {
     "concise": "the seed in fewer words",
     "decompose": "halves of a seed",
 }
-
-
+_CORE: Final = {"seeds": "the problems that the other sets evolved from", **_ABOUT}
 _IN_SEQUENCE: Final = "two problems, one after the other"
+
+Read = Callable[[DataStore], tuple[DataSetInfo, tuple[Problem, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class _OfficialSet:
+class _Set:
+    """A set of problems, before its data is read."""
+
     name: str
     title: str
-    file: DataFile
-    load: Callable[[DataStore], tuple[Problem, ...]]
+    read: Read
     inputs: Inputs = "all"
+    core: bool = False
+
+    @property
+    def family(self) -> str:
+        """What the ids of its family begin with."""
+        return "evolved/core-" if self.core else "evolved/"
+
+    @property
+    def seeds(self) -> str:
+        return "seeds" if self.core else SEED
 
 
-def _evoeval(name: official.EvoEvalSet, inputs: Inputs = "all") -> _OfficialSet:
-    title = f"EvoEval {name}: {_ABOUT[name]}"
-    return _OfficialSet(name, title, official.EVOEVAL[name], partial(_load_evoeval, name), inputs)
+def _of_file(file: DataFile, load: Callable[[DataStore], tuple[Problem, ...]]) -> Read:
+    return lambda store: (DataSetInfo(file.name, file.version, file.sha256), load(store))
 
 
-def _load_evoeval(name: official.EvoEvalSet, store: DataStore) -> tuple[Problem, ...]:
-    return official.evoeval(store, name)
+def _evoeval(name: official.EvoEvalSet, inputs: Inputs = "all") -> _Set:
+    load = partial(official.evoeval, name=name)
+    return _Set(name, f"EvoEval {name}: {_ABOUT[name]}", _of_file(official.EVOEVAL[name], load), inputs)
 
 
 def _humaneval(store: DataStore) -> tuple[Problem, ...]:
     return tuple(map(official.judged_typed, official.humaneval(store)))
 
 
+def _combine_naive(store: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:
+    file = official.HUMANEVAL_PLUS
+    sha256 = naive.pairs_sha256("humaneval", file.sha256)
+    info = DataSetInfo(f"pairs of {file.name}", file.version, sha256)
+    return info, naive.naive_problems("humaneval", _humaneval(store))
+
+
 # EvoEval's board judges HumanEval, verbose and concise on the base inputs (spec, section 3).
 _OFFICIAL: Final = (
-    _OfficialSet("humaneval", "HumanEval", official.HUMANEVAL_PLUS, _humaneval, "base"),
-    _OfficialSet("humaneval-plus", "HumanEval+", official.HUMANEVAL_PLUS, official.humaneval_plus),
+    _Set("humaneval", "HumanEval", _of_file(official.HUMANEVAL_PLUS, _humaneval), "base"),
+    _Set("humaneval-plus", "HumanEval+", _of_file(official.HUMANEVAL_PLUS, official.humaneval_plus)),
     _evoeval("difficult"),
     _evoeval("creative"),
     _evoeval("subtle"),
     _evoeval("combine"),
     _evoeval("tool_use"),
-    _OfficialSet(
+    _Set(
         "tool_use-main_only",
         f"EvoEval tool_use-main_only: {_ABOUT['tool_use-main_only']}",
-        official.EVOEVAL["tool_use"],
-        official.evoeval_main_only,
+        _of_file(official.EVOEVAL["tool_use"], official.evoeval_main_only),
     ),
     _evoeval("verbose", "base"),
     _evoeval("concise", "base"),
+    _Set("combine_naive", f"HumanEval combine_naive: {_IN_SEQUENCE}", _combine_naive),
 )
-_CORE: Final = {"seeds": "the problems that the other sets evolved from", **_ABOUT}
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """What a user may set for all suites."""
+def _core_set(name: str) -> _Set:
+    def read(_: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:
+        return DataSetInfo(f"core {name}", core.VERSION, core.sha256(name)), core.problems(name)
 
-    prompts: Path | None
-    temperature: float
-
-    def suite(
-        self, suite_id: str, data: DataSetInfo, problems: tuple[Problem, ...], inputs: Inputs
-    ) -> EvolvedSuite:
-        return EvolvedSuite(
-            id=suite_id,
-            data=data,
-            problems={problem.task_id: problem for problem in problems},
-            inputs=inputs,
-            prompts=load_prompts("evolved", self.prompts),
-            sampling=replace(GREEDY, temperature=self.temperature),
-        )
+    return _Set(name, f"Core {name}: {_CORE[name]}", read, core=True)
 
 
-def catalogue(prompts: Path | None = None, temperature: float = GREEDY.temperature) -> tuple[SuiteEntry, ...]:
-    """All suites of the discipline, ours first.
+def _core_naive(_: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:
+    sha256 = naive.pairs_sha256("core", core.sha256("seeds"))
+    info = DataSetInfo("core combine_naive", core.VERSION, sha256)
+    return info, naive.naive_problems("core", core.problems("seeds"))
+
+
+_OURS: Final = (
+    *map(_core_set, _CORE),
+    _Set("combine_naive", f"Core combine_naive: {_IN_SEQUENCE}", _core_naive, core=True),
+)
+
+
+def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
+    """All suites of the discipline, ours first; each asks for one greedy sample.
 
     Args:
         prompts: a folder whose `evolved/<name>.txt` replace our prompts.
-        temperature: above 0 with several samples a task (pass@k); the protocol says so.
     """
-    asking = _Asking(prompts, temperature)
-    ours = (_core_entry(name, about, asking) for name, about in _CORE.items())
-    others = (_official_entry(one, asking) for one in _OFFICIAL)
-    return (*ours, _core_naive_entry(asking), *others, _naive_entry(asking))
+    return tuple(_entry(one, prompts) for one in (*_OURS, *_OFFICIAL))
 
 
-def _core_entry(name: str, about: str, asking: _Asking) -> SuiteEntry:
-    def build(_: DataStore) -> EvolvedSuite:
-        data = DataSetInfo(f"core {name}", core.VERSION, core.sha256(name))
-        return asking.suite(f"evolved/core-{name}", data, core.problems(name), "all")
+def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperature) -> SuiteEntry:
+    """A set asked at a temperature; another than the paper's makes another suite."""
+    plain = f"{one.family}{one.name}"
+    warm = temperature != GREEDY.temperature
+    suite_id = f"{plain}@temperature-{temperature:g}" if warm else plain
 
-    return _entry(f"evolved/core-{name}", f"Core {name}: {about}", build, ours=True)
-
-
-def _official_entry(one: _OfficialSet, asking: _Asking) -> SuiteEntry:
     def build(store: DataStore) -> EvolvedSuite:
-        data = DataSetInfo(one.file.name, one.file.version, one.file.sha256)
-        problems = one.load(store)
+        info, problems = one.read(store)
         if one.inputs == "base":
             # Without the inputs that are never judged, the references need not run on them either.
             problems = tuple(replace(p, inputs=p.inputs[: p.base_inputs]) for p in problems)
-        return asking.suite(f"evolved/{one.name}", data, problems, one.inputs)
+        return EvolvedSuite(
+            id=suite_id,
+            data=info,
+            problems={problem.task_id: problem for problem in problems},
+            inputs=one.inputs,
+            prompts=load_prompts("evolved", prompts),
+            sampling=replace(GREEDY, temperature=temperature),
+        )
 
-    return _entry(f"evolved/{one.name}", one.title, build, ours=False)
-
-
-def _core_naive_entry(asking: _Asking) -> SuiteEntry:
-    suite_id = "evolved/core-combine_naive"
-
-    def build(_: DataStore) -> EvolvedSuite:
-        sha256 = naive.pairs_sha256("core", core.sha256("seeds"))
-        data = DataSetInfo("core combine_naive", core.VERSION, sha256)
-        return asking.suite(suite_id, data, naive.naive_problems("core", core.problems("seeds")), "all")
-
-    return _entry(suite_id, f"Core combine_naive: {_IN_SEQUENCE}", build, ours=True)
-
-
-def _naive_entry(asking: _Asking) -> SuiteEntry:
-    suite_id = "evolved/combine_naive"
-
-    def build(store: DataStore) -> EvolvedSuite:
-        file = official.HUMANEVAL_PLUS
-        problems = naive.naive_problems("humaneval", _humaneval(store))
-        sha256 = naive.pairs_sha256("humaneval", file.sha256)
-        data = DataSetInfo(f"pairs of {file.name}", file.version, sha256)
-        return asking.suite(suite_id, data, problems, "all")
-
-    return _entry(suite_id, f"HumanEval combine_naive: {_IN_SEQUENCE}", build, ours=False)
-
-
-def _entry(
-    suite_id: str, title: str, build: Callable[[DataStore], EvolvedSuite], *, ours: bool
-) -> SuiteEntry:
-    prefix, seeds = ("evolved/core-", "seeds") if ours else ("evolved/", SEED)
-    name = suite_id.removeprefix(prefix)
     return SuiteEntry(
         id=suite_id,
-        title=title,
+        title=f"{one.title} (temperature {temperature:g})" if warm else one.title,
         discipline=Discipline.EVOLVED,
-        metrics=METRICS,
+        metrics=SAMPLED_METRICS if warm else METRICS,
         record=EvolvedRecord,
         build=build,
-        core=ours,
-        set_name=name,
-        seeds=f"{prefix}{seeds}",
-        averaged=name in {seeds, *SEMANTIC_ALTERING},
+        core=one.core,
+        variant_of=plain if warm else None,
+        variant_kind="temperatures" if warm else None,
+        set_name=one.name,
+        seeds=f"{one.family}{one.seeds}",
+        averaged=one.name in {one.seeds, *SEMANTIC_ALTERING},
+        at_temperature=partial(_entry, one, prompts),
     )

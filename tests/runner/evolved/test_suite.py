@@ -6,13 +6,13 @@ import pytest
 
 from support.official_data import official_store
 from triathlon_runner import evolved
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.evolved import EvolvedSuite
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Reply, Usage, Verdict
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.suites import DataSetInfo
+from triathlon_runner.suites import DataSetInfo, SuiteEntry
 
 PROBLEM = Problem(
     task_id="set/double",
@@ -136,11 +136,27 @@ def test_protocol_covers_what_shapes_a_result() -> None:
     assert instruct["prompts"] == load_prompts("evolved").digest("solve")
 
 
-def test_temperature_is_in_the_protocol() -> None:
-    """Sampling at a temperature is another protocol than the greedy one."""
-    greedy, warm = evolved.catalogue()[0], evolved.catalogue(temperature=0.8)[0]
-    store = None
-    assert greedy.build(store).protocol("base") != warm.build(store).protocol("base")  # type: ignore[arg-type]
+def _warm(entry: SuiteEntry, temperature: float) -> SuiteEntry:
+    assert entry.at_temperature is not None
+    return entry.at_temperature(temperature)
+
+
+def test_another_temperature_is_another_suite() -> None:
+    """Sampling at a temperature has an id, a protocol and metrics of its own; at 0 it is the greedy suite."""
+    greedy = evolved.catalogue()[0]
+    warm = _warm(greedy, 0.8)
+    assert (warm.id, warm.variant_of, warm.variant_kind) == (
+        "evolved/core-seeds@temperature-0.8",
+        "evolved/core-seeds",
+        "temperatures",
+    )
+    assert _warm(greedy, 0.0).id == greedy.id
+    assert [metric.id for metric in warm.metrics[:3]] == ["pass@1", "pass@2", "pass@3"]
+    suites = [entry.build(cast(DataStore, None)) for entry in (greedy, warm, _warm(greedy, 0.2))]
+    assert [suite.id for suite in suites] == [greedy.id, warm.id, "evolved/core-seeds@temperature-0.2"]
+    for kind in ("base", "instruct"):
+        protocols = [suite.protocol(kind) for suite in suites]
+        assert [protocol["sampling"]["temperature"] for protocol in protocols] == [0.0, 0.8, 0.2]
 
 
 def test_catalogue_is_known_without_data() -> None:
