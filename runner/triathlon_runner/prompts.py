@@ -1,20 +1,38 @@
 """Prompts as data: templates in files, with a name and a hash, replaceable by a user's own.
 
 A set is the folder `prompts/` of a discipline's package, one jinja2 template a file, `<name>.txt`. A user's
-folder holds `<discipline>/<name>.txt` for the templates to replace; the others stay.
+folder (`--prompts`) holds `<discipline>/<name>.txt` for the templates to replace; the others stay.
 """
 
 import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Final
 
 from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.records import Discipline
+
+ESSENTIAL: Final = frozenset(
+    {
+        "task",
+        "code",
+        "description",
+        "prompt",
+        "program",
+        "problem",
+        "parents",
+        "first_prompt",
+        "second_prompt",
+    }
+)
+"""Values that tell one task from another: a template of ours that uses one cannot be replaced without it."""
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=False)
 
@@ -62,23 +80,76 @@ def load_prompts(discipline: str, folder: Path | None = None) -> PromptSet:
     """The prompts of a discipline, with those in `folder/<discipline>/` in place of ours.
 
     Raises:
-        UserError: the folder is not there, or holds a file that no prompt of the discipline is named after.
+        UserError: the folder is not there, or holds a template that is broken or that no prompt of the
+            discipline is named after.
     """
-    root = files("triathlon_runner") / discipline / "prompts"
-    ours = {
-        entry.name.removesuffix(".txt"): entry.read_text("utf-8")
-        for entry in root.iterdir()
-        if entry.name.endswith(".txt")
-    }
+    ours = _built_in(discipline)
     if folder is None:
         return PromptSet("built-in", ours)
     if not folder.is_dir():
         raise UserError(f"--prompts expects a folder; {str(folder)!r} is none. Give one that exists.")
-    theirs = {path.stem: path.read_text("utf-8") for path in sorted((folder / discipline).glob("*.txt"))}
-    unknown = sorted(theirs.keys() - ours.keys())
+    theirs = {path.stem: _read(path, ours) for path in sorted((folder / discipline).glob("*.txt"))}
+    return PromptSet(folder.name if theirs else "built-in", ours | theirs)
+
+
+def check_prompts(folder: Path) -> None:
+    """Reads every template of a user's folder before a model is asked.
+
+    Raises:
+        UserError: one is broken, or nothing in the folder would replace a prompt of ours.
+    """
+    replaced = [load_prompts(discipline, folder).name != "built-in" for discipline in Discipline]
+    names = ", ".join(Discipline)
+    unknown = sorted({path.parent.name for path in folder.glob("*/*.txt")} - set(Discipline))
     if unknown:
         raise UserError(
-            f"{str(folder / discipline)!r} holds {unknown[0] + '.txt'!r}, no prompt of {discipline}. "
+            f"{str(folder)!r} holds the folder {unknown[0]!r}, no discipline. Expected names: {names}."
+        )
+    if not any(replaced):
+        raise UserError(
+            f"--prompts expects templates <discipline>/<name>.txt; {str(folder)!r} holds none for {names}."
+        )
+
+
+@functools.cache
+def _built_in(discipline: str) -> Mapping[str, str]:
+    root = files("triathlon_runner") / discipline / "prompts"
+    return {
+        entry.name.removesuffix(".txt"): entry.read_text("utf-8")
+        for entry in root.iterdir()
+        if entry.name.endswith(".txt")
+    }
+
+
+def _read(path: Path, ours: Mapping[str, str]) -> str:
+    """A user's template, which may use the values that ours of its name uses.
+
+    Raises:
+        UserError: it cannot be read, does not parse, asks for another value, or lacks one that tells tasks
+            apart.
+    """
+    own = ours.get(path.stem)
+    if own is None:
+        raise UserError(
+            f"{str(path.parent)!r} holds {path.name!r}, no prompt of {path.parent.name}. "
             f"Expected names: {', '.join(sorted(ours))}."
         )
-    return PromptSet(folder.name if theirs else "built-in", ours | theirs)
+    try:
+        text = path.read_text("utf-8")
+        used = find_undeclared_variables(_ENVIRONMENT.parse(text))
+    except (OSError, UnicodeDecodeError, TemplateError) as error:
+        raise UserError(f"the prompt {str(path)!r} is no template: {error}. Mend it.") from None
+    given = find_undeclared_variables(_ENVIRONMENT.parse(own))
+    _check_values(path, used, given)
+    return text
+
+
+def _check_values(path: Path, used: Set[str], given: Set[str]) -> None:
+    if unknown := sorted(used - given):
+        may = f"it may use {', '.join(sorted(given))}" if given else "it takes no values"
+        raise UserError(f"the prompt {str(path)!r} asks for {unknown[0]!r}; {may}. Mend it.")
+    if missing := sorted(given & ESSENTIAL - used):
+        raise UserError(
+            f"the prompt {str(path)!r} lacks {{{{ {missing[0]} }}}}, so that it would ask the same of every"
+            " task. Put it in."
+        )

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.prompts import PromptSet, load_prompts
+from triathlon_runner.prompts import ESSENTIAL, PromptSet, check_prompts, load_prompts
+from triathlon_runner.records import Discipline
 
 
 def test_a_prompt_is_rendered_with_its_values() -> None:
@@ -71,3 +72,67 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_a_folder_without_this_discipline_leaves_our_prompts(tmp_path: Path) -> None:
     """Prompts for one discipline do not touch another."""
     assert load_prompts("loop", tmp_path) == load_prompts("loop")
+
+
+def template(folder: Path, name: str, text: str) -> Path:
+    """A folder of prompts with this one template."""
+    path = folder / f"{name}.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("loop/generate", "{% if task %}", r"generate\.txt' is no template: .*Mend it"),
+        ("loop/generate", "Do {{ tsak }}.", r"generate\.txt' asks for 'tsak'; it may use task\."),
+        ("loop/generate", "Write something nice.", r"generate\.txt' lacks \{\{ task \}\}"),
+        ("loop/generate", "", r"lacks \{\{ task \}\}"),
+        ("loop/summary", "{{ task }}", r"asks for 'task'; it may use code"),
+        ("loop/similarity", "{{ first_prompt }}", r"lacks \{\{ second_prompt \}\}"),
+        ("loop/attack-structured", "Do it: {{ examples }}", r"lacks \{\{ description \}\}"),
+        ("translation/translate", "Into {{ target }}", r"lacks \{\{ code \}\}"),
+        ("evolved/solve", "Solve it.", r"lacks \{\{ prompt \}\}"),
+        ("runtime/state-system", "{{ task }}", r"asks for 'task'; it takes no values"),
+        ("runtime/path-question", "Line {{ line }}?", r"lacks \{\{ program \}\}"),
+        ("lop/generate", "{{ task }}", r"the folder 'lop', no discipline. Expected names: loop, runtime"),
+    ],
+)
+def test_a_broken_set_is_refused_as_a_whole(name: str, text: str, complaint: str, tmp_path: Path) -> None:
+    """Whatever is wrong with a template is said with its file, what it may use and what to do."""
+    with pytest.raises(UserError, match=complaint):
+        check_prompts(template(tmp_path / "mine", name, text))
+
+
+def test_a_set_of_nothing_is_refused(tmp_path: Path) -> None:
+    """A folder without templates would run our prompts under the user's name for them."""
+    with pytest.raises(UserError, match="holds none for loop"):
+        check_prompts(tmp_path)
+
+
+def test_a_template_of_another_encoding_is_refused(tmp_path: Path) -> None:
+    """Bytes that are no UTF-8 name their file."""
+    folder = template(tmp_path / "mine", "loop/generate", "")
+    (folder / "loop" / "generate.txt").write_bytes(b"\xff\xfe{{ task }}")
+    with pytest.raises(UserError, match=r"generate\.txt' is no template"):
+        check_prompts(folder)
+
+
+def test_our_own_templates_make_a_good_set(tmp_path: Path) -> None:
+    """A user may begin with a copy of ours: it is accepted, and it is the same protocol."""
+    for discipline in Discipline:
+        ours = load_prompts(discipline)
+        for name, text in ours.templates.items():
+            path = tmp_path / discipline / f"{name}.txt"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert load_prompts(discipline, tmp_path).sha256 == ours.sha256
+    check_prompts(tmp_path)
+
+
+@pytest.mark.parametrize("discipline", Discipline)
+def test_every_question_of_ours_shows_its_task(discipline: Discipline) -> None:
+    """The values that tell tasks apart are known for each discipline: a set without them is noticed."""
+    texts = load_prompts(discipline).templates.values()
+    assert any(f"{{{{ {value} }}}}" in text for text in texts for value in ESSENTIAL)

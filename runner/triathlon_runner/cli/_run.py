@@ -6,6 +6,7 @@ import signal
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,6 +32,7 @@ from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.prompts import check_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     PROFILES,
@@ -54,6 +56,7 @@ class Options:
     models: list[str] | None
     suites: list[str] | None
     variants: list[str]
+    prompts: Path | None
     profile: Profile
     dry_run: bool
     folder: ResultsFolder
@@ -66,6 +69,9 @@ def run(
     suites: Names = None,
     variants: Annotated[
         str | None, typer.Option(help="Variants of the suites too: prompts, temperatures, attacks.")
+    ] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
     ] = None,
     profile: Annotated[str, typer.Option(help="How much: " + ", ".join(PROFILES) + ".")] = "quick",
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
@@ -88,6 +94,7 @@ def run(
         models=names(models),
         suites=names(suites),
         variants=names(variants) or [],
+        prompts=prompts,
         profile=PROFILES[profile].with_own(limit=limit, samples=samples),
         dry_run=dry_run,
         folder=results_folder(results),
@@ -95,6 +102,8 @@ def run(
     )
     listed.select(options.models)
     catalogue.select(options.suites, options.variants)
+    if options.prompts is not None:
+        check_prompts(options.prompts)
     raise typer.Exit(asyncio.run(_run(options, listed)))
 
 
@@ -116,6 +125,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             variants=options.variants,
             profile=options.profile,
             judge=await _judge(listed, reacher, stack, progress),
+            prompts=options.prompts,
         )
         _say_skipped(plan, screen)
         if options.dry_run:

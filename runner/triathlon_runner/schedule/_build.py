@@ -1,6 +1,7 @@
 """From names to a plan: reads the data, finds out what can run here and what is left out, with the reason."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore, DataUnavailableError
@@ -23,16 +24,18 @@ async def build_plan(
     variants: Sequence[str] = (),
     profile: Profile,
     judge: Model | None = None,
+    prompts: Path | None = None,
 ) -> Plan:
     """Everything that this run wants. A suite that the user named and that has no data is an error.
 
     Raises:
-        UserError: an unknown model or suite; DataUnavailableError for a suite that was named.
+        UserError: an unknown model or suite, a broken folder of prompts; DataUnavailableError for a suite
+            that was named.
     """
     plan = Plan()
     if profile.repeats and suites is None:
         variants = (*variants, "sampling")
-    chosen = catalogue.select(suites, variants)
+    chosen = catalogue.select(suites, variants, prompts)
     entries = [entry for entry in chosen if suites is not None or profile.takes(entry)]
     built: list[BuiltSuite] = []
     for entry in entries:

@@ -1,0 +1,238 @@
+"""The loop through the real runner and a loopback server: models and judges as they may behave."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.loop_fakes import is_summary
+from support.loop_run import SUITE, LoopRun, Write, programmer, right, until, wrong
+from support.model_server import ModelServer
+from support.server_replies import Asked
+from triathlon_runner import loop
+from triathlon_runner.errors import UserError
+from triathlon_runner.records import LoopRecord, Outcome
+from triathlon_runner.store import ResultsFolder, read_records
+
+
+async def test_a_model_that_never_fails(tmp_path: Path) -> None:
+    """Ten programs and nine sentences a task, each program executed; an ASL of 10 needs no judge."""
+    async with ModelServer(programmer(right)) as server:
+        run = LoopRun(tmp_path, server.base_url)
+        assert (await run()).exit_code == 0
+        assert server.count == 2 * 19
+    records = run.records()
+    assert [(record.sustained_loops, record.outcome) for record in records] == [(10, Outcome.PASSED)] * 2
+    assert all(step.verdict and step.verdict.passed > 5 for record in records for step in record.loops)
+    assert loop.asl(records) == loop.Interval(10.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("write", "outcome"),
+    [
+        (wrong, Outcome.FAILED),
+        (lambda problem, number: f"def {problem.entry_point}(:\n    return 1", Outcome.CRASHED),
+        (lambda problem, number: "That is best done step by step.", Outcome.NO_ANSWER),
+    ],
+)
+async def test_a_model_that_always_fails(write: Write, outcome: Outcome, tmp_path: Path) -> None:
+    """One question a task, no loop sustained, ASL 0; prose is no answer, and no program of ours either."""
+    async with ModelServer(programmer(write)) as server:
+        run = LoopRun(tmp_path, server.base_url)
+        assert (await run()).exit_code == 0
+        assert server.count == 2
+    records = run.records()
+    assert [(record.sustained_loops, record.outcome) for record in records] == [(0, outcome)] * 2
+    assert loop.asl(records) == loop.Interval(0.0, 0.0)
+
+
+async def test_a_model_that_turns_to_prose(tmp_path: Path) -> None:
+    """Prose in loop 4 ends the task there: three loops are sustained, and nothing is summarised after it."""
+    write = until(3, lambda problem, number: "I have said it all.")
+    async with ModelServer(programmer(write)) as server:
+        run = LoopRun(tmp_path, server.base_url)
+        await run()
+        assert server.count == 2 * (4 + 3)
+    assert [(r.sustained_loops, r.outcome) for r in run.records()] == [(3, Outcome.NO_ANSWER)] * 2
+
+
+async def test_a_judge_that_answers_well(tmp_path: Path) -> None:
+    """It sees prompts and programs of both sides of each failure; its number makes ASL a point."""
+    async with (
+        ModelServer(programmer(until(2, wrong))) as server,
+        ModelServer(lambda asked: "0.25") as judge,
+    ):
+        run = LoopRun(tmp_path, server.base_url, judge.base_url)
+        assert (await run()).exit_code == 0
+    questions = [asked.prompt for asked in judge.requests]
+    for record in run.records():
+        shown = [part.strip() for step in record.loops[-2:] for part in (step.prompt, step.program)]
+        assert sum(all(part in question for part in shown) for question in questions) == 1
+        assert (record.sustained_loops, record.similarity) == (2, 0.25)
+    assert loop.asl(run.records()).low == pytest.approx(2**2 * (1 + 0.25) / 2 / 10)
+    assert loop.asl(run.records()).is_point
+
+
+async def test_a_judge_that_answers_badly(tmp_path: Path) -> None:
+    """Asked again once; where no usable number comes, ASL is the interval that 0 and 1 span."""
+    said = {0: "They are quite similar, I would say 0.9.", 1: "1.5"}
+    async with (
+        ModelServer(programmer(until(2, wrong))) as server,
+        ModelServer(lambda asked: said[asked.attempt]) as judge,
+    ):
+        run = LoopRun(tmp_path, server.base_url, judge.base_url)
+        assert (await run()).exit_code == 0
+        assert judge.count == 2 * 2
+    for record in run.records():
+        assert record.similarity is None
+        assert [reply.text for reply in record.judge_replies] == list(said.values())
+    span = loop.asl(run.records())
+    assert (span.low, span.high) == pytest.approx((2 * 1 / 10, 2 * 2 / 10))
+
+
+async def test_a_judge_that_recovers(tmp_path: Path) -> None:
+    """A bad first answer and a good second one: the second counts."""
+    async with (
+        ModelServer(programmer(until(2, wrong))) as server,
+        ModelServer(lambda asked: "0.5" if asked.attempt else "half") as judge,
+    ):
+        run = LoopRun(tmp_path, server.base_url, judge.base_url)
+        await run()
+    assert [record.similarity for record in run.records()] == [0.5, 0.5]
+
+
+async def test_a_run_stopped_in_loop_6(tmp_path: Path) -> None:
+    """The next run asks only for what was in flight, and its lines are those of an undisturbed run."""
+    reached = asyncio.Event()
+
+    async def hang(asked: Asked) -> str:
+        if asked.number == 10:
+            reached.set()
+            await asyncio.sleep(60)
+        return programmer(right)(asked)
+
+    async with ModelServer(hang) as server:
+        run = LoopRun(tmp_path / "stopped", server.base_url, tasks=1)
+        first = asyncio.create_task(run())
+        await reached.wait()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        assert run.records() == []
+        assert (await run()).exit_code == 0
+        assert server.count == 11 + 9
+    async with ModelServer(programmer(right)) as server:
+        whole = LoopRun(tmp_path / "whole", server.base_url, tasks=1)
+        await whole()
+    assert _timeless(run.records()) == _timeless(whole.records())
+
+
+@pytest.mark.slow
+async def test_a_command_killed_in_loop_6(tmp_path: Path) -> None:
+    """`kill -9` loses nothing that was answered: the next run asks what was in flight and goes on."""
+    reached = asyncio.Event()
+
+    async def hang(asked: Asked) -> str:
+        if asked.number == 10:
+            reached.set()
+            await asyncio.sleep(60)
+        return programmer(right)(asked)
+
+    async with ModelServer(hang) as server:
+        killed = _command(tmp_path, server.base_url)
+        await asyncio.wait_for(reached.wait(), 60)
+        os.killpg(killed.pid, signal.SIGKILL)
+        assert await asyncio.to_thread(killed.wait) == -signal.SIGKILL
+        again = _command(tmp_path, server.base_url)
+        assert await asyncio.to_thread(again.wait) == 0
+        assert server.count == 11 + 9
+    (record,) = read_records(ResultsFolder(tmp_path / "results").lines("m", SUITE), LoopRecord)
+    assert record.sustained_loops == 10
+
+
+async def test_prompts_of_a_user(tmp_path: Path) -> None:
+    """`--prompts` reaches the model, and lines that other prompts made are kept apart, not mixed or lost."""
+    mine = tmp_path / "mine"
+    (mine / "loop").mkdir(parents=True)
+    (mine / "loop" / "generate.txt").write_text("MY WORDS\n{{ task }}\n")
+    async with ModelServer(programmer(until(1, wrong))) as server:
+        ours = LoopRun(tmp_path / "ours", server.base_url)
+        await ours()
+        assert not any("MY WORDS" in asked.prompt for asked in server.requests)
+        theirs = LoopRun(tmp_path / "theirs", server.base_url, prompts=mine)
+        asked_before = server.count
+        await theirs()
+        programs = [a.prompt for a in server.requests[asked_before:] if not is_summary(a.prompt)]
+        assert len(programs) == 4
+        assert all(text.startswith("MY WORDS\n") for text in programs)
+        assert ours.manifest().protocol != theirs.manifest().protocol
+        mixed = await LoopRun(tmp_path / "ours", server.base_url, prompts=mine)()
+    assert mixed.other_protocol == [f"m {SUITE}"]
+    assert {record.protocol for record in ours.records()} == {ours.manifest().protocol}
+
+
+async def test_broken_prompts_cost_nothing(tmp_path: Path) -> None:
+    """A set that cannot work is refused before the first question."""
+    mine = tmp_path / "mine"
+    (mine / "loop").mkdir(parents=True)
+    (mine / "loop" / "generate.txt").write_text("{{ tsak }}")
+    async with ModelServer(programmer(right)) as server:
+        with pytest.raises(UserError, match=r"generate\.txt.*'tsak'.*task"):
+            await LoopRun(tmp_path, server.base_url, prompts=mine)()
+        assert server.count == 0
+
+
+async def test_a_line_holds_the_whole_film_of_its_loops(tmp_path: Path) -> None:
+    """Every question, reply, program and verdict can be read from the line, with the input that failed."""
+    async with ModelServer(programmer(until(2, wrong))) as server:
+        run = LoopRun(tmp_path, server.base_url, tasks=1)
+        await run()
+        (record,) = run.records()
+        programs = [asked.prompt for asked in server.requests if not is_summary(asked.prompt)]
+        sentences = [asked.prompt for asked in server.requests if is_summary(asked.prompt)]
+    for step, question in zip(record.loops, programs, strict=True):
+        assert step.prompt.strip() in question
+        assert step.program.strip() in step.reply.text
+        assert step.verdict is not None
+    for step, following, question in zip(record.loops, record.loops[1:], sentences, strict=False):
+        assert step.program.strip() in question
+        assert step.summary_reply is not None
+        assert step.summary == step.summary_reply.text
+        assert step.summary in following.prompt
+    last = record.loops[-1].verdict
+    assert last is not None
+    assert last.failing is not None
+    assert last.failing.input.startswith("(")
+    assert last.failing.got == "'nonsense'"
+    assert last.failing.expected not in ("", last.failing.got)
+
+
+def _timeless(records: list[LoopRecord]) -> list[LoopRecord]:
+    return [record.model_copy(update={"seconds": 0.0}) for record in records]
+
+
+def _command(root: Path, base_url: str) -> "subprocess.Popen[bytes]":
+    """`triathlon run` as a process group of its own."""
+    models = root / "models.yaml"
+    models.write_text(
+        f"models: [{{id: m, name: M, api: {{base_url: '{base_url}', model: scripted}}}}]\n", encoding="utf-8"
+    )
+    options = ["--models-file", str(models), "--results", str(root / "results"), "--suites", SUITE]
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "from triathlon_site.cli import main; main()",
+            "run",
+            *options,
+            "--limit",
+            "1",
+        ],
+        env={**os.environ, "TRIATHLON_CACHE": str(root / "cache")},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )

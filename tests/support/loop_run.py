@@ -1,0 +1,136 @@
+"""`triathlon run` for one scripted model: registry, plan, client, cache, sandbox and results."""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from support.core_model import problems
+from support.loop_fakes import is_summary
+from support.server_replies import Asked
+from triathlon_runner.datasets import DataStore, Problem
+from triathlon_runner.endpoints import Model, ReplyCache
+from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.records import LoopRecord, Manifest
+from triathlon_runner.registry import Registry
+from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.schedule import (
+    PROFILES,
+    Conditions,
+    ConsoleProgress,
+    Reacher,
+    Runner,
+    Summary,
+    build_plan,
+)
+from triathlon_runner.store import ResultsFolder, read_records
+
+SUITE = "loop/core"
+Write = Callable[[Problem, int], str]
+"""The program for a problem in a loop, from 1; a text without `def` is prose."""
+
+
+@dataclass
+class LoopRun:
+    """One results folder and one model behind an address; every call goes on from the last."""
+
+    root: Path
+    base_url: str
+    judge_url: str | None = None
+    prompts: Path | None = None
+    suite: str = SUITE
+    tasks: int = 2
+
+    async def __call__(self, variants: Sequence[str] = ()) -> Summary:
+        """Runs what is open, as the command does."""
+        registry = self._registry()
+        progress = ConsoleProgress(Console(file=io.StringIO()))
+        async with AsyncExitStack() as stack:
+            sandbox = await stack.enter_async_context(open_sandbox(jobs=2))
+            replies = stack.enter_context(ReplyCache(self.root / "replies.sqlite"))
+            reacher = Reacher(registry, replies, self.root, progress.say)
+            grader = ProgramGrader(sandbox, self.root / "keys")
+            judge: Model | None = None
+            if registry.judge:
+                reached = await stack.enter_async_context(reacher.reach(registry.row(registry.judge)))
+                judge = reached.model
+            plan = await build_plan(
+                registry,
+                grader,
+                DataStore(cache=self.root / "data", fetch=False),
+                models=["m"],
+                suites=[self.suite],
+                variants=variants,
+                profile=PROFILES["standard"].with_own(limit=self.tasks, samples=None),
+                judge=judge,
+                prompts=self.prompts,
+            )
+            conditions = Conditions("standard", sandbox.level, "not run")
+            return await Runner(self.folder, grader, reacher, progress, conditions).run(plan)
+
+    @property
+    def folder(self) -> ResultsFolder:
+        return ResultsFolder(self.root / "results")
+
+    def records(self, suite: str | None = None) -> list[LoopRecord]:
+        """The lines that were written."""
+        return list(read_records(self.folder.lines("m", suite or self.suite), LoopRecord))
+
+    def manifest(self) -> Manifest:
+        found = self.folder.read_manifest("m", self.suite)
+        assert found is not None
+        return found
+
+    def _registry(self) -> Registry:
+        rows = {"m": self.base_url, "judge": self.judge_url}
+        content = {
+            "judge": "judge" if self.judge_url else None,
+            "models": [
+                {"id": name, "name": name, "api": {"base_url": url, "model": "scripted"}}
+                for name, url in rows.items()
+                if url
+            ],
+        }
+        return Registry.model_validate(content)
+
+
+def problem_in(text: str) -> Problem:
+    """The problem of `core` that a question is about: the last function of one that it names."""
+    names = [name for name in re.findall(r"\w+", text) if name in problems()]
+    return problems()[names[-1]]
+
+
+def programmer(write: Write) -> Callable[[Asked], str]:
+    """A model that knows `core`; its sentences say which loop comes next, so that it knows where it is."""
+
+    def say(asked: Asked) -> str:
+        problem = problem_in(asked.prompt)
+        if is_summary(asked.prompt):
+            done = re.search(r"# loop (\d+)", asked.prompt)
+            number = int(done[1]) + 1 if done else 2
+            return f"Write a Python function for loop {number}."
+        told = re.search(r"function for loop (\d+)\.", asked.prompt)
+        loop = int(told[1]) if told else 1
+        text = write(problem, loop)
+        return f"```python\n{text}\n# loop {loop}\n```" if "def " in text else text
+
+    return say
+
+
+def right(problem: Problem, _loop: int = 1) -> str:
+    """The reference: a model that never fails."""
+    return problem.reference
+
+
+def until(last: int, instead: Write) -> Write:
+    """Right up to this loop, then something else."""
+    return lambda problem, loop: right(problem) if loop <= last else instead(problem, loop)
+
+
+def wrong(problem: Problem, _loop: int = 1) -> str:
+    """A program that gives back nonsense."""
+    return f"def {problem.entry_point}(*arguments):\n    return 'nonsense'\n"
