@@ -1,5 +1,6 @@
 """Figures as static SVG: they work without JavaScript, from a file, in print, in the page's colours."""
 
+from triathlon_site.figures._bars import bars
 from triathlon_site.figures._bump import RankLine, bump
 from triathlon_site.figures._curves import Series, curves
 from triathlon_site.figures._radar import radar
@@ -13,6 +14,7 @@ __all__ = [
     "RankLine",
     "Series",
     "arrows",
+    "bars",
     "bump",
     "curves",
     "dots",

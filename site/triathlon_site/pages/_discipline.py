@@ -1,14 +1,18 @@
 """One discipline: its ranking with every column, and its figures."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from triathlon_runner.records import Discipline
+from triathlon_site.pages._evolved_sections import evolved_sections
 from triathlon_site.pages._figures import board_figures
 from triathlon_site.pages._findings import finding
+from triathlon_site.pages._loop_sections import loop_sections, translation_sections
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import BoardRow, Draft, Link, board_page, cell, part_run
+from triathlon_site.pages._runtime_sections import runtime_sections
+from triathlon_site.pages._sections import Section
 from triathlon_site.scores import Board
 
 SHOWN: Final = 5
@@ -35,10 +39,22 @@ def draft(board: Board, boards: Sequence[Board], models: Mapping[str, ModelInfo]
         "rows": rows,
         "finding": finding(board, models),
         "figures": board_figures(board, board.models[: ROWS if dotted(board) else SHOWN], models),
+        "sections": list(_sections(board, models)),
         "outcomes": [(models[model], counts) for model, counts in outcome_table(board)],
         "outcome_names": sorted({name for _, counts in outcome_table(board) for name in counts}),
     }
     return Draft(board_page(board), "discipline", context)
+
+
+def _sections(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Section]:
+    """What there is beside the ranking."""
+    makers = {
+        Discipline.LOOP: loop_sections,
+        Discipline.TRANSLATION: translation_sections,
+        Discipline.RUNTIME: runtime_sections,
+        Discipline.EVOLVED: evolved_sections,
+    }
+    return makers[board.plan.discipline](board, models)
 
 
 def dotted(board: Board) -> bool:

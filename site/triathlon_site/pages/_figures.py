@@ -1,23 +1,20 @@
 """Which figures a board has: built from its columns, for the whole board or for one model."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup
 
 from triathlon_runner.records import Discipline
-from triathlon_site.figures import DotRow, Series, curves, dots, radar
+from triathlon_site.figures import DotRow, Series, bars, curves, dots, radar
 from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._sections import Figure
 from triathlon_site.scores import Board, ColumnScores
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy", "ic")
 
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    svg: Markup
-    caption: str
+MOST_BARS: Final = 12
+"""Models whose bars fit beside each other."""
 
 
 def board_figures(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> list[Figure]:
@@ -46,8 +43,12 @@ def _dots(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -
     columns = [named[name] for name in QUESTIONS if name in named]
     titles = [column.column.title for column in columns[:-1]]
     rows = [DotRow(models[m].name, tuple(_share(column, m) for column in columns)) for m in shown]
+    title = "The four questions and incremental consistency"
+    if len(rows) <= MOST_BARS:
+        caption = "Bars: accuracy in each question, in per cent. Line: incremental consistency."
+        return Figure(bars(title, titles, "IC", rows), caption)
     return Figure(
-        dots("The four questions and incremental consistency", (*titles, "IC"), rows),
+        dots(title, (*titles, "IC"), rows),
         "Accuracy in each question, in per cent, and incremental consistency, the bar: what holds together.",
     )
 

@@ -19,6 +19,11 @@ def score(value: float | None, maximum: float) -> str:
     return f"{value:.2f}" if maximum <= 10 else f"{value:.1f}"
 
 
+def signed(value: float, maximum: float) -> str:
+    """A difference: `+1.2`, `−0.4`."""
+    return f"{'−' if value < 0 else '+'}{score(abs(value), maximum)}"
+
+
 def known_range(value: float, upper: float | None, maximum: float) -> str:
     """The score; where it is only known to lie between two ends, both."""
     low = score(value, maximum)
@@ -78,6 +83,7 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "rank": rank,
     "rank_span": rank_span,
     "shift": shift,
+    "signed": signed,
     "coefficient": coefficient,
     "count": count,
     "duration": duration,

@@ -1,11 +1,11 @@
 """The smaller tables beside the published rankings."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import sensitivity
+from triathlon_site.pages._sections import Section, plain_rows
 from triathlon_site.published import Published, PublishedBoard
 
 PROMPTS: Final = {
@@ -19,17 +19,7 @@ TEMPERATURES: Final = {"t_0.2": "0.2", "t_0.4": "0.4", "t_0.6": "0.6", "t_0.8": 
 ATTACKS: Final = {"upper": "upper case", "structured": "structured", "redundant": "redundant"}
 
 
-@dataclass(frozen=True, slots=True)
-class SideTable:
-    """A smaller published table beside a ranking."""
-
-    title: str
-    text: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def side_tables(published: Published, board: PublishedBoard) -> Iterator[SideTable]:
+def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section]:
     tables = published.tables
     if board.id == "evaloop":
         yield _variants(tables["evaloop_prompts"], PROMPTS, "Other summary prompts", "summary prompts")
@@ -75,9 +65,7 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[SideTab
         )
 
 
-def _variants(
-    rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, what: str
-) -> SideTable:
+def _variants(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, what: str) -> Section:
     base = {row["model"]: float(row["baseline"]) for row in rows}
     variants = {name: {row["model"]: float(row[name]) for row in rows} for name in names}
     found = sensitivity(base, variants)
@@ -88,17 +76,17 @@ def _variants(
     return _plain(rows, {"baseline": "baseline", **names}, title, text)
 
 
-def _drops(board: PublishedBoard) -> SideTable:
+def _drops(board: PublishedBoard) -> Section:
     found = analysis.drops(rows_of(board))
     rows = [(name.replace("_", " "), f"{drop:.1f}") for name, drop in found.per_set.items()]
     text = (
         f"Relative decrease of pass@1 from HumanEval to each set, mean over {found.models} models;"
         f" {found.overall:.1f} % over the five sets."
     )
-    return SideTable("Drop from HumanEval", text, ("set", "drop, %"), tuple(rows))
+    return Section("Drop from HumanEval", text, ("set", "drop, %"), plain_rows(rows))
 
 
-def _retold(board: PublishedBoard) -> SideTable:
+def _retold(board: PublishedBoard) -> Section:
     """What other words change, by kind of model."""
     rows = rows_of(board)
     kinds = {model: analysis.kind_of(model) for model in rows}
@@ -110,7 +98,7 @@ def _retold(board: PublishedBoard) -> SideTable:
     text = (
         "Mean relative change of pass@1 from HumanEval, for models that follow instructions and base models."
     )
-    return SideTable("The same problems in other words", text, ("set", "change, %", "models"), tuple(body))
+    return Section("The same problems in other words", text, ("set", "change, %", "models"), plain_rows(body))
 
 
 def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
@@ -118,6 +106,6 @@ def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
     return {row.name: {name: score.value for name, score in row.scores.items()} for row in board.rows}
 
 
-def _plain(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, text: str) -> SideTable:
-    body = tuple((row["model"], *(row[name] or "–" for name in names)) for row in rows)
-    return SideTable(title, text, ("model", *names.values()), body)
+def _plain(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, text: str) -> Section:
+    body = [(row["model"], *(row[name] or "–" for name in names)) for row in rows]
+    return Section(title, text, ("model", *names.values()), plain_rows(body))

@@ -3,6 +3,7 @@
 from triathlon_site.scores._boards import BoardPlan, Column, plan_boards
 from triathlon_site.scores._overall import Overall, OverallRow, overall
 from triathlon_site.scores._table import Board, ColumnScores, Score, score_board
+from triathlon_site.scores._variants import Variant, contributions, variant_differences, variants_of
 
 __all__ = [
     "Board",
@@ -12,7 +13,11 @@ __all__ = [
     "Overall",
     "OverallRow",
     "Score",
+    "Variant",
+    "contributions",
     "overall",
     "plan_boards",
     "score_board",
+    "variant_differences",
+    "variants_of",
 ]

@@ -1,7 +1,7 @@
 """The numbers of one board."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,8 @@ class Board:
     columns: tuple[ColumnScores, ...]
     files: dict[str, tuple[FileAggregate, ...]]
     """What each model's numbers come from."""
+    variants: Files = field(default_factory=dict)
+    """Suites that differ from this board's in one setting, those that somebody ran."""
 
     @property
     def headline(self) -> ColumnScores:
@@ -61,6 +63,14 @@ class Board:
     def shown(self) -> tuple[ColumnScores, ...]:
         """The columns of the table."""
         return tuple(c for c in self.columns if c.column.role != "curve" and (c.scores or c is self.headline))
+
+    def of_suite(self, suite: str) -> dict[str, FileAggregate]:
+        """By model, in the board's order; a suite of the board or one of its variants."""
+        if suite in self.variants:
+            own = self.variants[suite]
+            return {model: own[model] for model in self.models if model in own}
+        found = ((model, file) for model in self.models for file in self.files[model] if file.suite == suite)
+        return dict(found)
 
     def open_units(self, model: str) -> int:
         return sum(file.open_units for file in self.files[model])
@@ -92,19 +102,27 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
     )
     headline = next(c for c in columns if c.column == plan.headline)
     files = {model: tuple(own[model] for own in by_suite.values() if model in own) for model in models}
-    return Board(plan, _by_rank(models, headline), columns, files)
+    variants = {entry.id: own for entry in plan.variants if (own := _with_tasks(results, entry.id))}
+    return Board(plan, _by_rank(models, headline), columns, files, variants)
+
+
+def _with_tasks(results: Results, suite: str) -> dict[str, FileAggregate]:
+    return {model: file for model, file in results.of_suite(suite).items() if file.tasks}
 
 
 def _draw(parts: Sequence[tuple[str, Metric]], by_suite: Files, models: Sequence[str]) -> _Drawn:
     """The mean over the parts; nothing for no parts."""
-    samples = tuple(_sample(suite, metric, by_suite[suite], models) for suite, metric in parts)
+    samples = tuple(sample_of(suite, metric, by_suite[suite], models) for suite, metric in parts)
     if not samples:
         return _Drawn((), np.empty(0), np.empty((0, 0)))
     values = np.mean([sample.scores() for sample in samples], axis=0)
     return _Drawn(samples, values, np.mean([draw(sample) for sample in samples], axis=0))
 
 
-def _sample(suite: str, metric: Metric, files: dict[str, FileAggregate], models: Sequence[str]) -> Sample:
+def sample_of(
+    suite: str, metric: Metric, files: Mapping[str, FileAggregate], models: Sequence[str]
+) -> Sample:
+    """One metric of one suite: a row for each of `models`, zeros where it has no file."""
     own = {model: file.metrics[metric.id] for model, file in files.items()}
     clusters = sorted({cluster for parts in own.values() for cluster in parts.clusters})
     place = {cluster: position for position, cluster in enumerate(clusters)}

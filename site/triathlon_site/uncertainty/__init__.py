@@ -2,11 +2,12 @@
 
 from triathlon_site.uncertainty._bootstrap import DRAWS, Draws, Sample, draw, generator, task_weights
 from triathlon_site.uncertainty._interval import LEVEL, Interval, interval
-from triathlon_site.uncertainty._paired import holm, paired_p_values
+from triathlon_site.uncertainty._paired import Difference, holm, paired_difference, paired_p_values
 
 __all__ = [
     "DRAWS",
     "LEVEL",
+    "Difference",
     "Draws",
     "Interval",
     "Sample",
@@ -14,6 +15,7 @@ __all__ = [
     "generator",
     "holm",
     "interval",
+    "paired_difference",
     "paired_p_values",
     "task_weights",
 ]

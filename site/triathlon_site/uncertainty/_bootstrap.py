@@ -9,6 +9,7 @@ bootstrap would give a model that solves 0 of 10 tasks the interval 0 to 0.
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -58,9 +59,12 @@ def generator(*names: str) -> np.random.Generator:
     return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32).tolist())
 
 
+@lru_cache(maxsize=3)
 def task_weights(suite: str, clusters: int, draws: int = DRAWS) -> Array:
-    """Draws × clusters exponential weights, the same for every model and metric of the suite."""
-    return generator("tasks", suite).standard_exponential((draws, clusters))
+    """Draws × clusters exponential weights, the same for every model and metric of the suite; read only."""
+    weights = generator("tasks", suite).standard_exponential((draws, clusters))
+    weights.flags.writeable = False
+    return weights
 
 
 def draw(sample: Sample, draws: int = DRAWS) -> Draws:

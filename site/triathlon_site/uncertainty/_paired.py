@@ -1,6 +1,7 @@
 """Is one model really better than another? A paired bootstrap over the tasks that both have."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from triathlon_site.uncertainty._bootstrap import (
     mean_denominator,
     task_weights,
 )
+from triathlon_site.uncertainty._interval import Interval, interval
 
 
 def paired_p_values(
@@ -30,6 +32,34 @@ def paired_p_values(
     for sample in samples:
         difference += _differences(sample, leader, others, draws) / sample.maximum
     return _two_sided(difference / len(samples))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One score minus another, on the tasks that both have."""
+
+    value: float
+    interval: Interval
+    tasks: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval leaves out zero."""
+        return self.interval.low > 0 or self.interval.high < 0
+
+
+def paired_difference(sample: Sample, first: int, second: int, draws: int = DRAWS) -> Difference | None:
+    """First minus second by the paired bootstrap; None where they share no task."""
+    shared = (sample.denominators[first] > 0) & (sample.denominators[second] > 0)
+    if not shared.any():
+        return None
+    sums = [
+        sample.numerators[row][shared].sum() / sample.denominators[row][shared].sum()
+        for row in (first, second)
+    ]
+    value = sample.scale * float(sums[0] - sums[1])
+    drawn = _differences(sample, first, [second], draws)
+    return Difference(value, interval(drawn, np.array([value]))[0], int(shared.sum()))
 
 
 def _differences(sample: Sample, leader: int, others: Sequence[int], draws: int) -> Array:

@@ -1,0 +1,66 @@
+"""A board's suites beside their variants: the same tasks under one other setting."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from triathlon_runner.metrics import Contribution, Metric
+from triathlon_runner.suites import SuiteEntry
+from triathlon_site.load import FileAggregate
+from triathlon_site.scores._table import Board, sample_of
+from triathlon_site.uncertainty import Difference, Sample, paired_difference
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One setting that somebody ran."""
+
+    entry: SuiteEntry
+    plain: SuiteEntry
+    """The suite that it differs from."""
+
+    @property
+    def kind(self) -> str:
+        return self.entry.variant_kind or ""
+
+    @property
+    def title(self) -> str:
+        """`detailed` of `loop/core@prompt-detailed`; `cot` of `runtime/core@cot`."""
+        name = self.entry.id.partition("@")[2]
+        return name.partition("-")[2] if name.startswith(f"{self.kind.removesuffix('s')}-") else name
+
+
+def variants_of(board: Board, kind: str) -> list[Variant]:
+    """Of one kind, in the catalogue's order."""
+    plain = {entry.id: entry for entry in board.plan.suites}
+    return [
+        Variant(entry, plain[entry.variant_of or ""])
+        for entry in board.plan.variants
+        if entry.variant_kind == kind and entry.id in board.variants
+    ]
+
+
+def contributions(files: Mapping[str, FileAggregate], metric: str) -> dict[str, list[Contribution]]:
+    """What each model's tasks add to a metric, as the runner's comparisons take it."""
+    return {model: list(_contributions(file, metric)) for model, file in files.items()}
+
+
+def _contributions(file: FileAggregate, metric: str) -> Iterator[Contribution]:
+    parts = file.metrics[metric]
+    for cluster, *sums in zip(parts.clusters, parts.numerators, parts.denominators, strict=True):
+        yield Contribution(cluster, *sums)
+
+
+def variant_differences(board: Board, variant: Variant, metric: Metric) -> dict[str, Difference]:
+    """Variant minus plain for each model that has both, on the tasks that both have."""
+    before, after = board.of_suite(variant.plain.id), board.of_suite(variant.entry.id)
+    both = [model for model in before if model in after]
+    rows = {**{f"{m} plain": before[m] for m in both}, **{f"{m} varied": after[m] for m in both}}
+    if not both:
+        return {}
+    sample = sample_of(variant.plain.id, metric, rows, list(rows))
+    found = _each(sample, len(both))
+    return {model: one for model, one in zip(both, found, strict=True) if one}
+
+
+def _each(sample: Sample, models: int) -> Sequence[Difference | None]:
+    return [paired_difference(sample, models + row, row) for row in range(models)]
