@@ -3,10 +3,10 @@
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Any, Final
 
 from triathlon_runner.datasets import Problem
 
@@ -65,19 +65,67 @@ def contamination(problems: Sequence[Problem], parents: Iterable[Problem] = ()) 
     """
     known = {parent.task_id: _text(parent.prompt) for parent in parents}
     texts = {problem.task_id: _text(problem.prompt) for problem in problems}
-    return tuple(_report(problem, texts, known) for problem in problems)
-
-
-def _report(problem: Problem, texts: dict[str, "_Text"], parents: dict[str, "_Text"]) -> Contamination:
-    own = texts[problem.task_id]
-    with_parents = [_longest(own, parents[name], name) for name in problem.parents if name in parents]
-    others = [_longest(own, text, name) for name, text in texts.items() if name != problem.task_id]
-    return Contamination(
-        task_id=problem.task_id,
-        words=len(own.words),
-        parent=max(with_parents, key=lambda one: one.words, default=None),
-        rest=max(others, key=lambda one: one.words, default=None),
+    rest = _longest_with_any(texts)
+    return tuple(
+        Contamination(
+            task_id=problem.task_id,
+            words=len(texts[problem.task_id].words),
+            parent=_with_parents(problem, texts[problem.task_id], known),
+            rest=rest.get(problem.task_id),
+        )
+        for problem in problems
     )
+
+
+def _with_parents(problem: Problem, own: "_Text", parents: Mapping[str, "_Text"]) -> Shared | None:
+    passages = [_longest(own, parents[name], name) for name in problem.parents if name in parents]
+    return max(passages, key=lambda one: one.words, default=None)
+
+
+def _longest_with_any(texts: Mapping[str, "_Text"]) -> dict[str, Shared]:
+    """For each text its longest passage that stands in another one too; the first other one that has it.
+
+    Runs of 1, 2, 3… words in turn, as two texts that share n words share n - 1: only those that had company
+    are looked at again. Comparing each with each would take minutes for a set of a thousand.
+    """
+    found: dict[str, Shared] = {}
+    length = 1
+    runs: dict[str, list[Any]] = {name: list(text.words) for name, text in texts.items()}
+    while runs:
+        owners = _first_two_owners(runs)
+        shared = {name: place for name, own in runs.items() if (place := _place(name, own, owners))}
+        for name, (at, other) in shared.items():
+            found[name] = texts[name].passage(at, length, other)
+        numbers: dict[tuple[Any, str], int] = {}
+        runs = {
+            # A run of one word more is the number of the run so far and the word behind it.
+            name: [
+                numbers.setdefault(run, len(numbers))
+                for run in zip(runs[name], texts[name].words[length:], strict=False)
+            ]
+            for name in shared
+        }
+        length += 1
+    return found
+
+
+def _first_two_owners(runs: Mapping[str, Sequence[Any]]) -> dict[Any, tuple[str, ...]]:
+    owners: dict[Any, tuple[str, ...]] = {}
+    for name, own in runs.items():
+        for run in own:
+            known = owners.get(run, ())
+            if len(known) < 2 and name not in known:
+                owners[run] = (*known, name)
+    return owners
+
+
+def _place(name: str, own: Sequence[Any], owners: Mapping[Any, tuple[str, ...]]) -> tuple[int, str] | None:
+    """Where the first run stands that another text has too, and which text that is."""
+    for at, run in enumerate(own):
+        other = next((owner for owner in owners[run] if owner != name), None)
+        if other is not None:
+            return at, other
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +134,11 @@ class _Text:
     words: tuple[str, ...]
     places: tuple[tuple[int, int], ...]
     """Where each word stands in the text."""
+
+    def passage(self, at: int, length: int, other: str) -> Shared:
+        """So many words from the word `at` on, which another text has too."""
+        start, end = self.places[at][0], self.places[at + length - 1][1]
+        return Shared(other, length, length / len(self.words), self.text[start:end])
 
 
 def _text(prompt: str) -> _Text:
@@ -110,5 +163,4 @@ def _longest(own: _Text, other: _Text, name: str) -> Shared:
     match = matcher.find_longest_match()
     if not match.size:
         return Shared(name, 0, 0.0, "")
-    start, end = own.places[match.a][0], own.places[match.a + match.size - 1][1]
-    return Shared(name, match.size, match.size / len(own.words), own.text[start:end])
+    return own.passage(match.a, match.size, name)

@@ -10,6 +10,7 @@ from triathlon_runner.evolved.naive._pairs import (
     pairs_sha256,
     problem_hash,
     read_pairs,
+    set_hash,
     to_json,
 )
 
@@ -26,5 +27,6 @@ __all__ = [
     "pairs_sha256",
     "problem_hash",
     "read_pairs",
+    "set_hash",
     "to_json",
 ]

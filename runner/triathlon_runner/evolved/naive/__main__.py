@@ -1,6 +1,7 @@
-"""Finds the pairs again and rewrites the pair files: `python -m triathlon_runner.evolved.naive FOLDER`.
+"""Finds the pairs again and rewrites the pair files: `python -m triathlon_runner.evolved.naive --only core`.
 
-FOLDER holds the official data files. Needed after a change of our own seeds; takes minutes.
+Needed after a change of our own seeds. FOLDER holds the official data files, which HumanEval's pairs need;
+those take a minute or two.
 """
 
 import argparse
@@ -39,11 +40,14 @@ async def _main(sets: Sequence[str], store: DataStore) -> None:
 def main() -> None:
     """Reads the command line and rewrites."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--only", choices=("core", "humaneval"))
     arguments = parser.parse_args()
-    store = DataStore(cache=arguments.folder, folder=arguments.folder, fetch=False)
-    asyncio.run(_main([arguments.only] if arguments.only else ["core", "humaneval"], store))
+    sets = [arguments.only] if arguments.only else ["core", "humaneval"]
+    if arguments.folder is None and "humaneval" in sets:
+        parser.error("HumanEval's pairs need FOLDER with the official data files; or pass --only core")
+    folder = arguments.folder or Path()
+    asyncio.run(_main(sets, DataStore(cache=folder, folder=folder, fetch=False)))
 
 
 if __name__ == "__main__":

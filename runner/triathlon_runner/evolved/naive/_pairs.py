@@ -27,6 +27,8 @@ class PairsFile(BaseModel):
     """Pairs whose types match."""
     executable: int
     """Of these, pairs that execute within their contracts; the file's pairs are drawn from them."""
+    searched: str
+    """Hash of the whole set that was searched: one more problem, and there are other pairs to draw from."""
     problems: dict[str, str]
     """Hash of each problem that a pair uses: pairs of a problem that has changed since are not taken."""
     pairs: list[tuple[str, str, list[int]]]
@@ -39,13 +41,20 @@ def problem_hash(problem: Problem) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def to_json(found: Found, drawn: Sequence[NaivePair], problems: Iterable[Problem]) -> str:
+def set_hash(problems: Iterable[Problem]) -> str:
+    """Short hash of a set, whatever its order."""
+    lines = sorted(f"{problem.task_id} {problem_hash(problem)}" for problem in problems)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def to_json(found: Found, drawn: Sequence[NaivePair], problems: Sequence[Problem]) -> str:
     """The text of a pairs file, one pair a line."""
     used = {name for pair in drawn for name in (pair.first, pair.second)}
     hashes = {problem.task_id: problem_hash(problem) for problem in problems if problem.task_id in used}
     lines = ",\n".join(json.dumps([pair.first, pair.second, list(pair.dropped)]) for pair in drawn)
     return (
         f'{{"matching": {found.matching},\n"executable": {len(found.pairs)},\n'
+        f'"searched": "{set_hash(problems)}",\n'
         f'"problems": {json.dumps(hashes, indent=0)},\n"pairs": [\n{lines}\n]}}\n'
     )
 

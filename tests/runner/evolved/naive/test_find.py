@@ -1,6 +1,7 @@
 """Finding pairs by type and by executing them; the pair files."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 import pytest_asyncio
@@ -64,11 +65,20 @@ def test_draw_is_fixed_and_nested() -> None:
 
 
 def test_core_file_is_current() -> None:
-    """Every pair of the core file uses seeds as they are now (else run evolved.naive)."""
-    known = naive.read_pairs("core")
-    hashes = {seed.task_id: naive.problem_hash(seed) for seed in core.problems("seeds")}
-    assert {name: hashes.get(name) for name in known.problems} == known.problems
-    assert len(naive.naive_problems("core", core.problems("seeds"))) == len(known.pairs) == naive.CORE_PAIRS
+    """The core file was drawn from all seeds as they are now, and uses none that has changed since."""
+    known, seeds = naive.read_pairs("core"), core.problems("seeds")
+    how = "the seeds have changed: run `python -m triathlon_runner.evolved.naive --only core`"
+    assert known.searched == naive.set_hash(seeds), how
+    hashes = {seed.task_id: naive.problem_hash(seed) for seed in seeds}
+    assert {name: hashes.get(name) for name in known.problems} == known.problems, how
+    assert len(naive.naive_problems("core", seeds)) == len(known.pairs) == naive.CORE_PAIRS
+
+
+def test_one_more_problem_is_another_set() -> None:
+    """The hash of a set changes with any of its problems and not with their order."""
+    assert naive.set_hash((WORDS, COUNT)) == naive.set_hash((COUNT, WORDS))
+    assert naive.set_hash((WORDS,)) != naive.set_hash((WORDS, COUNT))
+    assert naive.set_hash((SAME,)) != naive.set_hash((replace(SAME, inputs=SAME.inputs[:2]),))
 
 
 def test_changed_problems_are_left_out() -> None:
@@ -81,7 +91,9 @@ def test_humaneval_file() -> None:
     """1,074 pairs, as in the paper, out of 3,401 that match by type and 2,355 that also execute."""
     known = naive.read_pairs("humaneval")
     assert (known.matching, known.executable, len(known.pairs)) == (3401, 2355, 1074)
-    problems = naive.naive_problems("humaneval", official.humaneval(official_store()))
+    humaneval = official.humaneval(official_store())
+    assert known.searched == naive.set_hash(humaneval)
+    problems = naive.naive_problems("humaneval", humaneval)
     assert len(problems) == 1074
     assert all(len(problem.inputs) >= 3 for problem in problems)
 
