@@ -109,6 +109,8 @@ def _put_in_front(program: str, statements: list[str]) -> str:
 
 def _demonstration(program: str, tree: ast.Module, entry_point: str) -> list[ast.stmt]:
     kept = [s for s in tree.body if isinstance(s, Function | ast.ClassDef | ast.Import | ast.ImportFrom)]
+    if len(kept) == len(tree.body):  # most programs: nothing that could be one, and nothing to look up
+        return []
     needed = {entry_point}.union(*(missing_names(segment(program, statement)) for statement in kept))
     own = {s.name for s in kept if isinstance(s, Function | ast.ClassDef)} | {entry_point} | _RUNS_THINGS
     position = max(n for n, statement in enumerate(tree.body) if entry_point in bound_names(statement))
