@@ -1,6 +1,7 @@
 """Every suite there is, in the order in which the board shows them."""
 
 import functools
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,8 +36,9 @@ def select(
     Raises:
         UserError: an id that is not in the catalogue, a kind that no suite has.
     """
+    own = [found for one in ids or () if (found := _at_temperature(one, prompts)) is not None]
     if ids is not None:
-        check_names(ids, [entry.id for entry in entries()], what="suite")
+        check_names(ids, [entry.id for entry in (*entries(), *own)], what="suite")
     kinds = sorted({entry.variant_kind for entry in entries() if entry.variant_kind is not None})
     check_names(variants, kinds, what="kind of variant")
 
@@ -45,4 +47,21 @@ def select(
             return entry.id in ids if ids is not None else entry.variant_of is None
         return ids is None or entry.variant_of in ids or entry.id in ids
 
-    return tuple(entry for entry in entries(prompts) if wanted(entry))
+    return (*(entry for entry in entries(prompts) if wanted(entry)), *own)
+
+
+def find(suite_id: str) -> SuiteEntry | None:
+    """The suite of an id, one at a temperature of the user's own too; None where there is none."""
+    known = {entry.id: entry for entry in entries()}
+    return known.get(suite_id) or _at_temperature(suite_id, None)
+
+
+def _at_temperature(suite_id: str, prompts: Path | None) -> SuiteEntry | None:
+    """`evolved/core-seeds@temperature-0.7`; None for other ids, and for suites of the catalogue itself."""
+    plain, _, text = suite_id.partition("@temperature-")
+    known = {entry.id: entry for entry in entries(prompts)}
+    if suite_id in known or plain not in known or not re.fullmatch(r"\d+(\.\d+)?", text):
+        return None
+    make = known[plain].at_temperature
+    found = make(float(text)) if make is not None else None
+    return found if found is not None and found.id == suite_id else None

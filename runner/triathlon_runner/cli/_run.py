@@ -78,6 +78,12 @@ def run(
     samples: Annotated[
         int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")
     ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be asked, ask nothing.")] = False,
     models_file: ModelsFile = Common.models_file,
     results: Results = Common.results,
@@ -95,7 +101,7 @@ def run(
         suites=names(suites),
         variants=names(variants) or [],
         prompts=prompts,
-        profile=PROFILES[profile].with_own(limit=limit, samples=samples),
+        profile=PROFILES[profile].with_own(limit=limit, samples=samples, temperature=temperature),
         dry_run=dry_run,
         folder=results_folder(results),
         data=data_store(data),

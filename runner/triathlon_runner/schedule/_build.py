@@ -6,8 +6,9 @@ from pathlib import Path
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.endpoints import Model
+from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.registry import Registry
+from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule._plan import BuiltSuite, Plan, choose, work_for
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.schedule._reach import why_not
@@ -36,7 +37,8 @@ async def build_plan(
     if profile.repeats and suites is None:
         variants = (*variants, "sampling")
     chosen = catalogue.select(suites, variants, prompts)
-    entries = [entry for entry in chosen if suites is not None or profile.takes(entry)]
+    wanted = [entry for entry in chosen if suites is not None or profile.takes(entry)]
+    entries = at_temperature(wanted, registry.select(models), registry, profile, named=suites is not None)
     built: list[BuiltSuite] = []
     for entry in entries:
         try:
@@ -55,6 +57,39 @@ async def build_plan(
         else:
             plan.skipped_models[row.id] = reason
     return plan
+
+
+def at_temperature(
+    entries: Sequence[SuiteEntry],
+    rows: Sequence[ModelRow],
+    registry: Registry,
+    profile: Profile,
+    *,
+    named: bool,
+) -> list[SuiteEntry]:
+    """The suites as the user wants them asked; of those that were not named only those that can be.
+
+    Raises:
+        UserError: a suite whose temperature cannot be set, a row that sets its own.
+    """
+    own = profile.own_temperature
+    if own is None:
+        return list(entries)
+    for row in rows:
+        set_there = registry.setting(row, "temperature")
+        if set_there is not None and set_there != own:
+            raise UserError(
+                f"{row.id!r} is asked at temperature {set_there} by models.yaml, whatever --temperature says;"
+                " remove the one or the other"
+            )
+    asked = {entry.id: profile.asked(entry) for entry in entries}
+    fixed = [suite for suite, entry in asked.items() if entry is None]
+    if named and fixed:
+        raise UserError(
+            f"expected suites of the evolved discipline with --temperature, got {fixed[0]!r}: its protocol"
+            " fixes the temperature; see `triathlon suites --variants` for those that there are"
+        )
+    return [entry for entry in asked.values() if entry is not None]
 
 
 async def _build(

@@ -26,10 +26,20 @@ class Profile:
     """The user's own number of tasks of each suite; goes before `tasks`."""
     own_samples: int | None = None
     """The user's own number of samples a task; goes before `repeats`."""
+    own_temperature: float | None = None
+    """The user's own temperature; only for suites whose protocol has one to set."""
 
-    def with_own(self, *, limit: int | None, samples: int | None) -> Self:
+    def with_own(
+        self, *, limit: int | None = None, samples: int | None = None, temperature: float | None = None
+    ) -> Self:
         """The profile with what the user set beside it."""
-        return replace(self, limit=limit, own_samples=samples)
+        return replace(self, limit=limit, own_samples=samples, own_temperature=temperature)
+
+    def asked(self, entry: SuiteEntry) -> SuiteEntry | None:
+        """The suite at the user's temperature; None where that is no setting of its protocol."""
+        if self.own_temperature is None:
+            return entry
+        return None if entry.at_temperature is None else entry.at_temperature(self.own_temperature)
 
     def takes(self, entry: SuiteEntry) -> bool:
         if self.tasks is not None and not self.tasks[entry.discipline]:
