@@ -1,87 +1,82 @@
-"""How near asking comes to the ideal, and what a request costs in CPU time.
+"""How near asking comes to the ideal, and what a request costs in CPU time, beside other harnesses' clients.
 
-    python benchmarks/endpoints.py [--seconds 10] [--slots 16 64 256]
+    python benchmarks/endpoints.py [--seconds 10] [--slots 16 64 256] [--peers PYTHON]
 
 A server in a process of its own answers every question after a fixed 100 ms, so that n slots can give
-n * 10 replies a second. Beside ours, with cache and without, the official client alone is measured in the
-same run, as its documentation uses it: its CPU limit is what stands between many slots and the ideal.
+n * 10 replies a second. `--peers` names the interpreter of an environment in which inspect_ai and
+lm-eval[api] are installed; their clients are then measured in the same run, each in a process of its own.
 """
 
 import argparse
 import asyncio
 import itertools
+import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-
-from openai import AsyncOpenAI
-
-from support.model_server import model_server_process
 from triathlon_runner.endpoints import Chat, LocalServer, Message, ReplyCache, Sampling, open_model
 
 LATENCY = 0.1
 PROMPT = "Write a function that returns the second largest number of a list.\n" * 10
-Ask = Callable[[int], Awaitable[object]]
+HERE = Path(__file__).resolve().parent / "clients"
+PEERS = ("lm_eval", "inspect_ai", "openai")
 
 
-async def measure(name: str, ask: Ask, slots: int, seconds: float) -> None:
-    """Keeps all slots busy for so long and prints a line."""
-    await asyncio.gather(*(ask(-1 - number) for number in range(slots)))  # connections are open, code is warm
-    numbers, end = itertools.count(), time.perf_counter() + seconds
-    done = 0
+async def ours(base_url: str, slots: int, count: int, cached: bool) -> dict[str, float]:
+    """The runner's own way of asking: seconds and CPU seconds."""
+    server = LocalServer(base_url, "scripted", "benchmark", "1", slots)
+    with tempfile.TemporaryDirectory() as folder:
+        opened = ReplyCache(Path(folder) / "replies.sqlite") if cached else nullcontext()
+        with opened as cache:
+            async with open_model("m", "instruct", server, cache=cache) as model:
+                numbers = itertools.count()
 
-    async def work() -> None:
-        nonlocal done
-        while time.perf_counter() < end:
-            await ask(next(numbers))
-            done += 1
+                async def work(last: int) -> None:
+                    for number in numbers:
+                        await model.ask(
+                            Chat((Message("user", f"{PROMPT}{number}"),)), Sampling(max_tokens=1024)
+                        )
+                        if number >= last:
+                            return
 
-    began, cpu = time.perf_counter(), time.process_time()
-    await asyncio.gather(*(work() for _ in range(slots)))
-    took, cpu = time.perf_counter() - began, time.process_time() - cpu
-    ideal = slots / LATENCY
-    limit = done / cpu
-    share = done / took / min(ideal, limit)
+                await asyncio.gather(*(work(0) for _ in range(slots)))  # connections are open, code is warm
+                began, cpu = time.perf_counter(), time.process_time()
+                await asyncio.gather(*(work(count) for _ in range(slots)))
+                return {"seconds": time.perf_counter() - began, "cpu": time.process_time() - cpu}
+
+
+def peer(python: Path, name: str, base_url: str, slots: int, count: int) -> dict[str, float]:
+    """The same by another harness' client, in its environment."""
+    command = [str(python), str(HERE / "peers.py"), name, base_url, str(slots), str(count)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    measured: dict[str, float] = json.loads(output.splitlines()[-1])
+    return measured
+
+
+def show(name: str, slots: int, count: int, measured: dict[str, float]) -> None:
+    """Prints a line."""
+    rate, limit, ideal = count / measured["seconds"], count / measured["cpu"], slots / LATENCY
     print(
-        f"{name:<28} {slots:>5} {done / took:>9.0f} {ideal:>7.0f} {done / took / ideal:>7.1%}"
-        f" {limit:>10.0f} {share:>10.1%} {cpu / took:>6.0%}",
+        f"{name:<18} {slots:>5} {rate:>9.0f} {ideal:>7.0f} {rate / ideal:>7.1%} {limit:>12.0f}"
+        f" {rate / min(ideal, limit):>10.1%} {measured['cpu'] / measured['seconds']:>6.0%}",
         flush=True,
     )
 
 
-async def ours(base_url: str, slots: int, seconds: float, cached: bool) -> None:
-    """The runner's own way of asking."""
-    server = LocalServer(base_url, "scripted", "benchmark", "1", slots)
-    with tempfile.TemporaryDirectory() as folder, ReplyCache(Path(folder) / "replies.sqlite") as cache:
-        async with open_model("m", "instruct", server, cache=cache if cached else None) as model:
-
-            async def ask(number: int) -> object:
-                prompt = Chat((Message("user", f"{PROMPT}{number}"),))
-                return await model.ask(prompt, Sampling(max_tokens=1024))
-
-            await measure("ours, with cache" if cached else "ours", ask, slots, seconds)
-
-
-async def official(base_url: str, slots: int, seconds: float) -> None:
-    """The official client as its documentation uses it."""
-    async with AsyncOpenAI(base_url=base_url, api_key="none", max_retries=0) as client:
-
-        async def ask(number: int) -> object:
-            reply = await client.chat.completions.create(
-                model="scripted",
-                messages=[{"role": "user", "content": f"{PROMPT}{number}"}],
-                max_tokens=1024,
-                temperature=0,
-                top_p=1,
-            )
-            return reply.choices[0].message.content
-
-        await measure("official client", ask, slots, seconds)
+@contextmanager
+def fixed_server() -> Iterator[str]:
+    """The base URL of a server that answers after the fixed time."""
+    command = [sys.executable, str(HERE / "server.py"), str(LATENCY)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
 
 
 def main() -> None:
@@ -89,20 +84,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=10.0, help="length of each measurement")
+    parser.add_argument("--seconds", type=float, default=10.0, help="length of each measurement at the ideal")
     parser.add_argument("--slots", type=int, nargs="+", default=[16, 64, 256])
+    parser.add_argument("--peers", type=Path, help="interpreter of an environment with the other clients")
     arguments = parser.parse_args()
-    print(
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before; replies after {LATENCY * 1000:.0f} ms"
-    )
-    print("limit: requests per second of CPU time; of limit: throughput against the lower of ideal and limit")
-    header = f"{'client':<28} {'slots':>5} {'replies/s':>9} {'ideal':>7} {'share':>7}"
-    print(f"{header} {'CPU limit':>10} {'of lower':>10} {'core':>6}")
-    with model_server_process("support.server_scripts:echo", "--latency", str(LATENCY)) as base_url:
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; replies after {LATENCY * 1000:.0f} ms")
+    print("of lower: throughput against the lower of the ideal and what one core allows")
+    header = f"{'client':<18} {'slots':>5} {'replies/s':>9} {'ideal':>7} {'share':>7}"
+    print(f"{header} {'per CPU s':>12} {'of lower':>10} {'core':>6}")
+    with fixed_server() as base_url:
         for slots in arguments.slots:
-            asyncio.run(ours(base_url, slots, arguments.seconds, cached=False))
-            asyncio.run(ours(base_url, slots, arguments.seconds, cached=True))
-            asyncio.run(official(base_url, slots, arguments.seconds))
+            count = round(arguments.seconds * slots / LATENCY)
+            show("ours", slots, count, asyncio.run(ours(base_url, slots, count, cached=False)))
+            show("ours, with cache", slots, count, asyncio.run(ours(base_url, slots, count, cached=True)))
+            for name in PEERS if arguments.peers else ():
+                show(name, slots, count, peer(arguments.peers, name, base_url, slots, count))
 
 
 if __name__ == "__main__":

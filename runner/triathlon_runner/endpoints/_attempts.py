@@ -2,8 +2,7 @@
 
 import asyncio
 import random
-
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
+import time
 
 from triathlon_runner.endpoints._errors import NullContent, Retryable, Throttled
 from triathlon_runner.endpoints._limits import Limits
@@ -13,31 +12,40 @@ _NULLS_BELIEVED = 3
 
 
 class Budget:
-    """What one question may cost; tenacity asks it after each failed try."""
+    """What one question may cost."""
+
+    __slots__ = ("_began", "_failed", "_limits", "_nulls", "_throttled")
 
     def __init__(self, limits: Limits) -> None:
         """Nothing is spent yet."""
         self._limits = limits
+        self._began: float | None = None
         self._failed = self._throttled = self._nulls = 0
 
-    def attempts(self) -> AsyncRetrying:
-        """Iterate over it and put each try into `with attempt:`; the last error comes out as it is."""
-        return AsyncRetrying(
-            sleep=asyncio.sleep,
-            retry=retry_if_exception_type(Retryable),
-            stop=self._is_spent,
-            wait=self._wait,
-            reraise=True,
-        )
+    def begin(self) -> None:
+        """A try starts now; the first starts the clock, so that queueing takes nothing from the time."""
+        if self._began is None:
+            self._began = time.monotonic()
+
+    async def after(self, error: Retryable) -> None:
+        """Counts a failed try and waits until the next; after a 429 the gate makes everybody wait instead.
+
+        Raises:
+            Retryable: the error itself, where that try was the last.
+        """
+        if self._spends(error):
+            raise error
+        if not isinstance(error, Throttled):
+            longest = min(self._limits.longest_wait, self._limits.first_wait * 2.0 ** (self._failed - 1))
+            await asyncio.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311  no secret hangs on it
 
     @property
     def believes_null(self) -> bool:
         """Whether the last replies were without content so often that the model means it."""
         return self._nulls >= _NULLS_BELIEVED
 
-    def _is_spent(self, state: RetryCallState) -> bool:
-        """Whether the try that just failed was the last."""
-        error = _error(state)
+    def _spends(self, error: Retryable) -> bool:
+        """Counts the failed try; whether nothing is left for another."""
         if isinstance(error, Throttled):
             self._throttled += 1
         else:
@@ -47,16 +55,5 @@ class Budget:
             self._failed >= self._limits.attempts
             or self._throttled >= self._limits.throttled_attempts
             or self.believes_null
-            or (state.seconds_since_start or 0.0) >= self._limits.total_seconds
+            or (self._began is not None and time.monotonic() - self._began >= self._limits.total_seconds)
         )
-
-    def _wait(self, state: RetryCallState) -> float:
-        """Seconds until the next try; after a 429 the gate makes everybody wait instead."""
-        if isinstance(_error(state), Throttled):
-            return 0.0
-        longest = min(self._limits.longest_wait, self._limits.first_wait * 2.0 ** (self._failed - 1))
-        return longest * random.uniform(0.5, 1.0)  # noqa: S311  no secret hangs on it
-
-
-def _error(state: RetryCallState) -> BaseException | None:
-    return state.outcome.exception() if state.outcome is not None else None

@@ -19,10 +19,10 @@ from triathlon_runner.records import Finish, Reply, Usage
 GIBIBYTE = 2**30
 
 
-def reply_key(question: Mapping[str, Any]) -> bytes:
-    """The key of everything that shaped a reply."""
+def reply_key(question: Mapping[str, Any], body: bytes = b"{}") -> bytes:
+    """The key of everything that shaped a reply: what is around the request, and its body as sorted JSON."""
     text = json.dumps(question, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return hashlib.sha256(b'{"body":%b,%b' % (body, text.encode("utf-8", "surrogatepass")[1:])).digest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,18 +60,21 @@ class Endpoint:
 
     async def _ask(self, question: Question) -> Answer:
         estimate, budget = question.estimate_tokens(), Budget(self._limits)
-        async with self._gate.ticket(estimate) as ticket:
+        ticket = self._gate.ticket(estimate)
+        while True:
             try:
-                async for attempt in budget.attempts():
-                    with attempt:
-                        async with ticket.slot():
-                            return await self._try(question, estimate)
+                async with ticket:
+                    budget.begin()
+                    return await self._try(question, estimate)
+            except Retryable as error:
+                failed = error
+            try:
+                await budget.after(failed)
             except NullContent as null:
-                if budget.believes_null:
-                    self._stats.oddities["no content, several times: taken for an empty reply"] += 1
-                    return null.answer
-                raise
-        raise AssertionError("the attempts end with an answer or an error")
+                if not budget.believes_null:
+                    raise
+                self._stats.oddities["no content, several times: taken for an empty reply"] += 1
+                return null.answer
 
     async def _try(self, question: Question, estimate: int) -> Answer:
         sent_at, started = self._gate.now(), time.perf_counter()
@@ -94,7 +97,7 @@ class Endpoint:
         return answer
 
     async def _exchange(self, question: Question) -> tuple[Parsed, Mapping[str, str]]:
-        status, raw, headers = await self._post(question.path, question.body)
+        status, raw, headers = await self._post(question.path, question.payload)
         raw = self._secrets.scrub_bytes(raw)
         if status == 200:
             return parse(raw, headers, self._config, question), headers
@@ -115,5 +118,7 @@ class Endpoint:
 
     def _answer(self, parsed: Parsed, seconds: float) -> Answer:
         scrub, reply = self._secrets.scrub, parsed.reply  # once more: JSON can spell a key in many ways
-        scrubbed = Reply(text=scrub(reply.text), reasoning=scrub(reply.reasoning), finish=reply.finish)
-        return Answer(scrubbed, parsed.usage, seconds, scrub(parsed.served_model))
+        text, reasoning = scrub(reply.text), scrub(reply.reasoning)
+        if (text, reasoning) != (reply.text, reply.reasoning):
+            reply = Reply(text=text, reasoning=reasoning, finish=reply.finish)
+        return Answer(reply, parsed.usage, seconds, scrub(parsed.served_model))

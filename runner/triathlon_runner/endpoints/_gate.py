@@ -4,8 +4,6 @@ import asyncio
 import heapq
 import itertools
 import random
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from types import TracebackType
 
 from triathlon_runner.endpoints._breaker import Breaker
@@ -154,41 +152,23 @@ class Gate:
 
 
 class Ticket:
-    """One question's place in the queue, kept while it is tried again.
+    """One question's place in the queue, kept while it is tried again; `async with` it around each try."""
 
-    `async with ticket` waits for the first slot, so that queueing takes nothing from the time that the tries
-    may take; `async with ticket.slot()` goes around each try.
-    """
+    __slots__ = ("_gate", "_order", "_tokens")
 
     def __init__(self, gate: Gate, order: int, tokens: int) -> None:
         """Made by `Gate.ticket`."""
         self._gate, self._order, self._tokens = gate, order, tokens
-        self._held = False
 
-    async def __aenter__(self) -> "Ticket":
-        await self._take()
-        return self
+    async def __aenter__(self) -> None:
+        """Waits until one request may be sent.
+
+        Raises:
+            ModelUnavailableError: the model was stopped.
+        """
+        await self._gate.enter(self._order, self._tokens)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._give_back()
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """Waits until one request may be sent, and gives the slot back after it."""
-        if not self._held:
-            await self._take()
-        try:
-            yield
-        finally:
-            self._give_back()
-
-    async def _take(self) -> None:
-        await self._gate.enter(self._order, self._tokens)
-        self._held = True
-
-    def _give_back(self) -> None:
-        if self._held:
-            self._held = False
-            self._gate.leave()
+        self._gate.leave()

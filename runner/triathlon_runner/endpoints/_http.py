@@ -1,7 +1,7 @@
 """What passes between an endpoint and the client library, which is imported only when a model is opened."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class HttpReply(NamedTuple):
@@ -12,5 +12,5 @@ class HttpReply(NamedTuple):
     headers: Mapping[str, str]
 
 
-Post = Callable[[str, Mapping[str, Any]], Awaitable[HttpReply]]
-"""Sends a body to a path. Raises `Unreachable` where no whole reply comes."""
+Post = Callable[[str, bytes], Awaitable[HttpReply]]
+"""Sends a JSON body to a path. Raises `Unreachable` where no whole reply comes."""

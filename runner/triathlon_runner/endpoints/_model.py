@@ -60,8 +60,8 @@ class OpenAIModel:
         """
         question = make_question(self._config, prompt, sampling)
         repeat = 0 if question.repeatable else sample
-        shape = {"path": question.path, "body": question.body, "stop": question.stop}
-        key = reply_key({**self._identity, **shape, "sample": repeat, "turn": prompt.turn})
+        shape = {"path": question.path, "stop": question.stop, "sample": repeat, "turn": prompt.turn}
+        key = reply_key({**self._identity, **shape}, question.payload)
         while True:
             if self._cache is not None and (known := self._cache.get(key)) is not None:
                 self.stats.from_cache += 1

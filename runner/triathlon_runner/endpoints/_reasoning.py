@@ -16,6 +16,8 @@ def split_reasoning(text: str) -> tuple[str, str]:
     opening tag into the prompt), every tagged block that begins a line, and all from an opening tag that is
     never closed.
     """
+    if "<" not in text and "◁" not in text:
+        return text, ""
     reasoning: list[str] = []
     answer = text
     first_close, first_open = _ANY_CLOSE.search(answer), _OPEN.search(answer)

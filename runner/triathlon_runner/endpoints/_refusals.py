@@ -118,6 +118,12 @@ def judge_failure(failure: HttpFailure, config: ApiConfig) -> Finish:
 
 def _stop_model(failure: HttpFailure, config: ApiConfig, said: str) -> None:
     status = failure.status
+    if 300 <= status < 400:
+        target = failure.headers.get("location", "another address")
+        raise ModelUnavailableError(
+            f"{config.base_url!r} redirects ({status}) to {target!r}: keys go only where the row says;"
+            " set base_url to the address that answers"
+        )
     if status == 401:
         where = f"the key in ${config.key_env}" if config.key_env else "a request without a key (no key_env)"
         raise ModelUnavailableError(f"{where} was not accepted (401): {said}")

@@ -1,5 +1,7 @@
 """From a question to the body of a request."""
 
+import functools
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +10,10 @@ from triathlon_runner.endpoints._config import ApiConfig
 
 _CHARACTERS_A_TOKEN = 3
 """For pacing by tokens a minute only, before the server has counted; code has fewer than prose."""
+_TO_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """One question, ready to be sent."""
 
@@ -20,6 +23,15 @@ class Question:
     max_tokens: int
     repeatable: bool
     """Greedy: repeats are the same question."""
+
+    @functools.cached_property
+    def payload(self) -> bytes:
+        """The body as it is sent and as the cache knows it: sorted, and a lone surrogate as an escape."""
+        text = _TO_JSON(self.body)
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            return json.dumps(self.body, sort_keys=True, separators=(",", ":")).encode()
 
     @property
     def is_chat(self) -> bool:

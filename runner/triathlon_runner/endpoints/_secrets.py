@@ -24,7 +24,12 @@ class Secrets:
             names = ", ".join(f"${name}" for name in missing)
             raise UserError(f"Expected the environment to hold {names} for {config.model!r}: not set.")
         self._key = environment[config.key_env].strip() if config.key_env else ""
-        self._headers = {name: environment[variable] for name, variable in config.secret_headers.items()}
+        self._headers = {
+            name: environment[variable].strip() for name, variable in config.secret_headers.items()
+        }
+        for name in (config.key_env, *config.secret_headers.values()):
+            if name is not None and not environment[name].strip().isprintable():
+                raise UserError(f"Expected one line of text in ${name} for {config.model!r}, got several.")
         self._values = tuple(value for value in (self._key, *self._headers.values()) if len(value) > 3)
 
     def __repr__(self) -> str:

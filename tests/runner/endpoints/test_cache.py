@@ -41,18 +41,18 @@ async def test_gives_back_what_was_put(tmp_path: Path) -> None:
         assert cache.get(key(2)) is None
 
 
-@pytest.mark.parametrize("change", ["provider", "model", "revision", "body", "sample", "turn"])
+@pytest.mark.parametrize("change", ["provider", "model", "revision", "sample", "turn"])
 def test_key_covers_everything(change: str) -> None:
     """Whatever shaped a reply is part of its key; the order in which it is named is not."""
     question = {
         "provider": "a",
         "model": "m",
         "revision": "",
-        "body": {"t": 0, "s": 1},
         "sample": 0,
         "turn": 0,
     }
     assert reply_key({**question, change: "other"}) != reply_key(question)
+    assert reply_key(question, b'{"temperature":0}') != reply_key(question, b'{"temperature":1}')
     assert reply_key(dict(reversed(question.items()))) == reply_key(question)
 
 

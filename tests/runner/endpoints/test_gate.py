@@ -18,7 +18,7 @@ def make(slots: int, limits: Limits | None = None, rpm: int | None = None) -> tu
 
 @asynccontextmanager
 async def passing(gate: Gate) -> AsyncIterator[None]:
-    async with gate.ticket(1) as ticket, ticket.slot():
+    async with gate.ticket(1):
         yield
 
 
@@ -44,11 +44,11 @@ async def test_first_come_first_served_also_when_tried_again() -> None:
     order: list[str] = []
 
     async def ask(name: str, tries: int) -> None:
-        async with gate.ticket(1) as ticket:
-            for number in range(tries):
-                async with ticket.slot():
-                    order.append(f"{name}{number}")
-                    await asyncio.sleep(0)
+        ticket = gate.ticket(1)
+        for number in range(tries):
+            async with ticket:
+                order.append(f"{name}{number}")
+                await asyncio.sleep(0)
 
     await asyncio.gather(ask("a", 2), ask("b", 2), ask("c", 1))
     assert order.index("a1") < order.index("c0")
@@ -86,10 +86,9 @@ async def test_cancelled_between_two_tries() -> None:
     gate, stats = make(1)
 
     async def ask() -> None:
-        async with gate.ticket(1) as ticket:
-            async with ticket.slot():
-                pass
-            await asyncio.sleep(10)
+        async with gate.ticket(1):
+            pass
+        await asyncio.sleep(10)
 
     asker = asyncio.create_task(ask())
     await asyncio.sleep(0.01)
