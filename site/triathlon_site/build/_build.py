@@ -13,6 +13,7 @@ from pathlib import Path
 import platformdirs
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.records import Discipline
 from triathlon_runner.registry import Registry
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build._evidence import EvidencePages, evidence_files
@@ -124,12 +125,14 @@ def _catalogue() -> Sequence[SuiteEntry]:
 def _overalls(boards: Sequence[Board]) -> dict[str, Overall]:
     families = ("core", "official")
     by_family = {f: [board for board in boards if board.plan.family == f] for f in families}
-    return {family: overall(_first_of_each(own)) for family, own in by_family.items() if own}
+    firsts = {family: _first_of_each(own) for family, own in by_family.items()}
+    return {family: overall(own) for family, own in firsts.items() if own}
 
 
 def _first_of_each(boards: Sequence[Board]) -> list[Board]:
-    """The first board of each discipline stands for it."""
-    return list({board.plan.discipline: board for board in reversed(boards)}.values())[::-1]
+    """The first board of each discipline stands for it; a translation loop is a kind of loop."""
+    own = [board for board in boards if board.plan.discipline != Discipline.TRANSLATION]
+    return list({board.plan.discipline: board for board in reversed(own)}.values())[::-1]
 
 
 def _date(results: Results) -> str:

@@ -3,6 +3,7 @@
 from triathlon_site.figures._bars import bars
 from triathlon_site.figures._bump import RankLine, bump
 from triathlon_site.figures._curves import Series, curves
+from triathlon_site.figures._grid import grid
 from triathlon_site.figures._radar import radar
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Point, scatter
@@ -18,6 +19,7 @@ __all__ = [
     "bump",
     "curves",
     "dots",
+    "grid",
     "radar",
     "scatter",
     "strip",

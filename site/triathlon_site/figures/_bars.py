@@ -9,7 +9,7 @@ from triathlon_site.figures._curves import shorten
 from triathlon_site.figures._rows import DotRow
 from triathlon_site.figures._svg import number, path, svg, tag
 
-LEFT: Final = 36
+LEFT: Final = 80
 TOP: Final = 34
 PLOT: Final = 220
 FOOT: Final = 96
@@ -59,7 +59,7 @@ def _group(row: DotRow, x: float, group: float) -> Markup:
     middle, base = x + (group - GAP) / 2, TOP + PLOT + 12
     turned = f"rotate(-38 {number(middle)} {base})"
     name = tag(
-        "text", tag("title", row.name), shorten(row.name, 18), x=middle, y=base, text_anchor="end",
+        "text", tag("title", row.name), shorten(row.name, 16), x=middle, y=base, text_anchor="end",
         transform=turned,
     )  # fmt: skip
     return tag("g", *marks, name)

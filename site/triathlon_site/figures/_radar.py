@@ -12,7 +12,7 @@ WIDTH, HEIGHT, RADIUS = 560, 340, 120
 
 
 def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
-    """Nothing for fewer than three axes: there is no area to compare."""
+    """Nothing for fewer than three axes: there is no area to compare. Muted shapes are grey."""
     if len(axes) < 3 or not series:
         return Markup("")
     grid = [_ring(len(axes), share) for share in (0.25, 0.5, 0.75, 1.0)]
@@ -20,12 +20,11 @@ def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
         tag("path", class_="grid", d=path([_at(0, 0, 1), _at(i, 1, len(axes))])) for i in range(len(axes))
     ]
     names = [_axis_name(name, position, len(axes)) for position, name in enumerate(axes)]
-    shapes = [_shape(line, colour) for colour, line in enumerate(series[:PALETTE])]
-    legend = (
-        [_legend(line.name, colour) for colour, line in enumerate(series[:PALETTE])]
-        if len(series) > 1
-        else []
-    )
+    classes = [f"c{place}" if not line.muted else "other" for place, line in enumerate(series[:PALETTE])]
+    lines = list(zip(series, classes, strict=False))
+    shapes = [_shape(line, colour) for line, colour in reversed(lines)]
+    legend = [_legend(line.name, colour, row) for row, (line, colour) in enumerate(lines)]
+    legend = legend if len(series) > 1 else []
     height = HEIGHT + 18 * len(legend)
     return svg(WIDTH, height, title, *grid, *spokes, *shapes, *names, *legend)
 
@@ -45,16 +44,16 @@ def _axis_name(name: str, position: int, axes: int) -> Markup:
     return tag("text", name, class_="tick", x=x, y=y + 4, text_anchor=anchor)
 
 
-def _shape(line: Series, colour: int) -> Markup:
+def _shape(line: Series, colour: str) -> Markup:
     points = [_at(i, max(0.0, value) / 100, len(line.values)) for i, value in enumerate(line.values)]
-    return tag("path", class_=f"area c{colour}", d=path(points, closed=True))
+    return tag("path", class_=f"area {colour}", d=path(points, closed=True))
 
 
-def _legend(name: str, colour: int) -> Markup:
-    y = float(HEIGHT + 18 * colour)
+def _legend(name: str, colour: str, row: int) -> Markup:
+    y = float(HEIGHT + 18 * row)
     return tag(
         "g",
         tag("path", class_="line", d=path([(WIDTH / 2 - 90, y), (WIDTH / 2 - 66, y)])),
         tag("text", shorten(name, 32), x=WIDTH / 2 - 58, y=y + 4),
-        class_=f"c{colour}",
+        class_=colour,
     )

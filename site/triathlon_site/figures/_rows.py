@@ -73,13 +73,14 @@ def _named(name: str, position: int, mark: Markup) -> Markup:
 
 
 def _mark(series: int, x: float, y: float) -> Markup:
-    """Circle, square, diamond, triangle, bar: told apart without colour."""
+    """Circle, square, diamond, triangle, bar, triangle upside down: told apart without colour."""
     colour = f"c{series % PALETTE}"
     shapes = {
         1: [(x - 3.2, y - 3.2), (x + 3.2, y - 3.2), (x + 3.2, y + 3.2), (x - 3.2, y + 3.2)],
         2: [(x, y - 4.5), (x + 4.5, y), (x, y + 4.5), (x - 4.5, y)],
         3: [(x, y - 4.2), (x + 4.2, y + 3.4), (x - 4.2, y + 3.4)],
         4: [(x - 1.3, y - 6), (x + 1.3, y - 6), (x + 1.3, y + 6), (x - 1.3, y + 6)],
+        5: [(x, y + 4.2), (x - 4.2, y - 3.4), (x + 4.2, y - 3.4)],
     }
     if series in shapes:
         return tag("path", class_=f"mark {colour}", d=path(shapes[series], closed=True))
@@ -87,11 +88,13 @@ def _mark(series: int, x: float, y: float) -> Markup:
 
 
 def _legend(series: Sequence[str]) -> list[Markup]:
-    parts, x = [], float(LEFT)
+    """In one line, from the left edge where it would not fit beside the names."""
+    widths = [28 + 6.2 * len(name) for name in series]
+    parts, x = [], LEFT - max(0.0, sum(widths) - (WIDTH - LEFT))
     for position, name in enumerate(series):
         parts.append(_mark(position, x + 4, 11))
         parts.append(tag("text", name, class_="tick", x=x + 13, y=15))
-        x += 28 + 6.2 * len(name)
+        x += widths[position]
     return parts
 
 

@@ -38,6 +38,10 @@ class TaskResult(Strict):
     task_id: str
     sample: int
     outcome: str
+    group: str
+    """The cluster that it counts in: the task itself; for runtime the program."""
+    loops: int | None = None
+    """Loops sustained, in a loop suite."""
     parents: tuple[str, ...] = ()
     page: int = 0
     """Page of its evidence, from 1; 0: it has none."""
@@ -153,6 +157,8 @@ def _task_results(records: Sequence[UnitRecord], pages: Sequence[int]) -> Iterab
             task_id=record.task_id,
             sample=record.sample,
             outcome=record.outcome,
+            group=getattr(record, "program_id", record.task_id),
+            loops=getattr(record, "sustained_loops", None),
             parents=tuple(getattr(record, "parents", ())),
             page=pages[index] if pages else 0,
         )

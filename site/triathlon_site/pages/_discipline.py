@@ -10,7 +10,7 @@ from triathlon_site.pages._figures import board_figures
 from triathlon_site.pages._findings import finding
 from triathlon_site.pages._loop_sections import loop_sections, translation_sections
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import BoardRow, Draft, Link, board_page, cell, part_run
+from triathlon_site.pages._page import BoardRow, Draft, Link, board_page, cell, heading_of, part_run
 from triathlon_site.pages._runtime_sections import runtime_sections
 from triathlon_site.pages._sections import Section
 from triathlon_site.scores import Board
@@ -63,8 +63,13 @@ def dotted(board: Board) -> bool:
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:
     """The discipline's boards on other data, this one among them; none where it is alone."""
-    own = [other for other in boards if other.plan.discipline == board.plan.discipline]
-    return [Link(other.plan.title, board_page(other)) for other in own] if len(own) > 1 else []
+    own = [other for other in boards if heading_of(other) == heading_of(board)]
+    return [Link(_sibling_title(other), board_page(other)) for other in own] if len(own) > 1 else []
+
+
+def _sibling_title(board: Board) -> str:
+    translated = board.plan.discipline == Discipline.TRANSLATION
+    return f"translation, {board.plan.title}" if translated else board.plan.title
 
 
 def outcome_table(board: Board) -> list[tuple[str, dict[str, int]]]:

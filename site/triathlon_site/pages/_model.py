@@ -1,14 +1,22 @@
 """One model: its card, its numbers and where each comes from."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from triathlon_runner.records import Outcome
 from triathlon_site.evidence import evidence_path
 from triathlon_site.load import FileAggregate, Results
-from triathlon_site.pages._figures import Figure, board_figures, neighbours
+from triathlon_site.pages._figures import board_figures, neighbours
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Cell, Draft, board_page, cell
+from triathlon_site.pages._profile import profile
+from triathlon_site.pages._sections import Figure
 from triathlon_site.scores import Board, Column, Overall, OverallRow
+
+USUAL: Final = tuple(Outcome)[:-1]
+"""Outcomes that have a column even where no unit ended so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +63,26 @@ def drafts(
             "boards": [_model_board(board, model, models) for board in own],
             "overall": _overall_rows(overalls, model),
             "files": files,
+            "comparable": len(results.models) > 1,
             "card": list(_card(models[model])),
             "notices": [notice for file in files for notice in file.notices],
             "tasks_page": tasks_page(models[model]),
-            "outcomes": sorted({outcome for file in files for outcome in file.outcomes}),
+            "outcomes": [
+                name.value for name in Outcome if name in USUAL or any(name in f.outcomes for f in files)
+            ],
+            "profile": profile(model, own, overalls, models),
+            "receipts": {file.suite: receipt_anchor(file.suite) for file in files},
         }
         yield Draft(models[model].page, "model", context)
         yield _tasks(models[model], files)
+
+
+def _met(files: Sequence[FileAggregate]) -> set[str]:
+    return {outcome for file in files for outcome in file.outcomes}
+
+
+def receipt_anchor(suite: str) -> str:
+    return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
 
 
 def tasks_page(info: ModelInfo) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from triathlon_runner.records import Discipline
 from triathlon_site.figures import strip
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.ranking import RankShift
@@ -78,6 +79,12 @@ def board_page(board: Board) -> str:
     """`loop.html` on our own problems; `loop-mbpp-plus.html` on official data."""
     plan = board.plan
     return f"{plan.discipline if plan.family == 'core' else plan.id}.html"
+
+
+def heading_of(board: Board) -> Discipline:
+    """Under which discipline a board stands: the translation loop is a kind of loop."""
+    discipline = board.plan.discipline
+    return Discipline.LOOP if discipline == Discipline.TRANSLATION else discipline
 
 
 def part_run(board: Board, model: str) -> str:

@@ -14,10 +14,11 @@ from triathlon_site.pages import (
     _model,
     _overall,
     _published,
+    _tasks,
 )
 from triathlon_site.pages._environment import PLOTLY, Environment
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import Draft, Link, Page, board_page
+from triathlon_site.pages._page import Draft, Link, Page, board_page, heading_of
 from triathlon_site.published import Published, published_boards
 from triathlon_site.scores import Board, Overall
 
@@ -67,6 +68,7 @@ def _drafts(site: Gathered) -> Iterator[Draft]:
     if len(site.results.models) > 1:
         yield _compare.draft(PLOTLY)
     yield from _agreement.drafts(site.boards, site.models)
+    yield from _tasks.drafts(site.boards, site.models)
     yield from _model.drafts(site.boards, site.overalls, site.models, site.results)
     if site.published:
         yield from _published.drafts(site.published, published_boards(site.published))
@@ -80,10 +82,11 @@ def _nav(site: Gathered) -> list[Link]:
         Link(_overall.title(family), _overall.path(family, site.overalls))
         for family in list(site.overalls)[1:]
     ]
-    for discipline in dict.fromkeys(board.plan.discipline for board in site.boards):
-        pages = [board_page(board) for board in site.boards if board.plan.discipline == discipline]
-        links.append(Link(discipline.capitalize(), pages[0], tuple(pages)))
+    for heading in dict.fromkeys(heading_of(board) for board in site.boards):
+        pages = [board_page(board) for board in site.boards if heading_of(board) == heading]
+        links.append(Link(heading.capitalize(), pages[0], tuple(pages)))
     if site.boards:
+        links.append(Link("Tasks", "tasks.html"))
         links.append(Link("Agreement", "agreement.html"))
     if len(site.results.models) > 1:
         links.append(Link("Compare", "compare.html"))

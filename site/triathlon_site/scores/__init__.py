@@ -2,7 +2,7 @@
 
 from triathlon_site.scores._boards import BoardPlan, Column, plan_boards
 from triathlon_site.scores._overall import Overall, OverallRow, overall
-from triathlon_site.scores._table import Board, ColumnScores, Score, score_board
+from triathlon_site.scores._table import Board, ColumnScores, Score, sample_of, score_board
 from triathlon_site.scores._variants import Variant, contributions, variant_differences, variants_of
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "contributions",
     "overall",
     "plan_boards",
+    "sample_of",
     "score_board",
     "variant_differences",
     "variants_of",

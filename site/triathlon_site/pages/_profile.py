@@ -1,0 +1,118 @@
+"""Where a model is better and worse than its rank says, and all its dimensions in one figure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from markupsafe import Markup
+
+from triathlon_site.figures import Series, radar
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._sections import Figure
+from triathlon_site.ranking import Rank
+from triathlon_site.scores import Board, ColumnScores, Overall
+
+MOST: Final = 6
+"""Columns named in either direction."""
+SUMS: Final = ("average_accuracy", "coverage_f1")
+"""Columns that follow from others: not dimensions of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One column in which a model stands elsewhere than in what sums it up."""
+
+    column: str
+    rank: Rank
+    against: int
+    """Its rank in the headline of the discipline; for a headline its overall rank."""
+    of: str
+    """What `against` is a rank in."""
+
+    @property
+    def gap(self) -> int:
+        return self.against - self.rank.rank
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    better: tuple[Contrast, ...]
+    worse: tuple[Contrast, ...]
+    compared: int
+    """Columns that were looked at."""
+    radar: Figure
+
+
+def profile(
+    model: str, boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]
+) -> Profile:
+    """Only contrasts whose 95 % interval of ranks leaves out the rank that they are compared with."""
+    contrasts = [*_in_boards(model, boards), *_between_boards(model, overalls)]
+    sure = [c for c in contrasts if c.rank.high < c.against or c.rank.low > c.against]
+    better = sorted((c for c in sure if c.gap > 0), key=lambda c: (-c.gap, c.column))[:MOST]
+    worse = sorted((c for c in sure if c.gap < 0), key=lambda c: (c.gap, c.column))[:MOST]
+    return Profile(tuple(better), tuple(worse), len(contrasts), _radar(model, boards, overalls, models))
+
+
+def _in_boards(model: str, boards: Sequence[Board]) -> Iterator[Contrast]:
+    for board in boards:
+        headline = board.headline.scores.get(model)
+        if headline is None or headline.rank is None:
+            continue
+        for column in board.shown:
+            score = column.scores.get(model)
+            if score and score.rank and not column.column.headline and len(column.scores) > 1:
+                what = f"{board.plan.discipline} {board.plan.headline.title}"
+                yield Contrast(dimension(board, column), score.rank, headline.rank.rank, what)
+
+
+def _between_boards(model: str, overalls: Mapping[str, Overall]) -> Iterator[Contrast]:
+    for found in overalls.values():
+        place = next((row.rank for row in found.rows if row.model == model), None)
+        for board in found.boards:
+            score = board.headline.scores.get(model)
+            if place and score and score.rank:
+                yield Contrast(dimension(board, board.headline), score.rank, place.rank, "the overall order")
+
+
+def dimension(board: Board, column: ColumnScores) -> str:
+    """`loop pass@1`; with its data where that is not our own."""
+    data = "" if board.plan.family == "core" else f" ({board.plan.title})"
+    return f"{board.plan.discipline} {column.column.title}{data}"
+
+
+def _radar(
+    model: str, boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]
+) -> Figure:
+    """The dimensions of the first family that the model has results in; grey: the median of all models."""
+    family = next((f for f in overalls if any(b.plan.family == f for b in boards)), None)
+    axes = [
+        (board, column)
+        for board in boards
+        if board.plan.family == family
+        for column in board.shown
+        if _is_dimension(column) and model in column.scores
+    ]
+    own = [100 * column.scores[model].value / column.column.maximum for _, column in axes]
+    median = [
+        float(np.median([100 * score.value / column.column.maximum for score in column.scores.values()]))
+        for _, column in axes
+    ]
+    several = bool(axes) and len(axes[0][1].scores) > 1
+    series = [Series(models[model].name, tuple(own))]
+    if several:
+        series.append(Series("median of all models", tuple(median), muted=True))
+    names = [f"{board.plan.discipline} {_short(column)}" for board, column in axes]
+    svg = radar(f"All dimensions of {models[model].name}", names, series) if axes else Markup("")
+    return Figure(svg, "All dimensions, each axis from 0 in the centre to its maximum.")
+
+
+def _is_dimension(column: ColumnScores) -> bool:
+    """A mean over several sets is none: its sets are."""
+    name = column.column.id.partition(":")[2]
+    return column.column.ranked and name not in SUMS and len(column.column.parts) == 1
+
+
+def _short(column: ColumnScores) -> str:
+    return "IC" if column.column.id.endswith(":ic") else column.column.title

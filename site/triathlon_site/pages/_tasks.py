@@ -1,0 +1,173 @@
+"""Tasks across models: which are hard, which tell models apart, which are suspect, and who solves each."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_site.evidence import evidence_path
+from triathlon_site.figures import grid
+from triathlon_site.load import FileAggregate, TaskResult
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._page import Draft
+from triathlon_site.pages._sections import Figure
+from triathlon_site.scores import Board
+from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, TaskStatistics, suite_tasks
+
+LISTED: Final = 8
+"""Tasks in each of the short lists."""
+GRID_MODELS: Final = 40
+ENTRIES_A_PAGE: Final = 1200
+"""Models × tasks on one page of details: about 100 kB."""
+WHY: Final = {
+    "nobody": "nobody solves it",
+    "hardly anybody": "hardly anybody solves it",
+    "weaker models": "weaker models do better on it than stronger ones",
+}
+
+Models = Mapping[str, ModelInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One model's units on one task."""
+
+    info: ModelInfo
+    outcome: str
+    """`passed`, another outcome, `3 loops`, or `2 of 5 passed` where there are several units."""
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """One task in the table of its suite."""
+
+    statistics: TaskStatistics
+    link: str
+
+    @property
+    def why(self) -> str:
+        return WHY.get(self.statistics.suspicion or "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePage:
+    board: Board
+    found: SuiteTasks
+    path: str
+    rows: dict[str, TaskRow]
+    """By task."""
+
+    def listed(self, tasks: Sequence[TaskStatistics]) -> list[TaskRow]:
+        return [self.rows[task.task] for task in tasks[:LISTED]]
+
+
+def slug(suite: str) -> str:
+    return re.sub(r"[^a-z0-9_+.-]", "-", suite.lower())
+
+
+def suite_page(suite: str) -> str:
+    return f"tasks/{slug(suite)}.html"
+
+
+def drafts(boards: Sequence[Board], models: Models) -> Iterator[Draft]:
+    """The overview, a page a suite, and pages of who solves each task."""
+    pages = [page for board in boards for page in _pages(board)]
+    if not pages:
+        return
+    yield Draft("tasks.html", "tasks", {"pages": pages, "fewest": FEWEST_MODELS})
+    for page in pages:
+        yield _suite_draft(page, models)
+        yield from _details(page, models)
+
+
+def _pages(board: Board) -> Iterator[SuitePage]:
+    for entry in board.plan.suites:
+        found = suite_tasks(entry, board.of_suite(entry.id), board.models)
+        if found:
+            rows = {
+                task.task: TaskRow(task, f"{_details_page(found, place)}#t{place}")
+                for place, task in enumerate(found.tasks)
+            }
+            yield SuitePage(board, found, suite_page(entry.id), rows)
+
+
+def _details_page(found: SuiteTasks, place: int) -> str:
+    return f"tasks/{slug(found.entry.id)}-{place // _tasks_a_page(found) + 1}.html"
+
+
+def _tasks_a_page(found: SuiteTasks) -> int:
+    return max(1, ENTRIES_A_PAGE // len(found.models))
+
+
+def _suite_draft(page: SuitePage, models: Models) -> Draft:
+    found = page.found
+    names = [models[model].name for model in found.models[:GRID_MODELS]]
+    figure = Figure(
+        grid(f"Who solves what of {found.entry.title}", names, found.scores[:GRID_MODELS]),
+        "A row a model, the best on top; a column a task, the easiest on the left."
+        " Dark: solved; pale: in part; the lightest: not solved; blank: not run.",
+    )
+    context = {
+        "page": page,
+        "found": found,
+        "figure": figure,
+        "hardest": page.listed(found.hardest),
+        "separating": page.listed(found.separating),
+        "suspect": [page.rows[task.task] for task in found.suspect],
+        "enough": len(found.models) >= FEWEST_MODELS,
+        "fewest": FEWEST_MODELS,
+    }
+    return Draft(page.path, "task-suite", context)
+
+
+def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
+    found, each = page.found, _tasks_a_page(page.found)
+    files = page.board.of_suite(found.entry.id)
+    attempts = _attempts(files, models)
+    for start in range(0, len(found.tasks), each):
+        tasks = [
+            (place, task, _by_outcome(attempts.get(task.task, ())))
+            for place, task in enumerate(found.tasks[start : start + each], start)
+        ]
+        path = _details_page(found, start)
+        yield Draft(path, "task-details", {"page": page, "found": found, "tasks": tasks})
+
+
+def _attempts(files: Mapping[str, FileAggregate], models: Models) -> dict[str, list[Attempt]]:
+    """By task: every model, in the board's order."""
+    result: dict[str, list[Attempt]] = {}
+    for model, file in files.items():
+        groups: dict[str, list[tuple[int, TaskResult]]] = {}
+        for index, unit in enumerate(file.tasks):
+            groups.setdefault(unit.group, []).append((index, unit))
+        for task, units in groups.items():
+            index, first = next(((i, u) for i, u in units if u.outcome != "passed"), units[0])
+            path = (
+                f"{evidence_path(models[model].slug, file.suite, first.page)}#u{index}" if first.page else ""
+            )
+            result.setdefault(task, []).append(Attempt(models[model], _outcome(units), path))
+    return result
+
+
+def _outcome(units: Sequence[tuple[int, TaskResult]]) -> str:
+    if len(units) == 1:
+        unit = units[0][1]
+        return f"{unit.loops} loop{'s' * (unit.loops > 1)}" if unit.loops else unit.outcome
+    passed = sum(unit.outcome == "passed" for _, unit in units)
+    return "passed" if passed == len(units) else f"{passed} of {len(units)} passed"
+
+
+def _by_outcome(attempts: Sequence[Attempt]) -> list[tuple[str, list[Attempt]]]:
+    """The solvers first, most loops first, then the outcomes by how many models had them."""
+    groups: dict[str, list[Attempt]] = {}
+    for attempt in attempts:
+        groups.setdefault(attempt.outcome, []).append(attempt)
+    return sorted(groups.items(), key=lambda group: (_failure(group[0]), -len(group[1]), group[0]))
+
+
+def _failure(outcome: str) -> int:
+    """Negative for a success, the better the lower."""
+    if outcome == "passed":
+        return -100
+    return -int(outcome.partition(" ")[0]) if outcome[0].isdigit() else 1

@@ -1,0 +1,146 @@
+"""Classical item analysis: difficulty, and the correlation of a task with the rest of its suite."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triathlon_runner.metrics import Metric
+from triathlon_runner.suites import SuiteEntry
+from triathlon_site.load import FileAggregate
+from triathlon_site.scores import sample_of
+
+FEWEST_MODELS: Final = 5
+"""Fewer models neither tell tasks apart nor make one suspect."""
+RARE: Final = 0.05
+"""Share of the models up to which nearly all fail."""
+REVERSED: Final = -0.1
+"""Item-rest correlation below which the weaker models do better: a key that may be wrong (Ebel and Frisbie,
+Essentials of Educational Measurement, 1991, chapter 13, call for a look at every negative one)."""
+WHOLE: Final = 1 - 1e-9
+
+Array = NDArray[np.float64]
+Suspicion = Literal["nobody", "hardly anybody", "weaker models"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStatistics:
+    """One task of a suite (for runtime one program) over all models that have it."""
+
+    task: str
+    models: int
+    solved: int
+    """Models that get everything of it right."""
+    mean: float
+    """0 to 1."""
+    loops: float | None
+    """Mean of the loops sustained, in a loop suite."""
+    separation: float
+    """Correlation, over the models, of the score here with the mean score on all other tasks; nan where it
+    cannot be said."""
+
+    @property
+    def suspicion(self) -> Suspicion | None:
+        if self.models < FEWEST_MODELS:
+            return None
+        if self.mean == 0:
+            return "nobody"
+        if self.separation < REVERSED:
+            return "weaker models"
+        return "hardly anybody" if self.solved <= RARE * self.models else None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteTasks:
+    """All tasks of one suite, the easiest first."""
+
+    entry: SuiteEntry
+    metric: Metric
+    """What a score of a task is a share of."""
+    models: tuple[str, ...]
+    tasks: tuple[TaskStatistics, ...]
+    scores: Array
+    """models × tasks, 0 to 1; nan where a model has no result."""
+
+    @property
+    def hardest(self) -> list[TaskStatistics]:
+        return sorted(self.tasks, key=lambda task: (task.mean, task.loops or 0.0, task.task))
+
+    @property
+    def separating(self) -> list[TaskStatistics]:
+        known = [task for task in self.tasks if task.separation > 0]
+        return sorted(known, key=lambda task: (-task.separation, task.task))
+
+    @property
+    def suspect(self) -> list[TaskStatistics]:
+        return [task for task in self.tasks if task.suspicion]
+
+
+def suite_tasks(
+    entry: SuiteEntry, files: Mapping[str, FileAggregate], order: Sequence[str]
+) -> SuiteTasks | None:
+    """None where no model of `order` has a result.
+
+    The score is plain pass@1 where the suite has it, else its headline.
+    """
+    models = [model for model in order if model in files and files[model].tasks]
+    if not models:
+        return None
+    metric = solving_metric(entry)
+    sample = sample_of(entry.id, metric, files, models)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scores = np.where(
+            sample.denominators > 0, sample.numerators / sample.denominators / sample.top, np.nan
+        )
+    loops = _loops(entry, files, models)
+    separations = _separations(scores)
+    tasks = [
+        TaskStatistics(
+            cluster,
+            int(np.count_nonzero(~np.isnan(scores[:, column]))),
+            int(np.count_nonzero(scores[:, column] >= WHOLE)),
+            float(np.nanmean(scores[:, column])),
+            float(np.nanmean(loops[:, column])) if loops is not None else None,
+            float(separations[column]),
+        )
+        for column, cluster in enumerate(sample.clusters)
+    ]
+    ease = sorted(range(len(tasks)), key=lambda i: (-tasks[i].mean, -(tasks[i].loops or 0.0), tasks[i].task))
+    return SuiteTasks(entry, metric, tuple(models), tuple(tasks[i] for i in ease), scores[:, ease])
+
+
+def solving_metric(entry: SuiteEntry) -> Metric:
+    """Plain pass@1, else the headline."""
+    plain = next((metric for metric in entry.metrics if metric.id.startswith("pass")), None)
+    return plain or next(metric for metric in entry.metrics if metric.headline)
+
+
+def _loops(entry: SuiteEntry, files: Mapping[str, FileAggregate], models: Sequence[str]) -> Array | None:
+    """Models × tasks: a task that sustains l loops counts in l points of the degradation curve."""
+    curve = [metric for metric in entry.metrics if metric.id.startswith(("pass_at_1", "sustain_"))]
+    if len(curve) < 2:
+        return None
+    samples = [sample_of(entry.id, metric, files, models) for metric in curve]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        counts = sum(sample.numerators / sample.denominators for sample in samples)
+    return np.asarray(counts)
+
+
+def _separations(scores: Array) -> Array:
+    """Item-rest correlations; nan for too few models or a task that all or none solve."""
+    result = np.full(scores.shape[1], math.nan)
+    known = ~np.isnan(scores)
+    filled = np.where(known, scores, 0.0)
+    totals, counts = filled.sum(axis=1), known.sum(axis=1)
+    for column in range(scores.shape[1]):
+        has = known[:, column] & (counts > 1)
+        if np.count_nonzero(has) < FEWEST_MODELS:
+            continue
+        own = scores[has, column]
+        rest = (totals[has] - own) / (counts[has] - 1)
+        if np.ptp(own) > 0 and np.ptp(rest) > 0:
+            result[column] = np.corrcoef(own, rest)[0, 1]
+    return result
