@@ -160,7 +160,11 @@ def model_server_process(script: str, *arguments: str) -> Iterator[str]:
         yield base_url
     finally:
         process.terminate()
-        process.wait(10)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:  # on a busy machine its last connections may keep it
+            process.kill()
+            process.wait()
         assert process.stdout is not None
         process.stdout.close()
 
