@@ -2,9 +2,9 @@
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -22,6 +22,7 @@ from triathlon_runner.schedule import (
     PROFILES,
     Conditions,
     ConsoleProgress,
+    Plan,
     Reacher,
     Runner,
     Summary,
@@ -44,6 +45,12 @@ class LoopRun:
     prompts: Path | None = None
     suite: str = SUITE
     tasks: int = 2
+    """At most; `only` names them."""
+    only: Collection[str] | None = None
+    data: DataStore | None = None
+    keys: Path | None = None
+    """Where answer keys are kept; by default in the run's own folder."""
+    slots: int = 32
 
     async def __call__(self, variants: Sequence[str] = ()) -> Summary:
         """Runs what is open, as the command does."""
@@ -53,7 +60,7 @@ class LoopRun:
             sandbox = await stack.enter_async_context(open_sandbox(jobs=2))
             replies = stack.enter_context(ReplyCache(self.root / "replies.sqlite"))
             reacher = Reacher(registry, replies, self.root, progress.say)
-            grader = ProgramGrader(sandbox, self.root / "keys")
+            grader = ProgramGrader(sandbox, self.keys or self.root / "keys")
             judge: Model | None = None
             if registry.judge:
                 reached = await stack.enter_async_context(reacher.reach(registry.row(registry.judge)))
@@ -61,14 +68,15 @@ class LoopRun:
             plan = await build_plan(
                 registry,
                 grader,
-                DataStore(cache=self.root / "data", fetch=False),
+                self.data or DataStore(cache=self.root / "data", fetch=False),
                 models=["m"],
                 suites=[self.suite],
                 variants=variants,
-                profile=PROFILES["standard"].with_own(limit=self.tasks, samples=None),
+                profile=PROFILES["standard"].with_own(limit=None if self.only else self.tasks, samples=None),
                 judge=judge,
                 prompts=self.prompts,
             )
+            self._keep_only(plan)
             conditions = Conditions("standard", sandbox.level, "not run")
             return await Runner(self.folder, grader, reacher, progress, conditions).run(plan)
 
@@ -85,12 +93,22 @@ class LoopRun:
         assert found is not None
         return found
 
+    def _keep_only(self, plan: Plan) -> None:
+        for works in plan.work.values() if self.only else ():
+            for number, work in enumerate(works):
+                chosen = tuple(task for task in work.built.chosen if task.task_id in self.only)
+                works[number] = replace(work, built=replace(work.built, chosen=chosen))
+
     def _registry(self) -> Registry:
         rows = {"m": self.base_url, "judge": self.judge_url}
         content = {
             "judge": "judge" if self.judge_url else None,
             "models": [
-                {"id": name, "name": name, "api": {"base_url": url, "model": "scripted"}}
+                {
+                    "id": name,
+                    "name": name,
+                    "api": {"base_url": url, "model": "scripted", "concurrency": self.slots},
+                }
                 for name, url in rows.items()
                 if url
             ],

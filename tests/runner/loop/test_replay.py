@@ -1,83 +1,101 @@
 """Fidelity: stored runs of real models, replayed through the real runner, agree with what was published."""
 
-import asyncio
 import csv
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
+from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from support.official_data import official_store
 from support.replay_loop import LoopReplay, recording
 from triathlon_runner import loop
-from triathlon_runner.endpoints import ApiConfig, Limits, open_model
-from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import LoopRecord
-from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.suites import Suite
+
+pytestmark = pytest.mark.official
 
 AGREEMENT = 0.995
 """Share of tasks whose sustained loops must agree with the recording."""
 ASL_TOLERANCE = 0.02
-TOO_LARGE = frozenset({"Mbpp/255"})
-"""Its expected results take 1.3 GB on disk and ten times that in memory."""
-OTHER_RUN = frozenset({"loop-deepseek-coder-7b-instruct-v1.5"})
+
+HAIKU: Final = "loop-claude-haiku-3.5"
+DEEPSEEK: Final = "loop-deepseek-coder-7b-instruct-v1.5"
+GPT: Final = "loop-gpt-3.5-turbo"
+PUBLISHED: Final = {
+    HAIKU: "Claude Haiku 3.5",
+    DEEPSEEK: "deepseek-coder-7b-instruct-v1.5",
+    GPT: "GPT-3.5-Turbo",
+}
+OTHER_RUN: Final = frozenset({DEEPSEEK})
 """Recordings of another run than the paper's table: their own counts exclude the published ASL."""
 
-PUBLISHED = {
-    "loop-claude-haiku-3.5": "Claude Haiku 3.5",
-    "loop-deepseek-coder-7b-instruct-v1.5": "deepseek-coder-7b-instruct-v1.5",
-    "loop-gpt-3.5-turbo": "GPT-3.5-Turbo",
+DIFFERENT: Final[Mapping[str, frozenset[str]]] = {
+    HAIKU: frozenset({"Mbpp/84"}),
+    GPT: frozenset({"Mbpp/271"}),
+    DEEPSEEK: frozenset(),
 }
+"""Tasks that may end otherwise than recorded, all for one reason: the recorded program is right but slow, and
+failed by a time limit that is not ours."""
+
+FEW: Final = 12
+"""Tasks of the short replay."""
+HEAVY: Final = frozenset({"Mbpp/162", "Mbpp/274"})
+"""Whose recorded programs compute for many seconds: left to the long replay."""
 
 
-def mbpp_plus() -> Suite:
-    (entry,) = (entry for entry in loop.catalogue() if entry.id == "loop/mbpp-plus")
-    return entry.build(official_store())
+@pytest.fixture(scope="session")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the references return, executed once for all replays; `TRIATHLON_TEST_KEYS` keeps it."""
+    named = os.environ.get("TRIATHLON_TEST_KEYS")
+    return Path(named) if named else tmp_path_factory.mktemp("keys")
 
 
-async def replay(tasks: Sequence[dict[str, Any]], suite: Suite, keys: Path) -> dict[str, LoopRecord]:
-    """Runs the suite against a server that replays these tasks; units that stay open are missing."""
-    script = LoopReplay(list(tasks))
-    records: dict[str, LoopRecord] = {}
-    async with ModelServer(script, keep_requests=False) as server, open_sandbox() as sandbox:
-        config = ApiConfig(base_url=server.base_url, model="replayed", concurrency=64)
-        async with open_model("replayed", "instruct", config, limits=Limits(attempts=1)) as model:
-            grader = ProgramGrader(sandbox, keys)
-            gate = asyncio.Semaphore(64)
-
-            async def one(task_id: str) -> None:
-                async with gate:
-                    record = await suite.run(task_id, 0, model, grader, "replay")
-                assert isinstance(record, LoopRecord)
-                records[task_id] = record
-
-            async with asyncio.TaskGroup() as group:
-                for task in tasks:
-                    group.create_task(one(task["task_id"]))
-    return records
+async def replay(tasks: list[dict[str, Any]], root: Path, keys: Path) -> dict[str, LoopRecord]:
+    """Runs loop/mbpp-plus against a server that replays these tasks."""
+    async with ModelServer(LoopReplay(tasks), keep_requests=False) as server:
+        run = LoopRun(
+            root,
+            server.base_url,
+            suite="loop/mbpp-plus",
+            only={task["task_id"] for task in tasks},
+            data=official_store(),
+            keys=keys,
+            slots=64,
+        )
+        assert (await run()).exit_code == 0
+    return {record.task_id: record for record in run.records()}
 
 
-@pytest.mark.official
+@pytest.mark.parametrize("name", PUBLISHED)
+async def test_a_few_recorded_tasks(name: str, tmp_path: Path, keys: Path) -> None:
+    """Tasks that sustained 0, 1, 2 … loops end in the replay as they are recorded."""
+    by_length: dict[int, list[dict[str, Any]]] = {}
+    for task in recording(name):
+        if task["task_id"] in HEAVY:
+            continue
+        by_length.setdefault(task["successful_cycles"], []).append(task)
+    tasks = [task for group in by_length.values() for task in group[:2]][:FEW]
+    records = await replay(tasks, tmp_path, keys)
+    recorded = {task["task_id"]: task["successful_cycles"] for task in tasks}
+    assert {task_id: record.sustained_loops for task_id, record in records.items()} == recorded
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", PUBLISHED)
-async def test_recorded_runs_come_out_as_published(name: str, tmp_path: Path) -> None:
-    """Sustained loops agree with the recording for 99.5 % of tasks, and ASL with its published value.
-
-    Seen to differ: Mbpp/84 of Claude Haiku 3.5 and Mbpp/271 of GPT-3.5, whose programs are right but slow and
-    failed then.
-    """
-    tasks = [task for task in recording(name) if task["task_id"] not in TOO_LARGE]
-    keys = Path(os.environ.get("TRIATHLON_TEST_KEYS", tmp_path))
-    records = await replay(tasks, mbpp_plus(), keys)
+async def test_recorded_runs_come_out_as_published(name: str, tmp_path: Path, keys: Path) -> None:
+    """Sustained loops agree with the recording but for the tasks named, and ASL with its published value."""
+    tasks = recording(name)
+    records = await replay(tasks, tmp_path, keys)
     recorded = {task["task_id"]: task["successful_cycles"] for task in tasks}
     found = {task_id: record.sustained_loops for task_id, record in records.items()}
-    different = {task: (n, found.get(task)) for task, n in recorded.items() if n != found.get(task)}
-    assert 1 - len(different) / len(recorded) >= AGREEMENT, different
+    assert found.keys() == recorded.keys()
+    different = {task for task, loops in recorded.items() if loops != found[task]}
+    assert different <= DIFFERENT[name]
+    assert 1 - len(different) / len(recorded) >= AGREEMENT
     span, own = loop.asl(list(records.values())), span_of(recorded)
     assert span.low == pytest.approx(own.low, abs=ASL_TOLERANCE)
     assert span.high == pytest.approx(own.high, abs=ASL_TOLERANCE)
@@ -85,7 +103,6 @@ async def test_recorded_runs_come_out_as_published(name: str, tmp_path: Path) ->
         assert span.low - ASL_TOLERANCE < published_asl(PUBLISHED[name]) < span.high + ASL_TOLERANCE
 
 
-@pytest.mark.official
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_only_some_recordings_are_the_published_run(name: str) -> None:
     """Where a recording's own counts exclude the published ASL, no replay of it can give that number."""
