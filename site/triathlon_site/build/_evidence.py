@@ -1,10 +1,10 @@
 """Evidence pages: made while a file is read, laid beside the other pages when the site is written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from triathlon_runner.records import UnitRecord
-from triathlon_site.evidence import evidence_path, render_evidence
+from triathlon_site.evidence import EvidenceSource, evidence_path, render_evidence
 from triathlon_site.pages import Environment, Gathered, ModelInfo
 
 
@@ -18,9 +18,11 @@ class EvidencePages:
     def fingerprint(self) -> str:
         return self._environment.fingerprint
 
-    def __call__(self, records: Sequence[UnitRecord], model: str, suite: str) -> tuple[list[str], list[int]]:
-        slug = ModelInfo(model, model).slug
-        return render_evidence(records, self._environment, slug=slug, model=model, suite=suite)
+    def __call__(
+        self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
+    ) -> tuple[list[str], list[int]]:
+        source = EvidenceSource(ModelInfo(model, model).slug, model, suite, parents)
+        return render_evidence(records, self._environment, source)
 
 
 def evidence_files(site: Gathered) -> Iterator[tuple[str, Path]]:

@@ -1,14 +1,16 @@
-"""The units of one results file as pages of about 100 kB."""
+"""The units of one results file as pages of about 60 kB."""
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from triathlon_runner.records import EvolvedRecord, LoopRecord, LoopStep, RuntimeRecord, UnitRecord
+from triathlon_runner.runtime import chains
 from triathlon_site.evidence._words import Words, changed_words
 
-PAGE_CHARACTERS: Final = 100_000
+PAGE_CHARACTERS: Final = 60_000
 LONGEST_TEXT: Final = 12_000
 """Of a longer text, beginning and end are shown: the results file has it whole."""
 KEPT_AT_END: Final = 2_000
@@ -27,26 +29,36 @@ def evidence_path(slug: str, suite: str, page: int) -> str:
     return f"evidence/{slug}/{name}{digest}-{page}.html"
 
 
+@dataclass(frozen=True, slots=True)
+class EvidenceSource:
+    """Whose evidence it is, and what stands beside it."""
+
+    slug: str
+    model: str
+    suite: str
+    parents: Mapping[str, UnitRecord] = field(default_factory=dict)
+    """By task_id: what the model did with the problems that these were evolved from."""
+
+
 def render_evidence(
-    records: Sequence[UnitRecord], renderer: Renderer, *, slug: str, model: str, suite: str
+    records: Sequence[UnitRecord], renderer: Renderer, source: EvidenceSource
 ) -> tuple[list[str], list[int]]:
     """The pages, and for each record the number of its page. Record i has the anchor `u<i>`."""
     articles = [
-        renderer.render(
-            "partials/unit",
-            record=record,
-            anchor=f"u{index}",
-            kind=_kind(record),
-            steps=_film(record),
-            cut=cut,
-        )
+        renderer.render("partials/unit", anchor=f"u{index}", **_unit(record, source))
         for index, record in enumerate(records)
     ]
     pages, numbers = [], []
     for number, group in enumerate(_grouped(articles), start=1):
         pages.append("".join(group))
         numbers += [number] * len(group)
-    context = {"root": "../../", "model": model, "slug": slug, "suite": suite, "count": len(pages)}
+    context = {
+        "root": "../../",
+        "model": source.model,
+        "slug": source.slug,
+        "suite": source.suite,
+        "count": len(pages),
+    }
     return (
         [
             renderer.render("evidence", articles=body, page=number, **context)
@@ -54,6 +66,28 @@ def render_evidence(
         ],
         numbers,
     )
+
+
+def _unit(record: UnitRecord, source: EvidenceSource) -> dict[str, object]:
+    """What the template of one unit uses."""
+    parents = [source.parents[name] for name in getattr(record, "parents", ()) if name in source.parents]
+    return {
+        "record": record,
+        "kind": _kind(record),
+        "steps": _film(record),
+        "chain_scores": [one.score for one in chains(record)] if isinstance(record, RuntimeRecord) else [],
+        "parents": parents,
+        "retold": _retold(record, parents),
+        "cut": cut,
+    }
+
+
+def _retold(record: UnitRecord, parents: Sequence[UnitRecord]) -> list[Words]:
+    """The problem's words compared with those of its one seed; nothing where there are none or two."""
+    if not isinstance(record, EvolvedRecord) or len(parents) != 1:
+        return []
+    seed = parents[0]
+    return changed_words(seed.prompt, record.prompt) if isinstance(seed, EvolvedRecord) else []
 
 
 def cut(text: str) -> str:

@@ -73,8 +73,17 @@ class _Job:
 class Evidence(Protocol):
     """What turns the records of one file into pages."""
 
-    def __call__(self, records: Sequence[UnitRecord], model: str, suite: str) -> tuple[list[str], list[int]]:
-        """The pages, and for each record the number of its page."""
+    def __call__(
+        self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
+    ) -> tuple[list[str], list[int]]:
+        """The pages, and for each record the number of its page.
+
+        Args:
+            records: of one file.
+            model: whose they are.
+            suite: whose they are.
+            parents: by task_id what the model did with the problems that these were evolved from.
+        """
         ...
 
     @property
@@ -133,7 +142,18 @@ def _run(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[File
 
 
 def _key(job: _Job, reader: _Reader) -> str:
-    return cache_key(job.file, file_sha256(job.path), file_sha256(job.manifest), reader.evidence.fingerprint)
+    files = [job, *_seeds_of(job, reader)]
+    hashes = [file_sha256(path) for one in files for path in (one.path, one.manifest)]
+    return cache_key(job.file, *hashes, reader.evidence.fingerprint)
+
+
+def _seeds_of(job: _Job, reader: _Reader) -> list[_Job]:
+    """The same model's file on the problems that this suite's were evolved from, if there is one."""
+    seeds = reader.entries[job.suite].seeds
+    if seeds is None or seeds == job.suite:
+        return []
+    path = job.root / "runs" / job.model / f"{seeds}.jsonl"
+    return [replace(job, path=path, suite=seeds)] if seeds in reader.entries and path.exists() else []
 
 
 def _read_all(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
@@ -151,17 +171,11 @@ def _read_all(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator
 def _read(job: _Job) -> FileAggregate:
     assert _reader is not None
     entry = _reader.entries[job.suite]
-    records: list[UnitRecord] = []
-    notices: list[Notice] = []
-    for line in read_lines(job.path, entry.record, file=job.file, model=job.model, suite=job.suite):
-        if isinstance(line, Notice):
-            notices.append(line)
-        else:
-            records.append(line)
+    records, notices = _records(job, entry)
     manifest, faults = read_manifest(job.manifest, job.file)
     protocol = current_protocol(records, manifest)
     current = [record for record in records if record.protocol == protocol]
-    pages, numbers = _reader.evidence(current, job.model, job.suite)
+    pages, numbers = _reader.evidence(current, job.model, job.suite, _parents(job, current))
     result = aggregate(
         entry,
         SourceFile(job.model, job.file, file_sha256(job.path)),
@@ -172,6 +186,33 @@ def _read(job: _Job) -> FileAggregate:
     )
     _reader.cache.put(job.key, result, pages)
     return result
+
+
+def _records(job: _Job, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notice]]:
+    records: list[UnitRecord] = []
+    notices: list[Notice] = []
+    for line in read_lines(job.path, entry.record, file=job.file, model=job.model, suite=job.suite):
+        if isinstance(line, Notice):
+            notices.append(line)
+        else:
+            records.append(line)
+    return records, notices
+
+
+def _parents(job: _Job, records: Sequence[UnitRecord]) -> dict[str, UnitRecord]:
+    """First samples of the parents of these records; faults of their file are its own page's matter."""
+    assert _reader is not None
+    wanted = {parent for record in records for parent in getattr(record, "parents", ())}
+    if not wanted:
+        return {}
+    found: dict[str, UnitRecord] = {}
+    for seeds in _seeds_of(job, _reader):
+        of_seeds, _ = _records(seeds, _reader.entries[seeds.suite])
+        protocol = current_protocol(of_seeds, read_manifest(seeds.manifest, seeds.file)[0])
+        for record in of_seeds:
+            if record.task_id in wanted and not record.sample and record.protocol == protocol:
+                found[record.task_id] = record
+    return found
 
 
 def _skipped(root: Path) -> Iterator[Skipped]:

@@ -2,7 +2,8 @@
 
 from support.results import FakeModel, FakeSuite, fake_records
 from support.site import entries
-from triathlon_site.evidence import changed_words, evidence_path, render_evidence
+from triathlon_runner.records import Reply
+from triathlon_site.evidence import EvidenceSource, changed_words, evidence_path, render_evidence
 from triathlon_site.evidence._pages import LONGEST_TEXT, cut
 from triathlon_site.pages import installed_environment
 
@@ -29,7 +30,8 @@ def test_each_unit_has_a_page_and_an_anchor() -> None:
     """Pages stay small; unit i is `u<i>` on the page that is told."""
     suite = FakeSuite(entries(["loop/core"])[0], tasks=30, padding=4000)
     records = list(fake_records(FakeModel("m", 2.0, 0.9), suite))
-    pages, numbers = render_evidence(records, installed_environment(), slug="m", model="m", suite="loop/core")
+    source = EvidenceSource("m", "m", "loop/core")
+    pages, numbers = render_evidence(records, installed_environment(), source)
     assert len(pages) > 1 and numbers == sorted(numbers) and len(numbers) == len(records)
     for index, number in enumerate(numbers):
         assert f'id="u{index}"' in pages[number - 1]
@@ -41,3 +43,34 @@ def test_a_path_is_plain_for_any_suite() -> None:
     variant = evidence_path("m", "loop/core@temperature-0.2", 1)
     assert plain == "evidence/m/loop-core-1.html"
     assert "@" not in variant and variant != evidence_path("m", "loop/core-temperature-0.2", 1)
+
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def test_an_evolved_problem_stands_beside_its_seed() -> None:
+    """Program, outcome and failing input of the seed, and the words of the problem that changed."""
+    seeds, difficult = entries(["evolved/core-seeds", "evolved/core-difficult"])
+    model = FakeModel("m")
+    parents = {record.task_id: record for record in fake_records(model, FakeSuite(seeds, tasks=3))}
+    children = list(fake_records(model, FakeSuite(difficult, tasks=3)))
+    source = EvidenceSource("m", "m", difficult.id, parents)
+    (page,), _ = render_evidence(children, installed_environment(), source)
+    for name in parents:
+        assert f"Evolved from {name}" in page
+    (alone,), _ = render_evidence(children, installed_environment(), EvidenceSource("m", "m", difficult.id))
+    assert "without a result of this model" in alone
+
+
+def test_what_a_model_wrote_is_text() -> None:
+    """Programs, replies and inputs of a problem and of its seed cannot bring markup in."""
+    seeds, difficult = entries(["evolved/core-seeds", "evolved/core-difficult"])
+    model = FakeModel("m", -9.0)
+    (parent,) = fake_records(model, FakeSuite(seeds, tasks=1))
+    (child,) = fake_records(model, FakeSuite(difficult, tasks=1))
+    evil = {"program": HOSTILE, "prompt": HOSTILE, "reply": Reply(text=HOSTILE, reasoning=HOSTILE)}
+    parent, child = parent.model_copy(update=evil), child.model_copy(update={**evil, "prompt": "<b>new</b>"})
+    source = EvidenceSource("m", HOSTILE, difficult.id, {parent.task_id: parent})
+    (page,), _ = render_evidence([child], installed_environment(), source)
+    assert "<script>alert" not in page and "<img" not in page and "<b>new" not in page
+    assert page.count("&lt;script&gt;") >= 4
