@@ -1,22 +1,27 @@
-"""How near the loop comes to what a server can give: tasks and loops against a server of fixed answer time.
+"""How near the loop comes to what a server and this machine can give.
 
     python benchmarks/loop.py [--tasks 378] [--loops 10] [--latency 0.05] [--slots 64] [--same-program]
-        [--dry]
 
 The server (a process of its own) answers every request after `latency` seconds, `slots` at a time: at best it
-gives slots / latency answers a second. The run is the real one: schedule, endpoint client, cache of replies,
-results file, sandbox. A program of another text is written in every loop, so that every loop executes one;
-with `--same-program` a task executes its program once, as a model at its fixed point has it; with `--dry`
-nothing is executed, which leaves the asking alone.
+gives slots / latency answers a second. The run is the real one: schedule, client, cache of replies, results
+file, sandbox. A program of another text is written in every loop, so that every loop executes one; with
+`--same-program` a task executes its program once, as a model at its fixed point has it.
+
+Three runs, one after the other: asking alone (nothing is executed), executing alone (the same programs,
+nobody is asked), both. CPU time is that of the runner, the server and the sandbox with all its children. What
+the first two need together, divided by the cores, is what no order of doing things can beat on this machine;
+where that is more than the server's own time, it and not the server is the limit.
 """
 
 import argparse
 import asyncio
 import importlib
+import os
 import sys
 import tempfile
 import time
-from contextlib import AsyncExitStack
+from collections.abc import Callable
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -37,6 +42,9 @@ from triathlon_runner.schedule._plan import choose, work_for
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import DataSetInfo
 
+IN_FLIGHT = 128
+"""Programs waiting for the sandbox where only they are measured: as many as the runner has units at work."""
+
 
 @dataclass
 class _Silent:
@@ -44,16 +52,54 @@ class _Silent:
 
     records: list[UnitRecord] = field(default_factory=list)
 
-    def plan(self, *_: object, **__: object) -> None: ...
-    def start(self, *_: object) -> None: ...
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_, **__: None
+
     def finished(self, record: UnitRecord) -> None:
         self.records.append(record)
 
     def failed(self, *told: object) -> None:
         raise RuntimeError(str(told))
 
-    def say(self, message: str) -> None:
-        print(message)
+
+@dataclass
+class Measured:
+    """Seconds and CPU seconds of one run."""
+
+    seconds: float = 0.0
+    own_cpu: float = 0.0
+    """Of the runner's process."""
+    children_cpu: float = 0.0
+    """Of all processes under it: the server's, the sandbox' and the programs'."""
+
+    @property
+    def cpu(self) -> float:
+        return self.own_cpu + self.children_cpu
+
+    @contextmanager
+    def clock(self) -> Any:
+        """Times what is done inside."""
+        begin, own, children = time.perf_counter(), time.process_time(), children_cpu()
+        yield
+        self.seconds = time.perf_counter() - begin
+        self.own_cpu = time.process_time() - own
+        self.children_cpu = children_cpu() - children
+
+
+def children_cpu() -> float:
+    """CPU seconds of all processes under this one, those that ended and were waited for included."""
+    stats: dict[int, tuple[int, int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # ended meanwhile
+            continue
+        stats[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    family = {os.getpid()}
+    while new := {pid for pid, (parent, _) in stats.items() if parent in family} - family:
+        family |= new
+    ticks = sum(stats[pid][1] for pid in family - {os.getpid()})
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def plan_of(options: argparse.Namespace, base_url: str) -> tuple[Registry, Plan]:
@@ -71,18 +117,18 @@ def plan_of(options: argparse.Namespace, base_url: str) -> tuple[Registry, Plan]
     return registry, Plan(work={row.id: work_for(registry, row, [choose(entry, suite, profile)])})
 
 
-async def measure(
-    options: argparse.Namespace, base_url: str, folder: Path
-) -> tuple[float, float, list[UnitRecord]]:
-    """Wall and CPU seconds of one whole run in this process, and its records."""
-    importlib.import_module("openai.types.responses")  # a second of start-up that is no part of the asking
+async def ask(
+    options: argparse.Namespace, base_url: str, folder: Path, *, execute: bool
+) -> tuple[Measured, list[UnitRecord]]:
+    """One whole run of the runner; `execute` says whether programs are executed or taken for right."""
+    importlib.import_module("aiohttp")  # start-up is no part of the asking
     registry, plan = plan_of(options, base_url)
     progress = _Silent()
+    measured = Measured()
     async with AsyncExitStack() as stack:
         grader: Grader = FakeGrader()
-        if not options.dry:
-            grader = ProgramGrader(await stack.enter_async_context(open_sandbox()))
-            await grader.judge(ADD.reference, ADD)
+        if execute:
+            grader = await _grader(stack)
         replies = stack.enter_context(ReplyCache(folder / "replies.sqlite"))
         reacher = Reacher(registry, replies, folder, progress.say)
         runner = Runner(
@@ -92,13 +138,38 @@ async def measure(
             cast(ConsoleProgress, cast(Any, progress)),
             Conditions("standard", "bench", "not run"),
         )
-        begin, cpu = time.perf_counter(), time.process_time()
-        await runner.run(plan)
-        return time.perf_counter() - begin, time.process_time() - cpu, progress.records
+        with measured.clock():
+            await runner.run(plan)
+    return measured, progress.records
+
+
+async def execute(programs: int) -> Measured:
+    """Judges so many different right programs."""
+    measured = Measured()
+    async with AsyncExitStack() as stack:
+        grader = await _grader(stack)
+        numbers = iter(range(programs))
+
+        async def some() -> None:
+            for number in numbers:
+                await grader.judge(f"{ADD.reference}# {number}\n", ADD)
+
+        with measured.clock():
+            async with asyncio.TaskGroup() as group:
+                for _ in range(IN_FLIGHT):
+                    group.create_task(some())
+    return measured
+
+
+async def _grader(stack: AsyncExitStack) -> ProgramGrader:
+    """With its answer key made and its sandbox warm."""
+    grader = ProgramGrader(await stack.enter_async_context(open_sandbox()))
+    await grader.judge(ADD.reference, ADD)
+    return grader
 
 
 def main() -> None:
-    """Runs once and prints what came out."""
+    """Measures and prints."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -107,18 +178,50 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--slots", type=int, default=64)
     parser.add_argument("--same-program", action="store_true")
-    parser.add_argument("--dry", action="store_true")
     options = parser.parse_args()
     script = f"support.loop_fakes:{'same_program' if options.same_program else 'new_programs'}"
-    with tempfile.TemporaryDirectory() as folder:
+    runs: list[tuple[Measured, list[UnitRecord]]] = []
+    for executing in (False, True):
         arguments = ["--latency", str(options.latency), "--slots", str(options.slots)]
-        with model_server_process(script, *arguments) as base_url:
-            seconds, cpu, records = asyncio.run(measure(options, base_url, Path(folder)))
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            model_server_process(script, *arguments) as base_url,
+        ):
+            runs.append(asyncio.run(ask(options, base_url, Path(folder), execute=executing)))
+    programs = options.tasks * (1 if options.same_program else options.loops)
+    report(options, runs[0][0], asyncio.run(execute(programs)), runs[1][0], runs[1][1], programs)
+
+
+def report(
+    options: argparse.Namespace,
+    asking: Measured,
+    executing: Measured,
+    both: Measured,
+    records: list[UnitRecord],
+    programs: int,
+) -> None:
     requests = sum(record.usage.requests for record in records)
+    cores = len(os.sched_getaffinity(0))
     ideal = requests * options.latency / options.slots
-    print(f"{len(records)} tasks, {requests} requests in {seconds:.2f} s: {requests / seconds:.0f} a second")
-    print(f"ideal {ideal:.2f} s, reached {100 * ideal / seconds:.1f} %")
-    print(f"CPU time of the runner's own process {cpu:.2f} s: {1000 * cpu / requests:.2f} ms a request")
+    cpu = asking.cpu + executing.cpu
+    least = max(ideal, cpu / cores)
+    own, server = (1000 * seconds / requests for seconds in (asking.own_cpu, asking.children_cpu))
+    judging, ours = (1000 * seconds / programs for seconds in (executing.cpu, executing.own_cpu))
+    print(f"{len(records)} tasks, {requests} requests, {programs} programs; {cores} cores")
+    print(f"the server at best  {ideal:7.2f} s")
+    print(
+        f"asking alone        {asking.seconds:7.2f} s, {ideal / asking.seconds:.1%} of the server's best;"
+        f" CPU a request: {own:.2f} ms in the runner, {server:.2f} ms in the server"
+    )
+    print(
+        f"executing alone     {executing.seconds:7.2f} s;"
+        f" CPU a program: {judging:.2f} ms, {ours:.2f} ms of it in the runner"
+    )
+    print(f"both                {both.seconds:7.2f} s, {ideal / both.seconds:.1%} of the server's best")
+    print(
+        f"possible here       {least:7.2f} s ({cpu:.2f} s of CPU time on {cores} cores):"
+        f" {least / both.seconds:.1%} of it is reached; {both.cpu:.2f} s of CPU time were used"
+    )
 
 
 if __name__ == "__main__":
