@@ -15,6 +15,8 @@ from support.server_replies import Asked
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.loop import LoopSuite, catalogue
+from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord, Manifest
 from triathlon_runner.registry import Registry
 from triathlon_runner.sandbox import open_sandbox
@@ -28,7 +30,9 @@ from triathlon_runner.schedule import (
     Summary,
     build_plan,
 )
+from triathlon_runner.schedule._plan import choose, work_for
 from triathlon_runner.store import ResultsFolder, read_records
+from triathlon_runner.suites import DataSetInfo
 
 SUITE = "loop/core"
 Write = Callable[[Problem, int], str]
@@ -47,6 +51,8 @@ class LoopRun:
     tasks: int = 2
     """At most; `only` names them."""
     only: Collection[str] | None = None
+    problems: Sequence[Problem] = ()
+    """Where given, they are the suite's tasks."""
     data: DataStore | None = None
     keys: Path | None = None
     """Where answer keys are kept; by default in the run's own folder."""
@@ -65,7 +71,8 @@ class LoopRun:
             if registry.judge:
                 reached = await stack.enter_async_context(reacher.reach(registry.row(registry.judge)))
                 judge = reached.model
-            plan = await build_plan(
+            plan = self._own_plan(registry) if self.problems else None
+            plan = plan or await build_plan(
                 registry,
                 grader,
                 self.data or DataStore(cache=self.root / "data", fetch=False),
@@ -92,6 +99,13 @@ class LoopRun:
         found = self.folder.read_manifest("m", self.suite)
         assert found is not None
         return found
+
+    def _own_plan(self, registry: Registry) -> Plan:
+        data = DataSetInfo("own", "1", "0" * 64)
+        suite = LoopSuite(self.suite, data, self.problems, load_prompts("loop"))
+        (entry,) = (entry for entry in catalogue() if entry.id == self.suite)
+        row = registry.row("m")
+        return Plan({"m": work_for(registry, row, [choose(entry, suite, PROFILES["standard"])])})
 
     def _keep_only(self, plan: Plan) -> None:
         for works in plan.work.values() if self.only else ():

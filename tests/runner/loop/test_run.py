@@ -171,7 +171,7 @@ async def test_prompts_of_a_user(tmp_path: Path) -> None:
         assert all(text.startswith("MY WORDS\n") for text in programs)
         assert ours.manifest().protocol != theirs.manifest().protocol
         mixed = await LoopRun(tmp_path / "ours", server.base_url, prompts=mine)()
-    assert mixed.other_protocol == [f"m {SUITE}"]
+    assert list(mixed.other_protocol) == [f"m {SUITE}"]
     assert {record.protocol for record in ours.records()} == {ours.manifest().protocol}
 
 

@@ -1,0 +1,178 @@
+"""Replays of recordings as odd as other models make them; nothing here knows a real model's run."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.loop_fakes import ADD
+from support.loop_run import LoopRun
+from support.model_server import ModelServer
+from support.official_data import official_store
+from support.replay_loop import LoopReplay, recording
+from triathlon_runner.datasets import official
+from triathlon_runner.extraction import extract_program
+from triathlon_runner.loop._prompt import next_prompt, sentence_of
+from triathlon_runner.records import LoopRecord, Outcome, Reply
+
+ASSERTION = ADD.assertion
+RIGHT = "def add(a, b):\n    return a + b"
+OTHER = "add = lambda a, b: sum([a, b])"
+LONGER = "import operator\n\ndef add(a, b):\n    result = operator.add(a, b)\n    return result"
+WRONG = "def add(a, b):\n    return None"
+
+Steps = list[tuple[str, str]]
+"""(program, sentence) of each recorded loop."""
+
+
+def prompt_of(words: str) -> str:
+    return f'"""\n{words}\n{ASSERTION}\n"""\n' if words else f'"""\n{ASSERTION}\n"""\n'
+
+
+def recorded(task_id: str, steps: Steps) -> dict[str, Any]:
+    """A task as recordings hold it."""
+    return {
+        "task_id": task_id,
+        "initial_prompt": prompt_of(f"Write a function for {task_id}."),
+        "cycles": [{"code_output": program, "summary_output": prompt_of(words)} for program, words in steps],
+    }
+
+
+async def replay(root: Path, tasks: dict[str, Steps], missing: tuple[str, ...] = ()) -> dict[str, LoopRecord]:
+    """Runs the tasks against their recording; of those missing there is none."""
+    kept = [recorded(task_id, steps) for task_id, steps in tasks.items()]
+    problems = [
+        replace(ADD, task_id=task_id, prompt=prompt_of(f"Write a function for {task_id}."))
+        for task_id in (*tasks, *missing)
+    ]
+    async with ModelServer(LoopReplay(kept)) as server:
+        run = LoopRun(root, server.base_url, problems=problems)
+        assert (await run()).exit_code == 0
+    return {record.task_id: record for record in run.records()}
+
+
+def ends(records: dict[str, LoopRecord]) -> dict[str, tuple[int, Outcome]]:
+    return {task: (record.sustained_loops, record.outcome) for task, record in records.items()}
+
+
+async def test_a_sentence_that_met_several_programs(tmp_path: Path) -> None:
+    """The same sentence is asked anew in each loop: first right, then right in other words, then wrong."""
+    again = "Write a Python function to add."
+    steps = [(RIGHT, again), (OTHER, again), (LONGER, again), (WRONG, again)]
+    records = await replay(tmp_path, {"t/1": steps})
+    assert ends(records) == {"t/1": (3, Outcome.FAILED)}
+    programs = [step.program.strip() for step in records["t/1"].loops]
+    assert programs == [RIGHT, OTHER, LONGER, WRONG]
+
+
+async def test_a_program_that_met_several_sentences(tmp_path: Path) -> None:
+    """The same program is summarised anew in each loop, and executed once only."""
+    steps = [(RIGHT, f"Write a Python function to add, take {n}.") for n in range(10)]
+    records = await replay(tmp_path, {"t/1": steps})
+    assert ends(records) == {"t/1": (10, Outcome.PASSED)}
+    assert [step.summary for step in records["t/1"].loops[:-1]] == [words for _, words in steps[:-1]]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Write it.\n\nIt adds:\n\n```python\ndef add(x, y):\n    ...\n```",
+        'Write a function with the docstring """Adds.""" and nothing else.',
+        "Write a Python function to add {{ numbers }} {% raw %}.",
+        "Schreibe eine Funktion, die addiert – «schön» 🎉.",
+        "x" * 5000,
+    ],
+)
+async def test_sentences_of_any_kind_come_back_word_for_word(words: str, tmp_path: Path) -> None:
+    """Fences, quotes, template signs, other scripts and great length are the model's words like any other."""
+    records = await replay(tmp_path, {"t/1": [(RIGHT, words), (OTHER, "Write it."), (WRONG, "Write it.")]})
+    assert ends(records) == {"t/1": (2, Outcome.FAILED)}
+    assert records["t/1"].loops[1].prompt == prompt_of(words)
+
+
+async def test_an_empty_sentence_ends_the_task(tmp_path: Path) -> None:
+    """A model that has nothing to say of its program gave no answer: the loops so far are sustained."""
+    records = await replay(tmp_path, {"t/1": [(RIGHT, "Write it."), (OTHER, ""), (RIGHT, "")]})
+    assert ends(records) == {"t/1": (2, Outcome.NO_ANSWER)}
+
+
+async def test_a_recording_that_breaks_off(tmp_path: Path) -> None:
+    """Where loops or whole tasks are missing, the server has no program, and nothing is made up."""
+    records = await replay(tmp_path, {"t/1": [(RIGHT, "Write it.")], "t/2": []}, missing=("t/3",))
+    assert ends(records) == {
+        "t/1": (1, Outcome.NO_ANSWER),
+        "t/2": (0, Outcome.NO_ANSWER),
+        "t/3": (0, Outcome.NO_ANSWER),
+    }
+
+
+@pytest.mark.parametrize(
+    ("program", "outcome"),
+    [
+        ("", Outcome.NO_ANSWER),
+        ("pass", Outcome.NO_ANSWER),
+        ("def add(a, b:\n    return a + b", Outcome.CRASHED),
+        ("def plus(a, b):\n    return a + b", Outcome.PASSED),
+        ("raise SystemExit(0)\n\ndef add(a, b):\n    return a + b", Outcome.CRASHED),
+        ("def add(a, b):\n    return a + b\n\nThis adds the numbers.", Outcome.CRASHED),
+    ],
+)
+async def test_programs_of_any_kind(program: str, outcome: Outcome, tmp_path: Path) -> None:
+    """A block without a program is no answer; broken ones are executed, and break."""
+    steps = [(program, "Write it.")] * 10
+    records = await replay(tmp_path, {"t/1": steps})
+    assert records["t/1"].loops[0].outcome is outcome
+
+
+STYLES = {
+    "as it is": "{}",
+    "fenced": "```python\n{}\n```",
+    "without a label": "```\n{}\n```",
+    "in prose": "Here is the function:\n\n```python\n{}\n```\n\nIt does what you asked, with `x` in mind.",
+    "tildes": "~~~py\n{}\n~~~",
+    "thought about": "<think>\n```python\ndef wrong(): ...\n```\n</think>\n```python\n{}\n```",
+}
+RECORDINGS = ("loop-claude-haiku-3.5", "loop-deepseek-coder-7b-instruct-v1.5", "loop-gpt-3.5-turbo")
+
+
+@pytest.mark.official
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_recorded_programs_are_found_however_they_are_said(name: str) -> None:
+    """7,708 recorded programs, each said in six ways: what is summarised is what the model wrote.
+
+    Six hold prose themselves, which is left out of what is said as it is.
+    """
+    names = {problem.task_id: problem.entry_point for problem in official.mbpp_plus(official_store())}
+    lost = set()
+    for task in recording(name):
+        for cycle in task["cycles"]:
+            program = cycle["code_output"].strip()
+            for style in STYLES.values():
+                found = extract_program(
+                    Reply(text=style.replace("{}", program)),
+                    entry_point=names[task["task_id"]],
+                    prompt="",
+                    completes=False,
+                    other_names=False,
+                )
+                if found.written.strip() != program:
+                    lost.add(program)
+    assert len(lost) == (6 if "deepseek" in name else 0)
+
+
+@pytest.mark.official
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_recorded_sentences_are_found_however_they_are_said(name: str) -> None:
+    """The sentence alone, with its assertion, or as the whole docstring: the next prompt is as recorded."""
+    for task in recording(name):
+        prompt = task["initial_prompt"]
+        assertion = "\n".join(line for line in prompt.split("\n") if line.startswith("assert"))
+        for cycle in task["cycles"]:
+            following = cycle["summary_output"]
+            words = (
+                following.removeprefix('"""\n').removesuffix('\n"""\n').removesuffix(assertion).rstrip("\n")
+            )
+            for said in (words, f"{words}\n{assertion}", following):
+                assert next_prompt(sentence_of(said, completes=False), assertion) == following
