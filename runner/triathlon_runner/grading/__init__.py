@@ -1,9 +1,10 @@
 """Judging programs: comparing what they returned with what the reference returns."""
 
+from triathlon_runner.grading._answer_key import AnswerKey
 from triathlon_runner.grading._api import Grader
 from triathlon_runner.grading._compare import agree
 from triathlon_runner.grading._grade import UNKNOWN_TASK, GradeReport, grade_samples
-from triathlon_runner.grading._keys import AnswerKey, AnswerKeys, ReferenceFailedError
+from triathlon_runner.grading._keys import AnswerKeys, ReferenceFailedError
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._tests import TEST_LIMITS, judge_by_tests, with_helpers
 

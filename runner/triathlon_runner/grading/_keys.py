@@ -1,9 +1,6 @@
-"""Answer keys: what a problem's reference returns on each input, and how long it computed, kept on disk.
+"""Making and keeping answer keys: a problem's reference runs once, in the sandbox."""
 
-A key is a file of the encoded outputs, mapped into memory: one problem of MBPP+ (Mbpp/255) has outputs of
-about 1 GB, which as Python objects would be twenty times that.
-"""
-
+import ast
 import hashlib
 import mmap
 import os
@@ -11,70 +8,17 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any
 
+from triathlon_runner import sandbox as sandboxes
 from triathlon_runner.datasets import Problem
-from triathlon_runner.sandbox import (
-    Call,
-    Ended,
-    Job,
-    Limits,
-    MalformedError,
-    Raised,
-    Returned,
-    Sandbox,
-    SandboxError,
-    Sent,
-    Source,
-    Tagged,
-    is_plain,
-)
-from triathlon_runner.sandbox._decode import decode
+from triathlon_runner.grading._answer_key import FORMAT, RAISED, AnswerKey
+from triathlon_runner.sandbox import Call, Job, Raised, Sandbox, SandboxError, Source
 from triathlon_runner.sandbox._inside.encode import encode
 
-FORMAT = b"triathlon answer key 4\n"
-RAISED = "raised"
-"""Marks an input on which the reference raises; the value is the exception's type."""
-REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
+REFERENCE_LIMITS = sandboxes.Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
 LOOKED_INTO = 4 << 20
 """A longer output is taken for plain data unseen: as objects it would fill the memory."""
-_INDEX_BYTES = 16 << 20
-
-
-class AnswerKey:
-    """What a problem's reference showed, one entry an input."""
-
-    def __init__(self, data: "mmap.mmap | bytes") -> None:
-        """Reads a key's file.
-
-        Raises:
-            MalformedError: it is none.
-        """
-        if bytes(data[: len(FORMAT)]) != FORMAT:
-            raise MalformedError("no answer key")
-        size = int.from_bytes(data[-8:], "little")
-        self._data = data
-        self._ends, self._odd, arguments, self.cpu_seconds = decode(bytes(data[-8 - size : -8]))
-        self.arguments: tuple[tuple[Any, ...], ...] = tuple(arguments)
-        """Of each input; only for problems whose oracle looks at them, else empty."""
-
-    def encoded(self, index: int) -> bytes:
-        """The expected output of an input, as a child would send it."""
-        start = self._ends[index - 1] if index else len(FORMAT)
-        return bytes(self._data[start : self._ends[index]])
-
-    def expected(self, index: int) -> Any:
-        """The expected output of an input."""
-        return decode(self.encoded(index))
-
-    def plain(self, index: int) -> bool:
-        """Whether an expected output is plain data, without a tagged or opaque part."""
-        return index not in self._odd
-
-    @property
-    def largest(self) -> int:
-        """Bytes of the largest expected output, encoded."""
-        starts = [len(FORMAT), *self._ends]
-        return max((end - start for start, end in zip(starts, self._ends, strict=False)), default=0)
+_INDEX_BYTES = 64 << 20
 
 
 class AnswerKeys:
@@ -130,7 +74,7 @@ def _read(path: Path) -> AnswerKey | None:
     try:
         with path.open("rb") as file:
             return _mapped(file)
-    except (FileNotFoundError, MalformedError, ValueError, TypeError):
+    except (FileNotFoundError, sandboxes.MalformedError, ValueError, TypeError):
         return None
 
 
@@ -154,27 +98,46 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     odd: set[int] = set()
     raised: list[Raised] = []
 
-    def keep(position: int, result: Sent | Raised) -> bool:
+    def keep(position: int, result: sandboxes.Sent | Raised) -> bool:
         if isinstance(result, Raised):
             raised.append(result)
             odd.add(position)
-            file.write(encode(Tagged(RAISED, result.type), _INDEX_BYTES))
+            file.write(encode(sandboxes.Tagged(RAISED, result.type), _INDEX_BYTES))
         else:
-            if len(result.payload) <= LOOKED_INTO and not is_plain(result.value()):
+            if len(result.payload) <= LOOKED_INTO and not sandboxes.is_plain(result.value()):
                 odd.add(position)
             file.write(result.payload)
         ends.append(file.tell())
         return True
 
-    calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs)
+    calls = tuple(_call(problem, text) for text in problem.inputs)
     job = Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
     execution = await sandbox.stream(job, keep)
-    if execution.ended is not Ended.FINISHED or len(raised) == len(calls) or len(ends) != len(calls):
+    whole = execution.ended is sandboxes.Ended.FINISHED and len(ends) == len(calls)
+    if not whole or len(raised) == len(calls):
         fault = execution.detail or str((*raised, *execution.results)[:1])
         raise ReferenceFailedError(problem.task_id, fault)
+    call_ends = []
+    for call in calls:
+        file.write(sandboxes.prepare(call))
+        call_ends.append(file.tell())
     arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
-    index = encode((ends, odd, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
+    index = encode((ends, odd, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
     file.write(index + len(index).to_bytes(8, "little"))
+
+
+def _call(problem: Problem, text: str) -> Call:
+    """The call for one input. Literals are read once, here; any other expression by each child again.
+
+    So are sets: the order in which they were filled shows, and is an expression's own.
+    """
+    try:
+        values = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return Call(problem.entry_point, Source(text))
+    if not isinstance(values, tuple) or "{" in text:
+        return Call(problem.entry_point, Source(text))
+    return Call(problem.entry_point, values)
 
 
 async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:
@@ -182,7 +145,7 @@ async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:
     calls = tuple(Call("arguments", Source(text)) for text in problem.inputs)
     job = Job("def arguments(*values):\n    return values\n", calls, limits=REFERENCE_LIMITS)
     execution = await sandbox.run(job)
-    values = tuple(result.value for result in execution.results if isinstance(result, Returned))
+    values = tuple(result.value for result in execution.results if isinstance(result, sandboxes.Returned))
     if len(values) != len(calls):
         raise ReferenceFailedError(problem.task_id, "an input is not a tuple of plain values")
     return values

@@ -7,6 +7,7 @@ from triathlon_runner.sandbox._api import (
     Job,
     Language,
     Limits,
+    Prepared,
     Raised,
     Returned,
     Sandbox,
@@ -18,6 +19,7 @@ from triathlon_runner.sandbox._decode import MalformedError
 from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
+from triathlon_runner.sandbox._wire import prepare
 
 __all__ = [
     "Call",
@@ -29,6 +31,7 @@ __all__ = [
     "Limits",
     "MalformedError",
     "Opaque",
+    "Prepared",
     "Raised",
     "Returned",
     "Sandbox",
@@ -40,4 +43,5 @@ __all__ = [
     "doctor",
     "is_plain",
     "open_sandbox",
+    "prepare",
 ]

@@ -58,11 +58,23 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Prepared:
+    """Calls into Python programs in the form in which they are sent: made once, used for many jobs."""
+
+    frames: bytes = field(repr=False)
+    """One after the other, each as `prepare` makes it."""
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One program and the calls to make into it, in order, in one fresh process."""
 
     program: str
-    calls: tuple[Call, ...]
+    calls: tuple[Call, ...] | Prepared
     language: Language = Language.PYTHON
     limits: Limits = Limits()
     libraries: frozenset[str] = frozenset()

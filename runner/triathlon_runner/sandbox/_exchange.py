@@ -7,6 +7,13 @@ from collections.abc import Callable
 from triathlon_runner.sandbox._inside import frames
 
 CHUNK = 1 << 18
+PIPE_BYTES = 1 << 16
+"""What a pipe holds: so much is written at once, and read without a wake-up for every frame."""
+FIRST_LOOK, LAST_LOOK = 0.004, 0.05
+"""Seconds between two looks at what a child has sent, at first and later: most end before the first."""
+GROWTH = 1.5
+BUSY_BYTES = PIPE_BYTES // 4
+"""A child that sends more than this between two looks is listened to without a pause."""
 
 
 class BrokenProtocolError(Exception):
@@ -20,42 +27,31 @@ class Exchange:
     """
 
     def __init__(
-        self, on_frame: Callable[[bytes, bytes], bool], on_broken: Callable[[str], None], *,
-        frame_limit: int, output_limit: int,
+        self, ends: tuple[int, ...], on_frame: Callable[[bytes, bytes], bool],
+        on_broken: Callable[[str], None], *, frame_limit: int, output_limit: int,
     ) -> None:  # fmt: skip
+        """Takes the descriptors over; none of them blocks."""
         self._on_frame = on_frame
         self._on_broken = on_broken
         self._frame_limit = frame_limit
         self._output_limit = output_limit
-        self._buffer = bytearray()
+        self._missing = 0
+        self._parts: list[bytes] = []
         self._printed = (bytearray(), bytearray())
-        self._closed = False
         self._deaf = False
         self._pending = memoryview(b"")
         self._finishing = False
-        source, self._sink = os.pipe2(os.O_CLOEXEC)
-        self._results, sink = os.pipe2(os.O_CLOEXEC)
-        self._out, out = os.pipe2(os.O_CLOEXEC)
-        self._err, err = os.pipe2(os.O_CLOEXEC)
-        self.far_ends = [source, sink, out, err]
+        self._sink, self._results, self._out, self._err = ends
         self._loop = asyncio.get_running_loop()
-        self._near_ends = [self._sink, self._results, self._out, self._err]
-        for descriptor in self._near_ends:
-            os.set_blocking(descriptor, False)
-        self._loop.add_reader(self._results, self._read_results)
-        self._loop.add_reader(self._out, self._read_printed, 0)
-        self._loop.add_reader(self._err, self._read_printed, 1)
-
-    def close_far_ends(self) -> None:
-        for descriptor in self.far_ends:
-            os.close(descriptor)
-        self.far_ends = []
+        self._open = set(ends)
+        self._heard: set[int] = set()
+        self._timer: asyncio.TimerHandle | None = None
 
     def feed(self, data: bytes, *, last: bool) -> None:
         """Queues frames for the child; after the last one its input ends. Nothing happens once it has."""
         if self._sink < 0:
             return
-        self._pending = memoryview(bytes(self._pending) + data)
+        self._pending = memoryview(bytes(self._pending) + data) if self._pending else memoryview(data)
         self._finishing = last
         self._write()
 
@@ -65,77 +61,109 @@ class Exchange:
                 self._pending = self._pending[os.write(self._sink, self._pending[:CHUNK]) :]
         except BlockingIOError:
             self._loop.add_writer(self._sink, self._write)
+            self._heard.add(self._sink)
             return
         except BrokenPipeError:
             self._pending = memoryview(b"")
             self._finishing = True
-        self._loop.remove_writer(self._sink)
+        if self._sink in self._heard:
+            self._loop.remove_writer(self._sink)
+            self._heard.remove(self._sink)
         if self._finishing:
-            self._near_ends.remove(self._sink)
+            self._open.remove(self._sink)
             os.close(self._sink)
             self._sink = -1
 
-    def _read_results(self) -> bool:
-        try:
-            data = os.read(self._results, CHUNK)
-        except BlockingIOError:
-            return False
-        if not data:
-            self._loop.remove_reader(self._results)
-            return False
-        if not self._deaf:
-            self._buffer += data
-            self._deliver()
-        return True
+    def listen(self, *, at_once: bool) -> None:
+        """Begins to read: at once, or now and then until the child turns out to have much to say."""
+        if at_once:
+            for descriptor, read in self._readers():
+                self._loop.add_reader(descriptor, read)
+                self._heard.add(descriptor)
+        else:
+            self._look_again(FIRST_LOOK)
 
-    def _deliver(self) -> None:
-        at = 0
-        while not self._deaf and len(self._buffer) - at >= frames.HEADER.size:
-            kind, size = frames.HEADER.unpack_from(self._buffer, at)
+    def _readers(self) -> tuple[tuple[int, Callable[[], int]], ...]:
+        return (
+            (self._results, self._read_results),
+            (self._out, lambda: self._read_printed(self._out, 0)),
+            (self._err, lambda: self._read_printed(self._err, 1)),
+        )
+
+    def _look_again(self, seconds: float) -> None:
+        self._timer = self._loop.call_later(seconds, self._look, seconds)
+
+    def _look(self, seconds: float) -> None:
+        self._timer = None
+        if max([read() for _, read in self._readers()]) > BUSY_BYTES:
+            self.listen(at_once=True)
+        else:
+            self._look_again(min(LAST_LOOK, seconds * GROWTH))
+
+    def _read(self, descriptor: int) -> bytes:
+        try:
+            data = os.read(descriptor, CHUNK)
+        except BlockingIOError:
+            return b""
+        if not data:
+            self._unhear(descriptor)
+        return data
+
+    def _unhear(self, descriptor: int) -> None:
+        if descriptor in self._heard:
+            self._heard.remove(descriptor)
+            self._loop.remove_reader(descriptor)
+
+    def _read_results(self) -> int:
+        data = self._read(self._results)
+        if data and not self._deaf:
+            self._parts.append(data)
+            self._missing -= len(data)
+            if self._missing <= 0:
+                self._deliver(b"".join(self._parts))
+        return len(data)
+
+    def _deliver(self, data: bytes) -> None:
+        """Hands on the whole frames and keeps the rest until the frame that it begins can be whole."""
+        at, end, head = 0, len(data), frames.HEADER.size
+        self._missing = 0
+        while not self._deaf and end - at >= head:
+            kind, size = frames.HEADER.unpack_from(data, at)
             if size > self._frame_limit:
                 self._deaf = True
                 self._on_broken(f"a frame of {size} bytes where {self._frame_limit} are allowed")
                 break
-            end = at + frames.HEADER.size + size
-            if len(self._buffer) < end:
+            after = at + head + size
+            if after > end:
+                self._missing = after - end
                 break
-            with memoryview(self._buffer) as view:
-                payload = bytes(view[at + frames.HEADER.size : end])
-            self._deaf = not self._on_frame(kind, payload)
-            at = end
-        del self._buffer[:at]
-        if self._deaf:
-            self._buffer.clear()
+            self._deaf = not self._on_frame(kind, data[at + head : after])
+            at = after
+        self._parts = [] if self._deaf or at == end else [data[at:]]
 
-    def _read_printed(self, which: int) -> bool:
-        descriptor = (self._out, self._err)[which]
-        try:
-            data = os.read(descriptor, CHUNK)
-        except BlockingIOError:
-            return False
-        if not data:
-            self._loop.remove_reader(descriptor)
-            return False
+    def _read_printed(self, descriptor: int, which: int) -> int:
+        data = self._read(descriptor)
         kept = self._printed[which]
         kept += data[: self._output_limit - len(kept)]
-        return True
+        return len(data)
 
     def drain(self) -> None:
         """Reads what is still in the pipes; called when the child is dead."""
-        while self._read_results():
-            pass
-        for which in (0, 1):
-            while self._read_printed(which):
+        for _, read in self._readers():
+            while read():
                 pass
 
     def printed(self, which: int) -> str:
         return self._printed[which].decode("utf-8", "replace")
 
     def close(self) -> None:
-        self.close_far_ends()
-        for descriptor in self._near_ends:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for descriptor in self._heard:
             self._loop.remove_reader(descriptor)
             self._loop.remove_writer(descriptor)
+        for descriptor in self._open:
             os.close(descriptor)
-        self._near_ends = []
+        self._heard, self._open = set(), set()
         self._sink = -1

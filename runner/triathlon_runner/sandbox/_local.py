@@ -121,6 +121,7 @@ class LocalSandbox:
         idle = self._idle.setdefault(kind, [])
         worker = idle.pop() if idle else await Worker.start(lambda place: self._settings(kind, place))
         try:
+            await worker.ready()
             yield worker
         finally:
             if worker.usable:

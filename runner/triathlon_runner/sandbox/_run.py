@@ -1,15 +1,14 @@
 """One job on one worker: what the child says becomes results, and its end becomes an `Execution`."""
 
-import json
 import os
 from collections.abc import Callable
 from typing import Any
 
-from triathlon_runner.sandbox._api import Call, Ended, Execution, Job, Raised, Returned, Sent
+from triathlon_runner.sandbox._api import Call, Ended, Execution, Job, Prepared, Raised, Returned, Sent
 from triathlon_runner.sandbox._decode import MalformedError
 from triathlon_runner.sandbox._exchange import Exchange
-from triathlon_runner.sandbox._inside import frames
-from triathlon_runner.sandbox._inside.server import ASLEEP, OUT_OF_TIME, SCRATCH_BYTES
+from triathlon_runner.sandbox._inside import frames, messages
+from triathlon_runner.sandbox._inside.confine import SCRATCH_BYTES
 from triathlon_runner.sandbox._wire import wire_of
 from triathlon_runner.sandbox._worker import ChildEnd, Worker
 
@@ -53,13 +52,8 @@ class Run:
         self._ended: Ended | None = None
         self._detail = ""
         self._error: Exception | None = None
-        limits = job.limits
-        self._exchange = Exchange(
-            self._on_frame,
-            self._on_broken,
-            frame_limit=limits.result_bytes + _FRAME_SLACK,
-            output_limit=limits.output_bytes,
-        )
+        self._exchange: Exchange | None = None
+        self._waiting = self._opening()
 
     async def execute(self) -> Execution:
         """Runs the child to its end.
@@ -69,12 +63,21 @@ class Run:
             Exception: whatever a callback raised; the child is dead by then.
         """
         limits = self._job.limits
+        exchange = Exchange(
+            self._worker.take_ends(),
+            self._on_frame,
+            self._on_broken,
+            frame_limit=limits.result_bytes + _FRAME_SLACK,
+            output_limit=limits.output_bytes,
+        )
         try:
-            self._exchange.feed(self._opening(), last=not self._interactive)
-            end = await self._worker.run(limits, self._exchange)
-            self._exchange.drain()
+            self._exchange = exchange
+            self._feed(b"", last=self.finished)
+            exchange.listen(at_once=self._interactive)
+            end = await self._worker.run(limits, exchange)
+            exchange.drain()
         finally:
-            self._exchange.close()
+            exchange.close()
         if self._error is not None:
             raise self._error
         ended, detail = self._conclusion(end)
@@ -82,27 +85,38 @@ class Run:
             ended=ended,
             results=tuple(self._results),
             detail=detail,
-            stdout=self._exchange.printed(0),
-            stderr=self._exchange.printed(1),
+            stdout=exchange.printed(0),
+            stderr=exchange.printed(1),
             cpu_seconds=end.cpu_seconds,
         )
 
     def _opening(self) -> bytes:
-        return b"".join([self._wire.program(self._job), *map(self._wire.call, self._job.calls)])
+        limits, calls = self._job.limits, self._job.calls
+        backstop = int(2 * limits.cpu_seconds) + 5
+        parts = [frames.LIMITS.pack(backstop, limits.memory_bytes), self._wire.program(self._job)]
+        parts += [calls.frames] if isinstance(calls, Prepared) else map(self._wire.call, calls)
+        return b"".join(parts)
+
+    def _feed(self, data: bytes, *, last: bool) -> None:
+        """Sends to the child, or keeps for it until it is there."""
+        self._waiting += data
+        if self._exchange is not None:
+            data, self._waiting = self._waiting, b""
+            self._exchange.feed(data, last=last)
 
     def call(self, call: Call) -> None:
         self._asked += 1
-        self._exchange.feed(self._wire.call(call), last=False)
+        self._feed(self._wire.call(call), last=False)
 
     def answer(self, result: Returned | Raised) -> bool:
         """Answers the question that the child waits for."""
-        self._exchange.feed(self._wire.answer(result), last=False)
+        self._feed(self._wire.answer(result), last=False)
         return True
 
     def finish(self) -> None:
         """No more calls or answers come; the child ends when it has done what it has."""
         self.finished = True
-        self._exchange.feed(b"", last=True)
+        self._feed(b"", last=True)
 
     def stop(self, ended: Ended, detail: str = "") -> bool:
         """Kills the child for this reason, unless there is one already."""
@@ -134,9 +148,9 @@ class Run:
     def _take(self, payload: bytes, *, failed: bool) -> bool:
         """Hands on one result; False where no more are wanted."""
         if self._on_sent is not None:
-            return self._on_sent(self._answered, _raised(payload) if failed else Sent(payload))
+            return self._on_sent(self._answered, self._wire.raised(payload) if failed else Sent(payload))
         result: Returned | Raised = (
-            _raised(payload) if failed else Returned(self._wire.value(payload), len(payload))
+            self._wire.raised(payload) if failed else Returned(self._wire.value(payload), len(payload))
         )
         self._results.append(result)
         return self._on_result is None or self._on_result(self._answered, result)
@@ -147,7 +161,7 @@ class Run:
             if self._on_question is not None and not self._job.calls:
                 self.finish()
             return True
-        self._results.append(_raised(payload))
+        self._results.append(self._wire.raised(payload))
         return self.stop(Ended.NOT_LOADED)
 
     def _on_ask(self, payload: bytes) -> bool:
@@ -169,22 +183,11 @@ class Run:
             return self._ended, self._detail
         code = os.waitstatus_to_exitcode(end.status)
         limits = self._job.limits
-        if end.note == OUT_OF_TIME:
+        if end.note == messages.OUT_OF_TIME:
             return Ended.TIMED_OUT, f"used more than {limits.cpu_seconds:.1f} s of CPU time"
-        if end.note == ASLEEP:
+        if end.note == messages.ASLEEP:
             return Ended.TIMED_OUT, f"did nothing for {limits.wall_seconds:g} s"
         if code == 0 and self._loaded and self._answered == self._asked:
             return Ended.FINISHED, ""
         ending = f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
-        return Ended.DIED, _SCRATCH_FULL if end.note else ending
-
-
-def _raised(payload: bytes) -> Raised:
-    """Reads a child's report of an exception; whatever it is, it becomes one."""
-    try:
-        report = json.loads(payload[:65536])
-        line = report["line"]
-        line = line if type(line) is int else None
-        return Raised(str(report["type"])[:200], str(report["message"])[:2000], line)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return Raised("Unreadable", "the report of the exception can't be read")
+        return Ended.DIED, _SCRATCH_FULL if end.note == messages.SCRATCH else ending

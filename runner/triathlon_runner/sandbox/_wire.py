@@ -43,6 +43,19 @@ class Wire(Protocol):
         """
         ...
 
+    def raised(self, payload: bytes) -> Raised:
+        """Reads a child's report of an exception; whatever it is, it becomes one."""
+        ...
+
+
+def prepare(call: Call) -> bytes:
+    """One call into a Python program as it is sent, for `Prepared`.
+
+    Raises:
+        SandboxError: its arguments are no plain data.
+    """
+    return PythonWire().call(call)
+
 
 def wire_of(language: Language) -> Wire:
     return PythonWire() if language is Language.PYTHON else JsonWire()
@@ -72,6 +85,13 @@ class PythonWire:
 
     def value(self, payload: bytes) -> Any:
         return decode(payload)
+
+    def raised(self, payload: bytes) -> Raised:
+        try:
+            kind, message, line = decode(payload[:_REPORT_BYTES])
+        except (MalformedError, ValueError, TypeError):
+            return _UNREADABLE
+        return _raised(kind, message, line)
 
 
 def _marshal(content: Any) -> bytes:
@@ -107,6 +127,23 @@ class JsonWire:
             return from_json(json.loads(payload))
         except (ValueError, RecursionError, TypeError) as error:
             raise MalformedError(str(error)[:200]) from None
+
+    def raised(self, payload: bytes) -> Raised:
+        try:
+            report = json.loads(payload[:_REPORT_BYTES])
+            return _raised(report["type"], report["message"], report["line"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return _UNREADABLE
+
+
+_REPORT_BYTES = 1 << 16
+_UNREADABLE = Raised("Unreadable", "the report of the exception can't be read")
+
+
+def _raised(kind: Any, message: Any, line: Any) -> Raised:
+    if not (isinstance(kind, str) and isinstance(message, str)):
+        return _UNREADABLE
+    return Raised(kind[:200], message[:2000], line if type(line) is int else None)
 
 
 def to_json(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-import json
+import os
 import shutil
 import socket
 import subprocess
@@ -15,13 +15,17 @@ from typing import Any
 
 from triathlon_runner.sandbox._api import Limits, SandboxError
 from triathlon_runner.sandbox._exchange import Exchange
+from triathlon_runner.sandbox._inside import messages
 
 BOOT = Path(__file__).parent / "_boot.py"
 START_SECONDS = 60.0
 END_SECONDS = 5.0
+PIPES = 4
 
 MakeSettings = Callable[[Path], dict[str, Any]]
 """What to tell a server that may use this empty directory."""
+Ends = tuple[int, ...]
+"""The runner's ends of a child's pipes: jobs, results, standard output and error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +35,8 @@ class ChildEnd:
     status: int
     """As of wait(2)."""
     cpu_seconds: float
-    note: str
-    """Why the server killed it (`cpu`, `asleep`, `scratch`), or empty."""
+    note: int
+    """Why the server killed it (`messages`), or 0."""
 
 
 class Worker:
@@ -43,11 +47,17 @@ class Worker:
         self._control = control
         self._place = place
         self._killed = False
+        self._loop = asyncio.get_running_loop()
+        self._ends: Ends = ()
+        self._waiting: asyncio.Future[None] | None = None
+        self._report: tuple[Any, ...] | None = None
+        self._fault = ""
         self.usable = True
+        self._loop.add_reader(control, self._on_message)
 
     @classmethod
     async def start(cls, make_settings: MakeSettings) -> "Worker":
-        """Starts a server and waits until it is ready.
+        """Starts a server and waits until its first child stands ready.
 
         Raises:
             SandboxError: it did not get ready.
@@ -61,16 +71,13 @@ class Worker:
             raise
         try:
             async with asyncio.timeout(START_SECONDS):
-                answer = await worker._receive()
+                await worker.ready()
         except TimeoutError:
             await worker.close()
             raise SandboxError(f"the sandbox server did not start within {START_SECONDS:g} s") from None
         except BaseException:
             await worker.close()
             raise
-        if not answer.get("ready"):
-            await worker.close()
-            raise SandboxError(answer.get("error", "the sandbox server ended while it started"))
         if settings["level"] == "namespaces":  # its room is mounted on it no more
             _remove(place)
         return worker
@@ -79,44 +86,96 @@ class Worker:
     async def _spawn(cls, settings: dict[str, Any], place: Path) -> "Worker":
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
-        with theirs:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-s", "-S", "-B", "-P", str(BOOT), str(theirs.fileno()), json.dumps(settings),
-                stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()], env={"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"},
-                cwd="/", start_new_session=True,
-            )  # fmt: skip
+        try:
+            with theirs:
+                process = await asyncio.create_subprocess_exec(
+                    sys.executable, "-s", "-S", "-B", "-P", str(BOOT), str(theirs.fileno()), repr(settings),
+                    stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()], env={"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"},
+                    cwd="/", start_new_session=True,
+                )  # fmt: skip
+        except BaseException:
+            ours.close()
+            raise
         return cls(process, ours, place)
 
-    async def _receive(self) -> dict[str, Any]:
-        message = await asyncio.get_running_loop().sock_recv(self._control, 1 << 16)
-        return dict(json.loads(message)) if message else {}
+    def _on_message(self) -> None:
+        """Takes one message of the server's: a child stands ready, one has ended, or something is wrong."""
+        try:
+            message, ends, _, _ = socket.recv_fds(self._control, messages.SIZE, PIPES)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            message, ends = messages.FAILED + str(error).encode(), []
+        if message == messages.READY and len(ends) == PIPES:
+            self._ends = tuple(ends)
+        elif message[:1] == messages.ENDED:
+            self._report = messages.REPORT.unpack(message)
+        else:
+            self._fail(message[1:].decode("utf-8", "replace") or "the sandbox server ended")
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    def _fail(self, fault: str) -> None:
+        self._fault = fault
+        self.usable = False
+        self._loop.remove_reader(self._control)
+
+    async def _next_message(self) -> None:
+        if self._fault:
+            raise SandboxError(self._fault)
+        self._waiting = self._loop.create_future()
+        try:
+            await self._waiting
+        finally:
+            self._waiting = None
+
+    async def ready(self) -> None:
+        """Waits until a child stands ready.
+
+        Raises:
+            SandboxError: the server is gone.
+        """
+        while not self._ends:
+            await self._next_message()
+
+    def take_ends(self) -> Ends:
+        """The near ends of the child that stands ready. They are the caller's from now on, and used once."""
+        self.usable = self._killed = False
+        ends, self._ends = self._ends, ()
+        return ends
 
     async def run(self, limits: Limits, exchange: Exchange) -> ChildEnd:
-        """Starts a child on the exchange's far ends and waits for its end.
+        """Tells the server that its child has a job, over this exchange, and waits for its end.
 
         Raises:
             SandboxError: the server is gone, or could not confine the child.
         """
-        job = {"cpu": limits.cpu_seconds, "wall": limits.wall_seconds, "memory": limits.memory_bytes}
-        self.usable = self._killed = False
-        try:
-            socket.send_fds(self._control, [json.dumps(job).encode()], exchange.far_ends)
-        except OSError as error:
-            raise SandboxError(f"the sandbox server is gone: {error}") from error
-        exchange.close_far_ends()
-        report = await self._receive()
+        self._send(messages.BEGIN + messages.JOB.pack(limits.cpu_seconds, limits.wall_seconds))
+        while self._report is None:
+            await self._next_message()
+        _, status, cpu_seconds, note, confined, dirty = self._report
+        self._report = None
         # A child that we killed may have ended before it could say that it is confined; it ran nothing then.
-        if report.get("confinement") != "confined" and not (self._killed and "status" in report):
-            raise SandboxError(f"the sandbox server could not confine a child: {report!r}")
-        self.usable = not report["dirty"]
-        return ChildEnd(report["status"], report["cpu"], report["note"])
+        if not confined and not self._killed:
+            exchange.drain()
+            raise SandboxError(
+                f"the sandbox server could not confine a child: {exchange.printed(1) or status!r}"
+            )
+        self.usable = not dirty and not self._fault
+        return ChildEnd(status, cpu_seconds, note)
+
+    def _send(self, message: bytes) -> None:
+        try:
+            self._control.send(message)
+        except OSError as error:
+            raise SandboxError(f"the sandbox server is gone: {self._fault or error}") from error
 
     def kill_child(self) -> None:
         """Asks the server to kill the running child; its report comes all the same."""
         self._killed = True
         try:
-            self._control.send(b"K")
+            self._control.send(messages.KILL)
         except OSError:
             self._kill()
 
@@ -127,7 +186,11 @@ class Worker:
     async def close(self) -> None:
         """Ends the server and everything under it, and removes what programs left."""
         self.usable = False
+        self._loop.remove_reader(self._control)
         self._control.close()  # it hangs up: the server kills its child and ends
+        for descriptor in self._ends:
+            os.close(descriptor)
+        self._ends = ()
         try:
             async with asyncio.timeout(END_SECONDS):
                 await self._process.wait()

@@ -1,17 +1,17 @@
 """What a server prepares once and each child puts on: rules for files, limits, another user, the filter."""
 
-import contextlib
 import os
 import resource
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from . import landlock, rooms, syscalls, system
 
 FILE_BYTES = 16 << 20
 """The largest file that a child may write."""
+SCRATCH_BYTES, SCRATCH_DEPTH, SCRATCH_FOLDERS = 64 << 20, 64, 4096
+"""What a program may leave in its scratch directory while it runs, where no file system bounds it."""
 OPEN_FILES = 256
 THREADS = 64
 RULESET = 100
@@ -30,49 +30,71 @@ _COMMON_LIMITS = (
 )
 
 
-@dataclass(frozen=True)
 class Confinement:
-    """Prepared by the server; `put_on` is called by each child before it reads its job."""
+    """Prepared by the server; `put_on` is called by each child before it reads its job.
 
-    scratch: str
-    """The only directory that a child may write to; also its working directory."""
-    ids: tuple[int, int] | None
-    """User and group to become; None where everyone is the same unprivileged user."""
-    keep: int
-    """Capabilities kept by a child: none, or reading where the interpreter lies in a private directory."""
-    ruleset: int | None
-    filter: bytes
-    memory_limit: int
+    All that can be is laid out beforehand: in a fork, every page that is touched has to be copied first.
+    """
 
-    def put_on(self, cpu_seconds: float, memory_bytes: int) -> None:
-        """Confines the calling child for good. The kernel's own CPU limit is only there if the server fails.
+    def __init__(
+        self, scratch: str, ids: tuple[int, int] | None, keep: int, ruleset: int | None, filter_: bytes,
+        memory_limit: int,
+    ) -> None:  # fmt: skip
+        """`ids`: user and group to become; None where everyone is the same unprivileged user.
+
+        `keep`: capabilities that a child keeps, none or reading where the interpreter lies in a private
+        directory. `memory_limit`: the kind of limit that bounds memory.
+        """
+        self.scratch = scratch
+        """The only directory that a child may write to; also its working directory."""
+        self._memory_limit = memory_limit
+        self._filter = syscalls.Filter(filter_)
+        self._steps: list[system.Step] = []
+        if ids is not None:
+            user, group = ids
+            self._steps += [
+                system.keep_capabilities(),  # until the last step but some drops all but `keep`
+                *([(os.setgroups, ([],))] if _may_set_groups() else []),
+                (os.setresgid, (group, group, group)),
+                (os.setresuid, (user, user, user)),
+            ]
+        self._steps += [
+            system.drop_capabilities(keep),
+            system.not_dumpable(),
+            system.die_with_parent(signal.SIGKILL),
+        ]
+        if ruleset is not None:
+            self._rules: tuple[system.Step, ...] = (system.landlock_restrict(ruleset), (os.close, (ruleset,)))
+        else:
+            self._rules = ()
+
+    def put_on(self) -> None:
+        """Confines the calling child for good.
 
         Raises:
             OSError: the kernel refused a part; nothing untrusted may run then.
         """
         server = os.getppid()
         os.setsid()
-        backstop = int(2 * cpu_seconds) + 5
-        resource.setrlimit(resource.RLIMIT_CPU, (backstop, backstop))
-        resource.setrlimit(self.memory_limit, (memory_bytes, memory_bytes))
-        if self.ids is not None:
-            system.keep_capabilities()  # until the next line but one drops all but `keep`
-            self._become(*self.ids)
-        system.drop_capabilities(self.keep)
-        system.not_dumpable()
-        system.die_with_parent(signal.SIGKILL)
+        system.take(self._steps)
         if os.getppid() != server:
             os._exit(1)
-        if self.ruleset is not None:
-            system.landlock_restrict(self.ruleset)
-            os.close(self.ruleset)
-        system.install_filter(syscalls.for_this_process(self.filter))
+        system.take(self._rules)
+        self._filter.install()
 
-    def _become(self, user: int, group: int) -> None:
-        with contextlib.suppress(PermissionError):  # denied in a user namespace of one user: there are none
-            os.setgroups([])
-        os.setresgid(group, group, group)
-        os.setresuid(user, user, user)
+    def put_on_limits(self, cpu_seconds: int, memory_bytes: int) -> None:
+        """The limits of one job. The kernel's own CPU limit is only there if the server fails."""
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+        resource.setrlimit(self._memory_limit, (memory_bytes, memory_bytes))
+
+
+def _may_set_groups() -> bool:
+    """Denied in a user namespace of one user: there are none."""
+    try:
+        os.setgroups([])
+    except PermissionError:
+        return False
+    return True
 
 
 def prepare(settings: Mapping[str, Any]) -> Confinement:
@@ -92,7 +114,7 @@ def prepare(settings: Mapping[str, Any]) -> Confinement:
         ids = None if outer is None else _mapped(outer)
         if ids is not None:
             os.chown(place, *ids)
-    system.no_new_privileges()
+    system.take([system.no_new_privileges()])
     rules = [*_read_rules(visible, hidden, settings["runnable"]), (scratch, landlock.SCRATCH)]
     ruleset = landlock.ruleset([*rules, *((path, landlock.DEVICE) for path in rooms.DEVICES)])
     if ruleset is None and settings["level"] != "namespaces":
@@ -101,14 +123,14 @@ def prepare(settings: Mapping[str, Any]) -> Confinement:
         os.dup2(ruleset, RULESET)
         os.close(ruleset)
     _limit(alone=ids is not None)
-    system.not_dumpable()
+    system.take([system.not_dumpable()])
     os.chdir(scratch)
     return Confinement(
         scratch=scratch,
         ids=ids,
         keep=_needed_capabilities(settings, ids),
         ruleset=None if ruleset is None else RULESET,
-        filter=syscalls.build(may_exec=bool(settings["runnable"])),
+        filter_=syscalls.build(may_exec=bool(settings["runnable"])),
         memory_limit=resource.RLIMIT_DATA if settings["reserves_memory"] else resource.RLIMIT_AS,
     )
 

@@ -4,6 +4,8 @@ import os
 import struct
 
 HEADER = struct.Struct("<cI")
+LIMITS = struct.Struct("<QQ")
+"""Before the first frame: seconds of the kernel's own CPU limit, bytes of memory."""
 
 # To the child.
 PROGRAM = b"P"  # marshalled {program, result_bytes}
@@ -12,9 +14,9 @@ ANSWER = b"A"  # marshalled (True, value) or (False, message): what a question o
 
 # From the child.
 LOADED = b"L"  # the program was executed; empty
-NOT_LOADED = b"N"  # JSON {type, message, line}
+NOT_LOADED = b"N"  # as RAISED
 VALUE = b"V"  # an encoded value (in other languages: JSON)
-RAISED = b"E"  # JSON {type, message, line}
+RAISED = b"E"  # an encoded (type, message, line) (in other languages: JSON {type, message, line})
 ASK = b"Q"  # an encoded (function, arguments): a question to the runner, while a call runs
 
 
@@ -29,11 +31,13 @@ class FrameStream:
         self._source = source
         self._sink = sink
         self._buffer = b""
+        self._at = 0
 
     def send(self, kind: bytes, payload: bytes = b"") -> None:
-        data = memoryview(frame(kind, payload))
-        while data:
-            data = data[os.write(self._sink, data) :]
+        data = HEADER.pack(kind, len(payload)) + payload
+        written = os.write(self._sink, data)
+        while written < len(data):
+            written += os.write(self._sink, memoryview(data)[written:])
 
     def receive(self) -> tuple[bytes, bytes] | None:
         """The next frame, or None at the end of the stream."""
@@ -44,16 +48,22 @@ class FrameStream:
         return kind, self._take(size)
 
     def _take(self, size: int) -> bytes:
-        if len(self._buffer) >= size:
-            taken, self._buffer = self._buffer[:size], self._buffer[size:]
-            return taken
-        parts, have = [self._buffer], len(self._buffer)
+        end = self._at + size
+        if end > len(self._buffer):
+            self._fill(size)
+            end = size
+        taken = self._buffer[self._at : end]
+        self._at = end
+        return taken
+
+    def _fill(self, size: int) -> None:
+        """Reads until so many bytes are there, or the stream ends."""
+        parts = [self._buffer[self._at :]]
+        have = len(parts[0])
         while have < size:
             part = os.read(self._source, max(65536, size - have))
             if not part:
                 break
             parts.append(part)
             have += len(part)
-        data = b"".join(parts)
-        self._buffer = data[size:]
-        return data[:size]
+        self._buffer, self._at = b"".join(parts), 0

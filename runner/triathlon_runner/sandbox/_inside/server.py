@@ -1,16 +1,16 @@
 """The template server: a warmed interpreter that forks one child per job and never runs a program itself.
 
-It speaks with the runner over a SEQPACKET socket. A job is one message (JSON limits) that carries the child's
-four descriptors; `K` kills the running child; at its end the server reports wait status and CPU seconds.
+It speaks with the runner over a SEQPACKET socket (`messages`). One child always stands ready, confined and
+waiting on its own pipes, whose other ends the runner got; the runner says when it gives it a job. At the
+child's end the server reports wait status and CPU seconds, then makes the next one.
 Programs, inputs and results never pass through it.
 """
 
+import ast
 import fcntl
 import gc
 import importlib
-import json
 import os
-import random
 import select
 import signal
 import socket
@@ -19,50 +19,36 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from . import child, confine
+from . import child, confine, frames, messages
 
-STANDARD = [
-    *[
-        "abc",
-        "array",
-        "bisect",
-        "cmath",
-        "collections",
-        "collections.abc",
-        "contextlib",
-        "copy",
-        "dataclasses",
-    ],
-    *[
-        "datetime",
-        "decimal",
-        "enum",
-        "fractions",
-        "functools",
-        "hashlib",
-        "heapq",
-        "inspect",
-        "io",
-        "itertools",
-    ],
-    *["json", "math", "numbers", "operator", "random", "re", "statistics", "string", "struct", "textwrap"],
-    *["time", "traceback", "types", "typing", "unicodedata"],
-]
-"""Imported once before the first fork: what programs of the data sets import."""
+STANDARD = (
+    "abc bisect cmath collections collections.abc contextlib copy dataclasses datetime enum functools heapq "
+    "io itertools math operator re string struct time types typing"
+)
+"""Imported once before the first fork: what many programs of the data sets import. Each makes every fork
+dearer; what few programs want they import themselves."""
+REPRESENTATIVE = """
+import math
+from typing import Any, Dict, List, Optional, Tuple
 
-SCRATCH_BYTES, SCRATCH_DEPTH, SCRATCH_FOLDERS = 64 << 20, 64, 4096
-"""What a program may leave in its scratch directory while it runs, where no file system bounds it."""
+def f(a: List[int], b: Optional[str] = None, c: Dict[str, Any] = {}) -> Tuple[int, ...]:
+    total = [x for x in sorted(a) if x % 2 == 0 and x not in (3, 5)]
+    for i, x in enumerate(total):
+        total[i] = max(x, len(b or "") * math.floor(1.5))
+    return tuple(total)
+"""
+"""A program like those to come. Executed a few times before the first fork: what the compiler and `typing`
+set up at their first use would otherwise be set up in every child."""
+
 LOOK_SECONDS = 0.25
 """How often a running child is looked at: its CPU time, and the scratch directory where nothing bounds it."""
-OUT_OF_TIME, ASLEEP = "cpu", "asleep"
-"""The notes of a child that computed, or did nothing, for too long."""
 SLEEPING_SHARE = 0.01
 """Of a core: a child that uses less is asleep; one that waits for its turn gets more on a usable machine."""
 _SCHEDULED = 2
 """The kind of CPU clock that the scheduler keeps, exact to the nanosecond (CPUCLOCK_SCHED)."""
-_READY = 5
+_WORD = 5
 """The child's descriptor that says "confined"; closed before anything untrusted runs."""
-CONFINED = b"confined"
+_SOURCE, _SINK = 3, 4
 
 
 def main(control: int, configuration: str) -> None:
@@ -70,7 +56,7 @@ def main(control: int, configuration: str) -> None:
     os.environ.clear()
     channel = _reserve(socket.socket(fileno=control))
     try:
-        settings = json.loads(configuration)
+        settings = ast.literal_eval(configuration)
         _warm(settings)
         server = Server(
             channel,
@@ -78,25 +64,37 @@ def main(control: int, configuration: str) -> None:
             settings["command"],
             watch=settings["level"] != "namespaces",
         )
+        server.serve()
     except (OSError, ImportError, KeyError) as error:
-        channel.send(json.dumps({"error": str(error)}).encode())
-        return
-    channel.send(b'{"ready": true}')
-    server.serve()
+        channel.send(messages.FAILED + str(error).encode())
 
 
 def _warm(settings: Mapping[str, Any]) -> None:
     """All that children need and that need not be done in each of them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _open_streams()
-    for name in STANDARD:
+    _import_random()
+    for name in STANDARD.split():
         importlib.import_module(name)
     sys.path.extend(settings["path"])
     for name in settings["libraries"]:
         importlib.import_module(name)
     del sys.path[len(sys.path) - len(settings["path"]) :]
+    for _ in range(10):  # the interpreter specialises its own code after some passes
+        child.rehearse(REPRESENTATIVE, "f", "([2, 3, 4], 'ab')")
     gc.collect()
     gc.freeze()
+
+
+def _import_random() -> None:
+    """Seeds the random module for good: by itself it would draw a new seed in every fork."""
+    register = os.register_at_fork
+    os.register_at_fork = lambda **_: None
+    try:
+        random = importlib.import_module("random")
+    finally:
+        os.register_at_fork = register
+    random.seed(0)
 
 
 class Server:
@@ -110,54 +108,69 @@ class Server:
         self._confinement = confinement
         self._watch = watch
         self._standing = frozenset(os.listdir(confinement.scratch))
+        self._word = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
 
     def serve(self) -> None:
-        """One job after the other."""
+        """One job after the other, each in the child that stands ready for it."""
         while True:
-            message, descriptors, _, _ = socket.recv_fds(self._channel, 1 << 12, 4)
+            pid = self._fork()
+            message = b"K"
+            while message[:1] == messages.KILL:  # of the one before, that came too late
+                message = self._channel.recv(messages.SIZE)
             if not message:
                 return
-            if message != b"K":  # a kill that came too late
-                self._channel.send(json.dumps(self._run(json.loads(message), descriptors)).encode())
+            self._channel.send(self._report(pid, *messages.JOB.unpack(message[1:])))
 
-    def _run(self, job: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
-        word, ready = os.pipe()
+    def _fork(self) -> int:
+        """A new child; the runner gets the near ends of its pipes."""
+        source, sink = os.pipe2(os.O_CLOEXEC)
+        pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(3)]
+        near = [sink, *(read for read, _ in pipes)]
+        far = [source, *(write for _, write in pipes)]
+        for descriptor in near:
+            os.set_blocking(descriptor, False)
         pid = os.fork()
         if pid == 0:
-            _become_child(self._confinement, job, [*descriptors, ready], self._command)
-        for descriptor in (*descriptors, ready):
+            _become_child(self._confinement, far, self._word, self._command)
+        socket.send_fds(self._channel, [messages.READY], near)
+        for descriptor in (*near, *far):
             os.close(descriptor)
-        note = self._wait(pid, job)
-        _, status, usage = os.wait4(pid, 0)
-        report = {
-            "status": status,
-            "cpu": usage.ru_utime + usage.ru_stime,
-            "note": note,
-            "confinement": os.read(word, 1000).decode() or "the child ended",
-            "dirty": _dirty(self._confinement.scratch, self._standing),
-        }
-        os.close(word)
-        return report
+        return pid
 
-    def _wait(self, pid: int, job: dict[str, Any]) -> str:
+    def _report(self, pid: int, cpu_seconds: float, sleep_seconds: float) -> bytes:
+        note = self._wait(pid, _Clock(pid, cpu_seconds, sleep_seconds))
+        _, status, usage = os.wait4(pid, 0)
+        try:
+            confined = os.eventfd_read(self._word) == 1
+        except BlockingIOError:
+            confined = False
+        return messages.REPORT.pack(
+            messages.ENDED,
+            status,
+            usage.ru_utime + usage.ru_stime,
+            note,
+            confined,
+            _dirty(self._confinement.scratch, self._standing),
+        )
+
+    def _wait(self, pid: int, clock: "_Clock") -> int:
         """Waits for the child's end; kills it at a limit, or when the runner says so or hangs up."""
         handle = os.pidfd_open(pid)
         poll = select.poll()
         poll.register(handle, select.POLLIN)
         poll.register(self._channel, select.POLLIN)
-        clock = _Clock(pid, job["cpu"], job["wall"])
-        note = ""
+        note = messages.NOTHING
         try:
             while True:
                 ready = {number for number, _ in poll.poll(1000 * clock.next_look())}
                 if handle in ready:
                     return note
                 if self._channel.fileno() in ready:
-                    if not self._channel.recv(64):
+                    if not self._channel.recv(messages.SIZE):
                         os._exit(0)  # and with it the child
                     os.kill(pid, signal.SIGKILL)
                     continue
-                found = clock.look() or ("scratch" if self._watch and self._overfull() else "")
+                found = clock.look() or (messages.SCRATCH if self._watch and self._overfull() else 0)
                 if found:
                     os.kill(pid, signal.SIGKILL)
                     note = note or found
@@ -181,15 +194,15 @@ class _Clock:
         """Seconds until it is worth looking again."""
         return max(0.001, min(LOOK_SECONDS, self._cpu_limit - self._cpu))
 
-    def look(self) -> str:
-        """The note of the limit that is reached, or empty."""
+    def look(self) -> int:
+        """The note of the limit that is reached, or 0."""
         now, cpu = time.monotonic(), _cpu_used(self._pid)
         if cpu - self._cpu < SLEEPING_SHARE * (now - self._time):
             self._slept += now - self._time
         self._time, self._cpu = now, cpu
         if cpu >= self._cpu_limit:
-            return OUT_OF_TIME
-        return ASLEEP if self._slept >= self._sleep_limit else ""
+            return messages.OUT_OF_TIME
+        return messages.ASLEEP if self._slept >= self._sleep_limit else messages.NOTHING
 
 
 def _cpu_used(pid: int) -> float:
@@ -204,37 +217,49 @@ def _cpu_used(pid: int) -> float:
 
 
 def _become_child(
-    confinement: confine.Confinement, job: dict[str, Any], descriptors: list[int], command: list[str]
+    confinement: confine.Confinement, descriptors: list[int], word: int, command: list[str]
 ) -> None:
     """Turns the fork into a child that holds nothing of the server's, and never returns."""
     try:
-        _lay(descriptors)
+        _lay([*descriptors, word])
         try:
-            confinement.put_on(job["cpu"], job["memory"])
+            confinement.put_on()
         except OSError as error:
-            os.write(_READY, str(error).encode())
+            os.write(2, str(error).encode())
             os._exit(1)
-        os.write(_READY, CONFINED)
-        os.close(_READY)
+        os.eventfd_write(_WORD, 1)
+        os.close(_WORD)
+        confinement.put_on_limits(*_read_limits())
         if command:
             os.execve(command[0], command, {"LC_ALL": "C.UTF-8", "OPENSSL_CONF": os.devnull})  # noqa: S606 (no shell on purpose)
-        random.seed(0)
-        child.serve(3, 4)
+        child.serve(_SOURCE, _SINK)
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
         os._exit(0)
 
 
+def _read_limits() -> tuple[int, int]:
+    """What the job may use; the child waits here until there is one, or until the runner hangs up."""
+    data = b""
+    while len(data) < frames.LIMITS.size:
+        part = os.read(_SOURCE, frames.LIMITS.size - len(data))
+        if not part:
+            os._exit(0)
+        data += part
+    cpu_seconds, memory_bytes = frames.LIMITS.unpack(data)
+    return cpu_seconds, memory_bytes
+
+
 def _lay(descriptors: list[int]) -> None:
-    """The child's table: 0 the null device, 1 and 2 its output, 3 jobs, 4 results, 5 ready; nothing else.
+    """The child's table: 0 the null device, 1 and 2 its output, 3 jobs, 4 results, 5 its word; nothing else.
 
     The rules for files are a descriptor, too; putting them on closes it.
     """
-    source, sink, out, err, ready = descriptors
-    for number, descriptor in enumerate((out, err, source, sink, ready), start=1):
+    source, sink, out, err, word = descriptors
+    for number, descriptor in enumerate((out, err, source, sink, word), start=1):
         os.dup2(descriptor, number)
-    os.closerange(_READY + 1, confine.RULESET)
+    os.closerange(_WORD + 1, confine.RULESET)
     os.closerange(confine.RULESET + 1, 1 << 16)
 
 
@@ -242,7 +267,7 @@ def _reserve(channel: socket.socket) -> socket.socket:
     """Moves the control channel up and fills the numbers that children lay, so that nothing else gets one."""
     moved = socket.socket(fileno=fcntl.fcntl(channel, fcntl.F_DUPFD_CLOEXEC, confine.RULESET + 1))
     channel.close()
-    for number in range(1, _READY + 1):
+    for number in range(1, _WORD + 1):
         os.dup2(0, number)
     return moved
 
@@ -283,6 +308,10 @@ def _overfull(folder: str) -> bool:
             continue  # gone between two looks
         except OSError:
             return True
-        if total > SCRATCH_BYTES or depth > SCRATCH_DEPTH or len(waiting) > SCRATCH_FOLDERS:
+        if (
+            total > confine.SCRATCH_BYTES
+            or depth > confine.SCRATCH_DEPTH
+            or len(waiting) > confine.SCRATCH_FOLDERS
+        ):
             return True
     return False

@@ -4,10 +4,13 @@ An allow list, so that what a later kernel adds is denied. Without fork, exec an
 process that can reach nothing and that leaves nothing behind.
 """
 
+import ctypes
 import os
 import platform
 import struct
 from dataclasses import dataclass, field
+
+from . import system
 
 _TABLE = """
 read 0 63, write 1 64, readv 19 65, writev 20 66, pread64 17 67, pwrite64 18 68, preadv 295 69,
@@ -129,9 +132,28 @@ def _search(intervals: list[tuple[int, list[bytes]]]) -> list[bytes]:
     return [_step(_JUMP_AT_LEAST, first, 0, 1), _step(_JUMP, len(below)), *below, *above]
 
 
-def for_this_process(program: bytes) -> bytes:
-    """The filter with the calling process' own pid in it."""
-    return program.replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
+class Filter:
+    """A filter that is ready to be installed, but for the pid of the process that does it."""
+
+    def __init__(self, program: bytes) -> None:
+        self._program = ctypes.create_string_buffer(program, len(program))
+        own = struct.pack("<I", _OWN_PID)
+        self._places = [at for at in range(0, len(program), 4) if program[at : at + 4] == own]
+        self._install = [system.install_filter(self._program)]
+
+    def install(self) -> None:
+        """Confines the calling process to the filter, and its signals to itself.
+
+        Raises:
+            OSError: the kernel refused it.
+        """
+        pid = os.getpid()
+        for at in self._places:
+            _WORD.pack_into(self._program, at, pid)
+        system.take(self._install)
+
+
+_WORD = struct.Struct("<I")
 
 
 def _body(name: str) -> list[bytes]:

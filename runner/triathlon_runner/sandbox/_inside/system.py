@@ -1,9 +1,17 @@
-"""The few system calls that Python has no name for."""
+"""The few system calls that Python has no name for.
+
+What each child has to do is a `Step`, laid out before the fork and taken after it.
+"""
 
 import ctypes
 import os
 import platform
 import struct
+from collections.abc import Callable, Iterable
+from typing import Any
+
+Step = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A call to make: of `os`, which raises its own errors, or of the C library, which returns -1."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -37,34 +45,46 @@ def _syscall(what: str, number: int, *arguments: object) -> int:
     return _checked(what, _libc.syscall(ctypes.c_long(number), *arguments))
 
 
-def _prctl(what: str, option: int, value: int) -> None:
+def take(steps: Iterable[Step]) -> None:
+    """Makes the calls, one after the other.
+
+    Raises:
+        OSError: the kernel refused one.
+    """
+    for call, arguments in steps:
+        result = call(*arguments)
+        if result is not None and result < 0:
+            _checked(call.__name__, result)
+
+
+def _prctl(option: int, value: int) -> Step:
     zero = ctypes.c_ulong(0)
-    _checked(what, _libc.prctl(option, ctypes.c_ulong(value), zero, zero, zero))
+    return _libc.prctl, (ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero)
 
 
-def no_new_privileges() -> None:
-    _prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
+def no_new_privileges() -> Step:
+    return _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
-def not_dumpable() -> None:
+def not_dumpable() -> Step:
     """No core, and nobody of the same user may attach or read the memory."""
-    _prctl("dumpable", _PR_SET_DUMPABLE, 0)
+    return _prctl(_PR_SET_DUMPABLE, 0)
 
 
-def die_with_parent(signal: int) -> None:
-    _prctl("parent-death signal", _PR_SET_PDEATHSIG, signal)
+def die_with_parent(signal: int) -> Step:
+    return _prctl(_PR_SET_PDEATHSIG, signal)
 
 
-def keep_capabilities() -> None:
+def keep_capabilities() -> Step:
     """Lets the capabilities outlive a change of user, to be dropped one by one."""
-    _prctl("keep capabilities", _PR_SET_KEEPCAPS, 1)
+    return _prctl(_PR_SET_KEEPCAPS, 1)
 
 
-def drop_capabilities(kept: int = 0) -> None:
+def drop_capabilities(kept: int = 0) -> Step:
     """Leaves the capabilities of the mask `kept` (of the first 32), without passing any on through exec."""
-    header = struct.pack("<Ii", 0x20080522, 0)
-    data = struct.pack("<6I", kept, kept, 0, 0, 0, 0)
-    _syscall("capset", _CAPSET, header, data)
+    header = ctypes.create_string_buffer(struct.pack("<Ii", 0x20080522, 0))
+    data = ctypes.create_string_buffer(struct.pack("<6I", kept, kept, 0, 0, 0, 0))
+    return _libc.syscall, (ctypes.c_long(_CAPSET), header, data)
 
 
 def unshare(flags: int) -> None:
@@ -99,11 +119,12 @@ def pivot_root_here() -> None:
     os.chdir("/")
 
 
-def install_filter(program: bytes) -> None:
-    """Installs a seccomp filter: BPF instructions of 8 bytes each."""
-    buffer = ctypes.create_string_buffer(program, len(program))
-    request = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
-    _syscall("seccomp", _SECCOMP, 1, 0, request)
+def install_filter(program: ctypes.Array[ctypes.c_char]) -> Step:
+    """Installs a seccomp filter: BPF instructions of 8 bytes each, as they are when the step is taken."""
+    request = ctypes.create_string_buffer(
+        struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(program))
+    )
+    return _libc.syscall, (ctypes.c_long(_SECCOMP), ctypes.c_long(1), ctypes.c_long(0), request)
 
 
 def landlock_version() -> int:
@@ -119,5 +140,5 @@ def landlock_allow(ruleset: int, request: bytes) -> None:
     _syscall("landlock_add_rule", _LANDLOCK_ADD, ruleset, 1, request, 0)
 
 
-def landlock_restrict(ruleset: int) -> None:
-    _syscall("landlock_restrict_self", _LANDLOCK_RESTRICT, ruleset, 0)
+def landlock_restrict(ruleset: int) -> Step:
+    return _libc.syscall, (ctypes.c_long(_LANDLOCK_RESTRICT), ctypes.c_long(ruleset), ctypes.c_long(0))

@@ -127,6 +127,7 @@ class _AttackRun:
         fault = await self._misjudged()
         if fault:
             raise SandboxError(f"the honest program did not pass before the attacks: {fault}")
+        await asyncio.sleep(SETTLE_SECONDS)  # until the next child stands ready
         self._servers = len(server_processes())
 
     async def result(self, one: Attack) -> AttackResult:

@@ -1,0 +1,23 @@
+"""What runner and template server say to each other: short binary messages, one a packet."""
+
+import struct
+
+SIZE = 1 << 12
+
+# To the server.
+JOB = struct.Struct("<dd")
+"""After the kind: CPU seconds that the child may compute, seconds that it may sleep."""
+BEGIN = b"J"
+KILL = b"K"
+
+# From the server.
+READY = b"C"
+"""A child stands ready; with the near ends of its pipes: jobs, results, standard output and error."""
+FAILED = b"E"
+"""The server can't go on; with the reason."""
+ENDED = b"R"
+REPORT = struct.Struct("<cidB??")
+"""Kind, status as of wait(2), CPU seconds, note, whether it was confined, whether it left anything behind."""
+
+NOTHING, OUT_OF_TIME, ASLEEP, SCRATCH = range(4)
+"""Notes: why the server killed the child."""
