@@ -56,6 +56,8 @@ class ModelRow(Settings):
     serve: ServeConfig | None = None
     api: ApiConfig | None = None
     price: Price | None = None
+    speed: Annotated[float, Field(gt=0)] | None = None
+    """Output tokens a second over all requests in flight, for estimates before a run has shown it."""
 
     @model_validator(mode="after")
     def _one_way_to_reach_it(self) -> Self:

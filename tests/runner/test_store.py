@@ -39,7 +39,7 @@ def test_a_torn_last_line_is_set_aside(tmp_path: Path, torn: bytes) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole + torn)
     with ResultsFile(path, UnitRecord) as file:
-        assert list(file.records) == [("a", 0)]
+        assert list(file.units) == [("a", 0)]
         file.append(record("b"))
     assert [r.task_id for r in read_records(path, UnitRecord)] == ["a", "b"]
     assert (tmp_path / "core.jsonl.torn").read_bytes() == torn + b"\n"

@@ -1,9 +1,7 @@
 """`triathlon run`: asks, executes, appends what is open."""
 
 import asyncio
-import os
 import signal
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +9,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import (
@@ -27,25 +24,33 @@ from triathlon_runner.cli._app import (
     names,
     results_folder,
 )
+from triathlon_runner.cli._bounds import check_prices, show_estimates, show_summary
 from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.errors import UserError
+from triathlon_runner.estimates import estimate
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.prompts import check_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     PROFILES,
+    Account,
+    Bounds,
     Conditions,
     ConsoleProgress,
+    JsonLog,
     Plan,
     Profile,
+    Progress,
     Reacher,
     Runner,
+    Several,
     Summary,
     build_plan,
     why_not,
 )
+from triathlon_runner.schedule import deadline as moment
 from triathlon_runner.store import ResultsFolder
 
 
@@ -59,6 +64,9 @@ class Options:
     prompts: Path | None
     profile: Profile
     dry_run: bool
+    bounds: Bounds
+    ask_again: bool
+    log_json: Path | None
     folder: ResultsFolder
     data: DataStore
 
@@ -84,7 +92,22 @@ def run(
             min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be asked, ask nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
+    ] = False,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="USD; once they are spent, nothing new is asked.")
+    ] = None,
+    deadline: Annotated[
+        str | None, typer.Option(help="8h, 2d12h, 07:00 or a date and time; then nothing new is asked.")
+    ] = None,
+    ask_again: Annotated[
+        bool,
+        typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew."),
+    ] = False,
+    log_json: Annotated[
+        Path | None, typer.Option("--log-json", help="File that gets one JSON line an event, for machines.")
+    ] = None,
     models_file: ModelsFile = Common.models_file,
     results: Results = Common.results,
     data: Data = None,
@@ -103,10 +126,15 @@ def run(
         prompts=prompts,
         profile=PROFILES[profile].with_own(limit=limit, samples=samples, temperature=temperature),
         dry_run=dry_run,
+        bounds=Bounds(budget, moment(deadline) if deadline else None),
+        ask_again=ask_again,
+        log_json=log_json,
         folder=results_folder(results),
         data=data_store(data),
     )
-    listed.select(options.models)
+    rows = listed.select(options.models)
+    if budget is not None:
+        check_prices(rows)
     catalogue.select(options.suites, options.variants)
     if options.prompts is not None:
         check_prompts(options.prompts)
@@ -130,24 +158,39 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             suites=options.suites,
             variants=options.variants,
             profile=options.profile,
-            judge=await _judge(listed, reacher, stack, progress),
+            judge=await _judge(listed, reacher, stack, progress, options.bounds),
             prompts=options.prompts,
         )
         _say_skipped(plan, screen)
         if options.dry_run:
-            _show_plan(plan, options.folder, screen)
+            show_estimates(await estimate(plan, options.folder, grader), screen)
             return 0
         _record_skipped(plan, options.folder)
         conditions = Conditions(options.profile.name, sandbox.level, grader_integrity(sandbox.level))
-        runner = Runner(options.folder, grader, reacher, progress, conditions)
+        log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
+        told = Several([progress, log]) if log else progress
+        runner = Runner(
+            options.folder, grader, reacher, told, conditions, options.bounds, ask_again=options.ask_again
+        )
         with progress:
-            summary = await _interruptible(runner, plan, progress)
-    _say_summary(summary, options.folder, screen)
+            summary = await _interruptible(runner, plan, told)
+        if log is not None:
+            log.end(
+                finished=summary.finished,
+                open=summary.open,
+                usd=round(options.bounds.spent, 6),
+                exit_code=summary.exit_code,
+            )
+    show_summary(summary, options.bounds, progress, options.folder, screen)
     return summary.exit_code
 
 
 async def _judge(
-    listed: registry.Registry, reacher: Reacher, stack: AsyncExitStack, progress: ConsoleProgress
+    listed: registry.Registry,
+    reacher: Reacher,
+    stack: AsyncExitStack,
+    progress: ConsoleProgress,
+    bounds: Bounds,
 ) -> Model | None:
     """The model that models.yaml names as judge; None where it names none or it cannot be asked here."""
     if listed.judge is None:
@@ -157,10 +200,15 @@ async def _judge(
     if reason is not None:
         progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
         return None
-    return (await stack.enter_async_context(reacher.reach(row))).model
+    reached = await stack.enter_async_context(reacher.reach(row))
+    if reached.stats is not None:
+        account = Account(f"{row.id} (judge)", reached.stats, row.price)
+        bounds.accounts.append(account)
+        progress.attach(account)
+    return reached.model
 
 
-async def _interruptible(runner: Runner, plan: Plan, progress: ConsoleProgress) -> Summary:
+async def _interruptible(runner: Runner, plan: Plan, progress: Progress) -> Summary:
     """The first Ctrl-C stops new work and finishes what is in flight; the second stops at once."""
     task = asyncio.ensure_future(runner.run(plan))
 
@@ -168,7 +216,7 @@ async def _interruptible(runner: Runner, plan: Plan, progress: ConsoleProgress) 
         if runner.stop.asked:
             task.cancel()
             return
-        runner.stop.asked = True
+        runner.stop.ask("Ctrl-C")
         progress.say("Ctrl-C: finishing what is in flight; again to stop at once (nothing finished is lost)")
 
     loop = asyncio.get_running_loop()
@@ -180,7 +228,8 @@ async def _interruptible(runner: Runner, plan: Plan, progress: ConsoleProgress) 
         if not runner.stop.asked:
             raise
         progress.say("stopped; the next run goes on from here")
-        runner.summary.open += 1
+        runner.summary.open = max(runner.summary.open, 1)
+        runner.summary.stopped = "Ctrl-C, twice"
         return runner.summary
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -200,30 +249,3 @@ def _record_skipped(plan: Plan, folder: ResultsFolder) -> None:
         folder.skipped(model).write_text(reason + "\n", encoding="utf-8")
     for model in plan.work:
         folder.skipped(model).unlink(missing_ok=True)
-
-
-def _show_plan(plan: Plan, folder: ResultsFolder, screen: Console) -> None:
-    table = Table(box=None, pad_edge=False)
-    for name in ("model", "suite", "units", "open"):
-        table.add_column(name, justify="right" if name in {"units", "open"} else "left")
-    for model, works in plan.work.items():
-        for work in works:
-            units, left = (
-                len(work.built.units),
-                len(work.open_units(folder.units(work.row.id, work.suite_id))),
-            )
-            table.add_row(model, work.suite_id, str(units), str(left))
-    screen.print(table)
-
-
-def _say_summary(summary: Summary, folder: ResultsFolder, screen: Console) -> None:
-    lines: Sequence[str] = [
-        f"{summary.finished} units finished, {summary.open} open; results in {folder.root}{os.sep}",
-        *(
-            f"kept apart: {name} holds results of another protocol; move its file away to ask again"
-            for name in summary.other_protocol
-        ),
-        *(f"not finished: {error}" for error in summary.errors),
-    ]
-    for line in lines:
-        screen.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -16,7 +16,7 @@ from triathlon_runner.endpoints._response import Parsed, parse
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._stats import EndpointStats
 from triathlon_runner.endpoints._waits import exhausted_for
-from triathlon_runner.records import Reply, Usage
+from triathlon_runner.records import Finish, Reply, Usage
 
 
 class Endpoint:
@@ -88,6 +88,7 @@ class Endpoint:
         self._gate.pause(exhausted_for(headers) or 0.0)
         self._stats.count_answer(usage.input_tokens, usage.output_tokens)
         self._stats.oddities.update(parsed.oddities)
+        self._stats.truncated += parsed.reply.finish is Finish.LENGTH
         answer = self._answer(parsed, time.perf_counter() - started)
         if parsed.is_null:
             null = NullContent(answer)

@@ -26,6 +26,8 @@ class EndpointStats:
     retries: int = 0
     """Tries that gave no answer; nearly all are followed by another."""
     throttled: int = 0
+    truncated: int = 0
+    """Replies that were cut at the token limit."""
     input_tokens: int = 0
     output_tokens: int = 0
     last_error: str = ""

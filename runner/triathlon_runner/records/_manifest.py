@@ -41,6 +41,17 @@ class Manifest(Strict):
     outcomes: dict[str, int]
     usage: Usage
     cost_usd: float | None
+    identity: dict[str, Any] = Field(default_factory=dict)
+    """What of the model's row shapes its answers, in the clear, and the weights that were served; results
+    of two identities are never mixed."""
+    planned: str | None = None
+    """Hash of the planned units, and with `bytes` how a finished file is recognised without reading it."""
+    bytes: int | None = None
+    """Size of the results file."""
+    tokens_per_second: float | None = None
+    """Output tokens of the model a second, over all suites of its last run."""
+    origin: dict[str, str] | None = None
+    """Where imported results come from; None for what was asked here."""
     started: str
     """ISO 8601, UTC."""
     ended: str

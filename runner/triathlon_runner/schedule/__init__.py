@@ -1,17 +1,23 @@
 """What is open, in which order, how many at once; progress; interruption."""
 
-from triathlon_runner.schedule._build import build_plan
-from triathlon_runner.schedule._manifest import Conditions
-from triathlon_runner.schedule._plan import Plan, Work
+from triathlon_runner.schedule._build import build_plan, build_suite
+from triathlon_runner.schedule._log import JsonLog
+from triathlon_runner.schedule._manifest import Conditions, differs
+from triathlon_runner.schedule._panel import ConsoleProgress
+from triathlon_runner.schedule._plan import Plan, Work, work_for
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
-from triathlon_runner.schedule._progress import ConsoleProgress, Progress
+from triathlon_runner.schedule._progress import Progress, Several
 from triathlon_runner.schedule._reach import Reached, Reacher, RowModel, why_not
 from triathlon_runner.schedule._run import Runner, Summary
+from triathlon_runner.schedule._stop import Account, Bounds, deadline
 
 __all__ = [
     "PROFILES",
+    "Account",
+    "Bounds",
     "Conditions",
     "ConsoleProgress",
+    "JsonLog",
     "Plan",
     "Profile",
     "Progress",
@@ -19,9 +25,14 @@ __all__ = [
     "Reacher",
     "RowModel",
     "Runner",
+    "Several",
     "Summary",
     "Work",
     "build_plan",
+    "build_suite",
+    "deadline",
+    "differs",
     "spread",
     "why_not",
+    "work_for",
 ]

@@ -42,7 +42,7 @@ async def build_plan(
     built: list[BuiltSuite] = []
     for entry in entries:
         try:
-            one = await _build(entry, data, grader, profile, judge)
+            one = await build_suite(entry, data, grader, profile, judge)
         except DataUnavailableError as error:
             if suites is not None:
                 raise
@@ -92,13 +92,19 @@ def at_temperature(
     return [entry for entry in asked.values() if entry is not None]
 
 
-async def _build(
+async def build_suite(
     entry: SuiteEntry,
     data: DataStore,
     grader: Grader,
     profile: Profile,
     judge: Model | None,
 ) -> BuiltSuite:
+    """One suite, ready to be run.
+
+    Raises:
+        DataUnavailableError: its data is not here.
+        SandboxError: a reference could not be executed.
+    """
     suite = entry.build(data)
     if isinstance(suite, Preparable):
         await suite.prepare(grader)

@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import reduce
-from operator import add
+from typing import Any
 
 from triathlon_runner import __version__
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.registry import Price
+from triathlon_runner.schedule._identity import WEIGHTS, difference
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._reach import Reached
-from triathlon_runner.store import Unit
+from triathlon_runner.store import ResultsFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +24,65 @@ class Conditions:
     grader_integrity: str
 
 
+def stands_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
+    """Whether a manifest says that this very work is done and its file is as it was left then."""
+    return (
+        manifest is not None
+        and manifest.open_units == 0
+        and manifest.bytes == size
+        and manifest.planned == work.built.digest
+        and manifest.protocol == work.protocol
+        and not difference(manifest.identity, work.identity)
+    )
+
+
+def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> str:
+    """Why the lines of a file are not to be mixed with new ones, in words; empty where they may be."""
+    if not file.units:
+        return ""
+    others = sorted(file.protocols - {work.protocol})
+    if others:
+        return _other_protocol(work, others, manifest)
+    changed = difference(manifest.identity, work.identity) if manifest is not None else ""
+    return f"another model: {changed}" if changed else ""
+
+
+def _other_protocol(work: Work, others: list[str], manifest: Manifest | None) -> str:
+    what = f"another protocol ({', '.join(others)}, now {work.protocol})"
+    if manifest is None or manifest.protocol not in others:
+        return what
+    if manifest.data.sha256 != work.built.suite.data.sha256:
+        old, new = manifest.data, work.built.suite.data
+        return f"other data ({old.name} {old.version}, now {new.name} {new.version})"
+    keys = sorted(manifest.settings.keys() | work.settings.keys())
+    changed = [key for key in keys if manifest.settings.get(key) != work.settings.get(key)]
+    return f"{what}: {', '.join(changed)} changed" if changed else what
+
+
 def manifest_of(
     work: Work,
-    records: Mapping[Unit, UnitRecord],
+    file: ResultsFile[UnitRecord],
     *,
     conditions: Conditions,
     before: Manifest | None,
     reached: Reached | None,
     failures: Counter[str],
+    speed: float | None = None,
 ) -> Manifest | None:
     """The manifest to write now; None where nothing was asked and the one that is there still holds."""
     if before is not None and before.protocol != work.protocol:
         before = None
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    wanted = {task.task_id for task in work.built.chosen} | {record.task_id for record in records.values()}
-    usage = reduce(add, (record.usage for record in records.values()), Usage())
-    open_units = len(work.open_units(records))
-    outcomes = dict(sorted(Counter(record.outcome.value for record in records.values()).items()))
-    if before is not None and (before.outcomes, before.open_units) == (outcomes, open_units) and not failures:
+    open_units = len(work.open_units(file.units))
+    outcomes = dict(sorted(file.outcomes.items()))
+    holds = before is not None and (before.outcomes, before.open_units, before.bytes) == (
+        outcomes,
+        open_units,
+        file.size,
+    )
+    if holds and not failures and reached is None:
         return None
+    wanted = {task.task_id for task in work.built.chosen} | {task_id for task_id, _ in file.units}
+    now = datetime.now(UTC).isoformat(timespec="seconds")
     data = work.built.suite.data
     return Manifest(
         suite=work.suite_id,
@@ -61,11 +101,20 @@ def manifest_of(
         open_units=open_units,
         open_reasons=dict(failures),
         outcomes=outcomes,
-        usage=usage,
-        cost_usd=_cost(work.row.price, usage),
+        usage=file.usage,
+        cost_usd=_cost(work.row.price, file.usage),
+        identity=_identity(work, before, reached),
+        planned=work.built.digest,
+        bytes=file.size,
+        tokens_per_second=speed if speed else before.tokens_per_second if before else None,
         started=before.started if before else now,
         ended=now,
     )
+
+
+def _identity(work: Work, before: Manifest | None, reached: Reached | None) -> Mapping[str, Any]:
+    weights = reached.weights if reached else before.identity.get(WEIGHTS) if before else None
+    return {**work.identity, **({WEIGHTS: weights} if weights else {})}
 
 
 def _cost(price: Price | None, usage: Usage) -> float | None:

@@ -2,17 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.schedule._identity import identity_of
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.store import Unit
 from triathlon_runner.suites import Suite, SuiteEntry, Task
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BuiltSuite:
     """A suite whose data has been read, with the tasks that this run takes of it."""
 
@@ -24,9 +26,22 @@ class BuiltSuite:
     samples: int
 
     @property
-    def units(self) -> tuple[Unit, ...]:
+    def units(self) -> Iterator[Unit]:
         """The planned units, in the order of the results file."""
-        return tuple((task.task_id, sample) for task in self.chosen for sample in range(self.samples))
+        return ((task.task_id, sample) for task in self.chosen for sample in range(self.samples))
+
+    @property
+    def count(self) -> int:
+        """How many units are planned."""
+        return len(self.chosen) * self.samples
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of the planned units: a manifest with it stands for a file that has them all."""
+        digest = hashlib.sha256(f"{self.samples}".encode())
+        for task in self.chosen:
+            digest.update(f"\n{task.task_id}".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()[:16]
 
     @property
     def order(self) -> tuple[Unit, ...]:
@@ -34,7 +49,7 @@ class BuiltSuite:
         return tuple((task.task_id, sample) for task in self.tasks for sample in range(self.samples))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Work:
     """One model on one suite: what is wanted, and under which protocol."""
 
@@ -47,7 +62,12 @@ class Work:
     def suite_id(self) -> str:
         return self.built.entry.id
 
-    @property
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What of the row shapes its answers."""
+        return identity_of(self.row)
+
+    @cached_property
     def protocol(self) -> str:
         """Hash of `settings`, the same on every machine."""
         text = json.dumps(self.settings, sort_keys=True, ensure_ascii=True, separators=(",", ":"))

@@ -16,8 +16,10 @@ from triathlon_runner.endpoints import (
     ApiConfig,
     Chat,
     Completion,
+    EndpointStats,
     LocalServer,
     Model,
+    OpenAIModel,
     ReplyCache,
     Sampling,
     open_model,
@@ -54,6 +56,16 @@ class Reached(Protocol):
     def served_by(self) -> str: ...
 
     @property
+    def weights(self) -> str:
+        """What a server that we started has loaded, pinned; empty for an API."""
+        ...
+
+    @property
+    def stats(self) -> EndpointStats | None:
+        """Counters of the endpoint; None where the model keeps none."""
+        ...
+
+    @property
     def slots(self) -> int:
         """Requests that may be in flight."""
         ...
@@ -69,10 +81,15 @@ class RowModel:
     slots: int
     temperature: float | None = None
     max_tokens: int | None = None
+    weights: str = ""
 
     @property
     def model(self) -> Model:
         return self
+
+    @property
+    def stats(self) -> EndpointStats | None:
+        return self.inner.stats if isinstance(self.inner, OpenAIModel) else None
 
     @property
     def id(self) -> str:
@@ -108,6 +125,7 @@ class Reacher:
         self._replies = replies
         self._cache = cache
         self._say = say
+        self._machine: serving.Machine | None = None
 
     @asynccontextmanager
     async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
@@ -127,8 +145,15 @@ class Reacher:
             return
         assert row.serve is not None, "the registry lets through only rows with api or serve"
         log = self._cache / "logs" / f"{row.id}.log"
+        if self._machine is None:
+            self._machine = await serving.Machine.look()
         async with serving.serve(
-            row.serve, model_id=row.id, cache=self._cache, log=log, report=self._say
+            row.serve,
+            model_id=row.id,
+            cache=self._cache,
+            log=log,
+            report=self._say,
+            machine=self._machine,
         ) as server:
             local = LocalServer(
                 base_url=server.base_url,
@@ -157,6 +182,7 @@ class Reacher:
                 slots,
                 self._registry.setting(row, "temperature"),
                 self._registry.setting(row, "max_tokens"),
+                weights=source.revision if isinstance(source, LocalServer) else "",
             )
 
 

@@ -56,6 +56,7 @@ class _Quiet:
 
     def plan(self, *args: object, **kwargs: object) -> None: ...
     def start(self, *args: object) -> None: ...
+    def attach(self, *args: object) -> None: ...
     def finished(self, *args: object) -> None: ...
     def failed(self, model: str, suite: str, reason: str) -> None:
         self.said.append(reason)
@@ -141,7 +142,7 @@ async def test_results_of_another_protocol_are_kept_apart(tmp_path: Path) -> Non
     before = bench.folder.lines("m", "evolved/fake").read_bytes()
     bench.suite.version = 2
     summary = await bench.run()
-    assert summary.other_protocol == ["m evolved/fake"]
+    assert list(summary.other_protocol) == ["m evolved/fake"]
     assert bench.folder.lines("m", "evolved/fake").read_bytes() == before
 
 

@@ -1,0 +1,107 @@
+"""Showing what a run will take, and what it took."""
+
+import os
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.estimates import ModelEstimate
+from triathlon_runner.registry import ModelRow
+from triathlon_runner.schedule import Bounds, ConsoleProgress, Summary, why_not
+from triathlon_runner.store import ResultsFolder
+
+_REASONS = 5
+
+
+def check_prices(rows: Sequence[ModelRow]) -> None:
+    """A budget binds only what has a price.
+
+    Raises:
+        UserError: a model behind an API has none.
+    """
+    for row in rows:
+        if row.api is not None and row.price is None and why_not(row) is None:
+            raise UserError(
+                f"--budget needs the price of {row.id!r}: add `price: {{input: …, output: …}}`, USD per"
+                " million tokens (0 where it is free), to its row"
+            )
+
+
+def show_estimates(estimates: list[ModelEstimate], screen: Console) -> None:
+    """A line a model and suite, then a line a model."""
+    table = _table(
+        "units", "open", "requests", "tokens in", "tokens out", "pass@1 ±", left=("model", "suite")
+    )
+    table.add_column("estimated from")
+    for model in estimates:
+        for suite in model.suites:
+            table.add_row(
+                model.model,
+                suite.suite,
+                f"{suite.units}",
+                f"{suite.open}",
+                _round(suite.requests),
+                _round(suite.input_tokens),
+                _round(suite.output_tokens),
+                f"{100 * suite.half_width:.1f}",
+                suite.basis if suite.open else "done",
+            )
+    screen.print(table)
+    totals = _table("requests", "tokens in", "tokens out", "USD", "hours", left=("model",))
+    totals.add_column("speed")
+    for model in estimates:
+        totals.add_row(
+            model.model,
+            _round(model.requests),
+            _round(model.input_tokens),
+            _round(model.output_tokens),
+            "no price" if model.usd is None else f"{model.usd:.2f}",
+            "" if model.hours is None else f"{model.hours:.2f}",
+            model.speed if model.requests else "",
+        )
+    screen.print(totals)
+    if any(suite.open and "limit" in suite.basis for model in estimates for suite in model.suites):
+        say(
+            screen,
+            "Where only first prompts are known, tokens out are at most so many, and a loop is counted up to"
+            " its first question (it may ask twice a loop); a small run first makes this exact.",
+        )
+
+
+def show_summary(
+    summary: Summary, bounds: Bounds, progress: ConsoleProgress, folder: ResultsFolder, screen: Console
+) -> None:
+    """What was done, what stays open and why, what it cost."""
+    if progress.accounts:
+        screen.print(progress.endpoints())
+    if any(account.price for account in bounds.accounts):
+        say(screen, f"{bounds.spent:.4f} USD spent in this run")
+    if summary.stopped:
+        say(screen, f"stopped: {summary.stopped}")
+    for reason, count in summary.failures.most_common(_REASONS):
+        say(screen, f"open, {count} times: {reason}")
+    for name, why in summary.other_protocol.items():
+        say(screen, f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew")
+    for error in summary.errors:
+        say(screen, f"not finished: {error}")
+    say(screen, f"{summary.finished} units finished, {summary.open} open; results in {folder.root}{os.sep}")
+
+
+def say(screen: Console, line: str) -> None:
+    """One plain line."""
+    screen.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _table(*numbers: str, left: tuple[str, ...]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _round(amount: float) -> str:
+    return f"{amount:,.0f}" if amount < 1e6 else f"{amount / 1e6:,.1f} M"

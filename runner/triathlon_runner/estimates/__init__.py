@@ -1,0 +1,6 @@
+"""What a run will take: requests, tokens, dollars, hours, and how sure its numbers will be."""
+
+from triathlon_runner.estimates._estimate import ModelEstimate, SuiteEstimate, estimate
+from triathlon_runner.estimates._observed import half_width
+
+__all__ = ["ModelEstimate", "SuiteEstimate", "estimate", "half_width"]

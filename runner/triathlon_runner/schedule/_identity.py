@@ -1,0 +1,49 @@
+"""What of a row of models.yaml shapes its model's answers: another identity is another model."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from triathlon_runner.registry import ModelRow
+
+WEIGHTS = "served weights"
+"""Key of what the server turned out to have loaded: a branch of a repository is known only then."""
+
+_ASKING = frozenset(
+    [
+        "key_env",
+        "secret_headers",
+        "concurrency",
+        "requests_per_minute",
+        "tokens_per_minute",
+        "timeout_seconds",
+    ]
+)
+"""How an API is reached, which changes no answer."""
+_RUNNING = frozenset(
+    ["env", "device", "gpu_memory_gib", "version", "python", "start_timeout", "max_restarts", "args"]
+)
+"""How a server is run; engine, device and precision stand in `served_by`."""
+_SHAPING_ARGUMENTS = ("quantization", "tokenizer", "hf-overrides", "kv-cache-dtype")
+"""Those of the engine's arguments that make another model of the same weights."""
+
+
+def identity_of(row: ModelRow) -> dict[str, Any]:
+    """The settings in the clear, defaults left out, so that a new one changes no old identity."""
+    if row.api is not None:
+        left_out = _ASKING | {"headers", "served_as"}
+        return row.api.model_dump(mode="json", exclude_defaults=True, exclude=set(left_out))
+    assert row.serve is not None, "the registry lets through only rows with api or serve"
+    shaping = row.serve.model_dump(mode="json", exclude_defaults=True, exclude=set(_RUNNING))
+    arguments = {name.strip("-").replace("_", "-"): value for name, value in row.serve.args.items()}
+    return {**shaping, **{name: arguments[name] for name in _SHAPING_ARGUMENTS if name in arguments}}
+
+
+def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What differs, in words; empty where nothing does that both know."""
+    if not before or not now:
+        return ""
+    names = sorted((before.keys() | now.keys()) - {WEIGHTS})
+    if WEIGHTS in before and WEIGHTS in now:
+        names.append(WEIGHTS)
+    changed = [name for name in names if before.get(name) != now.get(name)]
+    return "; ".join(f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in changed)

@@ -1,0 +1,105 @@
+"""`--log-json`: one JSON object a line for every event of a run, for machines."""
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.records import UnitRecord
+from triathlon_runner.schedule._stop import Account
+
+
+class JsonLog:
+    """Implements `Progress`. Every line has `time` (ISO 8601, UTC) and `event`; lines are appended whole."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens the file for appending.
+
+        Raises:
+            UserError: it cannot be written.
+        """
+        self._path = path
+        self._accounts: dict[str, Account] = {}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._file)
+
+    def plan(self, model: str, suite: str, *, planned: int, done: int) -> None:
+        self.write("plan", model=model, suite=suite, planned=planned, done=done)
+
+    def attach(self, account: Account) -> None:
+        self._accounts[account.model] = account
+        self.write("model", model=account.model)
+
+    def start(self, model: str, suite: str) -> None:
+        self.write("start", model=model, suite=suite)
+
+    def finished(self, record: UnitRecord) -> None:
+        self.write(
+            "unit",
+            model=record.model,
+            suite=record.suite,
+            task_id=record.task_id,
+            sample=record.sample,
+            outcome=record.outcome.value,
+            usage=record.usage.model_dump(),
+            seconds=round(record.seconds, 3),
+        )
+
+    def failed(self, model: str, suite: str, reason: str) -> None:
+        self.write("open", model=model, suite=suite, reason=reason)
+
+    def say(self, message: str) -> None:
+        self.write("message", text=message)
+
+    def end(self, **facts: Any) -> None:
+        """The run is over; each model's counters, then `facts`."""
+        for model, account in self._accounts.items():
+            stats = account.stats
+            self.write(
+                "model_end",
+                model=model,
+                answered=stats.answered,
+                from_cache=stats.from_cache,
+                failed=stats.failed,
+                retries=stats.retries,
+                throttled=stats.throttled,
+                truncated=stats.truncated,
+                input_tokens=stats.input_tokens,
+                output_tokens=stats.output_tokens,
+                limit=stats.limit,
+                usd=round(account.usd, 6),
+                last_error=stats.last_error,
+            )
+        self.write("end", **facts)
+
+    def write(self, event: str, **facts: Any) -> None:
+        """One line.
+
+        Raises:
+            UserError: the disk is full.
+        """
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = json.dumps({"time": now, "event": event, **facts}, ensure_ascii=False) + "\n"
+        try:
+            os.write(self._file, line.encode("utf-8", "replace"))
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> UserError:
+        return UserError(
+            f"cannot write the log {str(self._path)!r} ({error.strerror}); name another file with --log-json"
+        )

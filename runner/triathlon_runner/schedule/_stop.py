@@ -1,0 +1,111 @@
+"""Why a run starts nothing new: Ctrl-C, the budget, the deadline."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from triathlon_runner.endpoints import EndpointStats
+from triathlon_runner.errors import UserError
+from triathlon_runner.registry import Price
+
+_DURATION = re.compile(
+    r"(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m(?:in)?)?"
+)
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
+
+
+@dataclass(slots=True)
+class Stop:
+    """Once set, nothing new is started, and what is in flight is finished."""
+
+    asked: bool = False
+    reason: str = ""
+    on_stop: list[Callable[[], None]] = field(default_factory=list)
+    """Called once, when it is set: what only waits need not wait any longer."""
+
+    def ask(self, reason: str) -> None:
+        """Sets it; the first reason counts."""
+        if self.asked:
+            return
+        self.asked, self.reason = True, reason
+        for call in self.on_stop:
+            call()
+
+
+@dataclass(slots=True)
+class Account:
+    """What one model of this run has cost so far."""
+
+    model: str
+    stats: EndpointStats
+    price: Price | None
+
+    @property
+    def usd(self) -> float:
+        """For replies of the server; those of the cache were paid for before."""
+        if self.price is None:
+            return 0.0
+        return (
+            self.stats.input_tokens * self.price.input + self.stats.output_tokens * self.price.output
+        ) / 1e6
+
+    @property
+    def usd_in_flight(self) -> float:
+        """What the requests in flight will cost, if they are like those before."""
+        return self.usd / self.stats.answered * self.stats.in_flight if self.stats.answered else 0.0
+
+
+@dataclass(slots=True)
+class Bounds:
+    """Money and time that a run may take, and what it has taken."""
+
+    budget_usd: float | None = None
+    deadline: datetime | None = None
+    accounts: list[Account] = field(default_factory=list)
+
+    @property
+    def spent(self) -> float:
+        """USD, the judge's part included."""
+        return sum(account.usd for account in self.accounts)
+
+    def reached(self) -> str:
+        """Which bound does not allow new work, in words; empty while both do."""
+        if self.deadline is not None and datetime.now(UTC) >= self.deadline:
+            return f"the deadline {self.deadline.astimezone().isoformat(sep=' ', timespec='minutes')} is here"
+        if self.budget_usd is None:
+            return ""
+        committed = sum(account.usd_in_flight for account in self.accounts)
+        if self.spent + committed >= self.budget_usd:
+            return f"the budget of {self.budget_usd:g} USD is used up ({self.spent:.4f} USD spent)"
+        return ""
+
+
+def deadline(text: str, now: datetime | None = None) -> datetime:
+    """A moment from `8h`, `2d 12h`, `90m`, `07:00` (the next one, local time) or an ISO date and time.
+
+    Raises:
+        UserError: none of these, or it lies in the past.
+    """
+    now = now or datetime.now().astimezone()
+    text = text.strip()
+    moment = _moment(text, now)
+    if moment is None:
+        raise UserError(f"expected --deadline as 8h, 2d12h, 90m, 07:00 or 2026-01-31T07:00, got {text!r}")
+    if moment <= now:
+        raise UserError(f"expected --deadline in the future, got {text!r}; it is {now:%Y-%m-%d %H:%M} now")
+    return moment.astimezone(UTC)
+
+
+def _moment(text: str, now: datetime) -> datetime | None:
+    if (clock := _CLOCK.fullmatch(text)) is not None:
+        today = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
+        return today if today > now else today + timedelta(days=1)
+    if (span := _DURATION.fullmatch(text)) is not None and any(span.groups()):
+        days, hours, minutes = (float(part or 0) for part in span.groups())
+        return now + timedelta(days=days, hours=hours, minutes=minutes)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)

@@ -1,0 +1,25 @@
+"""The results folder: one JSONL file a model and suite, appended line by line, resumed by default."""
+
+from triathlon_runner.store._archive import Archived, archive, archived
+from triathlon_runner.store._file import ResultsFile
+from triathlon_runner.store._folder import ResultsFolder
+from triathlon_runner.store._lines import (
+    Unit,
+    read_lines,
+    read_records,
+    replace_file,
+    set_torn_line_aside,
+)
+
+__all__ = [
+    "Archived",
+    "ResultsFile",
+    "ResultsFolder",
+    "Unit",
+    "archive",
+    "archived",
+    "read_lines",
+    "read_records",
+    "replace_file",
+    "set_torn_line_aside",
+]

@@ -1,0 +1,130 @@
+"""One results file, open for appending: what stands in it, without keeping it in memory."""
+
+import os
+from collections import Counter
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Generic, Self
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.records import UnitRecord, Usage
+from triathlon_runner.store._lines import R, Unit, read_lines, rewrite_file, set_torn_line_aside
+
+
+class ResultsFile(Generic[R]):
+    """The lines of one model and suite.
+
+    A line is complete or not there: opening the file moves a torn last line to `<suite>.jsonl.torn`.
+    Only the place of each line is kept, so that a run of any length takes little memory.
+    """
+
+    def __init__(self, path: Path, record: type[R]) -> None:
+        self.path = path
+        self._record = record
+        self._descriptor: int | None = None
+        self._places: dict[Unit, tuple[int, int]] = {}
+        self._size = 0
+        self.outcomes: Counter[str] = Counter()
+        self.protocols: set[str] = set()
+        self._usage: Counter[str] = Counter()
+
+    def __enter__(self) -> Self:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            set_torn_line_aside(self.path)
+            for line, record in read_lines(self.path, self._record):
+                self._count(record, len(line))
+            self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise UserError(
+                f"cannot open {str(self.path)!r} for writing ({error.strerror}); make it writable or pass"
+                " another --results"
+            ) from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._descriptor is not None:
+            os.fsync(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    @property
+    def units(self) -> Collection[Unit]:
+        """What stands in the file, in its order."""
+        return self._places.keys()
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self._size
+
+    @property
+    def usage(self) -> Usage:
+        """What all lines took together."""
+        return Usage(**self._usage)
+
+    def restart(self) -> None:
+        """Begins anew where the file was moved away."""
+        self.__exit__(None, None, None)
+        self._places, self._size = {}, 0
+        self.outcomes, self.protocols, self._usage = Counter(), set(), Counter()
+        self.__enter__()
+
+    def append(self, record: R) -> None:
+        """Adds one finished unit.
+
+        Raises:
+            UserError: the disk is full or the file cannot be written; what was there stays whole.
+        """
+        assert self._descriptor is not None, "append outside `with`"
+        line = (record.model_dump_json(by_alias=True) + "\n").encode()
+        try:
+            written = os.write(self._descriptor, line)
+            if written < len(line):
+                raise OSError("the disk is full")
+        except OSError as error:
+            os.ftruncate(self._descriptor, self._size)
+            raise UserError(
+                f"cannot append to {str(self.path)!r} ({error}); make room and run again, nothing is lost"
+            ) from None
+        self._count(record, len(line))
+
+    def sort(self, order: Sequence[Unit]) -> None:
+        """Puts the lines into the suite's order, so that the same replies give the same bytes.
+
+        Raises:
+            UserError: the disk is full; the file stays as it was.
+        """
+        rank = {unit: position for position, unit in enumerate(order)}
+        wanted = sorted(self._places, key=lambda unit: (rank.get(unit, len(rank)), unit))
+        if wanted == list(self._places):
+            return
+        with self.path.open("rb") as lines:
+            rewrite_file(self.path, lambda file: self._copy(lines, file, wanted))
+        sizes = [(unit, self._places[unit][1]) for unit in wanted]
+        self._places, start = {}, 0
+        for unit, size in sizes:
+            self._places[unit] = (start, size)
+            start += size
+        self.__exit__(None, None, None)
+        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+
+    def _copy(self, lines: IO[bytes], file: IO[bytes], wanted: Sequence[Unit]) -> None:
+        for unit in wanted:
+            start, size = self._places[unit]
+            lines.seek(start)
+            file.write(lines.read(size))
+
+    def _count(self, record: UnitRecord, size: int) -> None:
+        self._places[record.task_id, record.sample] = (self._size, size)
+        self._size += size
+        self.outcomes[record.outcome.value] += 1
+        self.protocols.add(record.protocol)
+        usage = record.usage
+        self._usage["requests"] += usage.requests
+        self._usage["input_tokens"] += usage.input_tokens
+        self._usage["output_tokens"] += usage.output_tokens
+        self._usage["reasoning_tokens"] += usage.reasoning_tokens
