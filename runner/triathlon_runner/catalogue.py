@@ -2,10 +2,12 @@
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from triathlon_runner import evolved, loop, runtime, translation
+from triathlon_runner.errors import UserError
 from triathlon_runner.registry import check_names
 from triathlon_runner.suites import SuiteEntry
 
@@ -31,14 +33,15 @@ def select(
     """The suites of these ids, in the order of the catalogue; all but variants for None.
 
     `variants` adds the suites' variants of these kinds: prompts, temperatures, attacks; `prompts` is a user's
-    folder of prompts in place of ours.
+    folder of prompts in place of ours. A question file (`questions.json@cot`) and a set at a temperature
+    (`evolved/core-seeds@temperature-0.7`) are suites of the user's own.
 
     Raises:
-        UserError: an id that is not in the catalogue, a kind that no suite has.
+        UserError: an id that is not in the catalogue, a kind that no suite has, two suites of one id.
     """
-    own = [found for one in ids or () if (found := _at_temperature(one, prompts)) is not None]
+    own = {one: found for one in ids or () if (found := _own(one, prompts)) is not None}
     if ids is not None:
-        check_names(ids, [entry.id for entry in (*entries(), *own)], what="suite")
+        check_names(ids, [*(entry.id for entry in entries()), *own], what="suite")
     kinds = sorted({entry.variant_kind for entry in entries() if entry.variant_kind is not None})
     check_names(variants, kinds, what="kind of variant")
 
@@ -47,13 +50,23 @@ def select(
             return entry.id in ids if ids is not None else entry.variant_of is None
         return ids is None or entry.variant_of in ids or entry.id in ids
 
-    return (*(entry for entry in entries(prompts) if wanted(entry)), *own)
+    chosen = (*(entry for entry in entries(prompts) if wanted(entry)), *own.values())
+    for suite_id, count in Counter(entry.id for entry in chosen).items():
+        if count > 1:
+            raise UserError(
+                f"two suites are called {suite_id!r}; rename the file of the one or leave one out"
+            )
+    return chosen
 
 
 def find(suite_id: str) -> SuiteEntry | None:
-    """The suite of an id, one at a temperature of the user's own too; None where there is none."""
+    """What results of this suite mean, one of the user's own too; None where nothing is known of it."""
     known = {entry.id: entry for entry in entries()}
-    return known.get(suite_id) or _at_temperature(suite_id, None)
+    return known.get(suite_id) or _at_temperature(suite_id, None) or runtime.entry_of_results(suite_id)
+
+
+def _own(text: str, prompts: Path | None) -> SuiteEntry | None:
+    return _at_temperature(text, prompts) or runtime.entry_of_file(text, prompts)
 
 
 def _at_temperature(suite_id: str, prompts: Path | None) -> SuiteEntry | None:

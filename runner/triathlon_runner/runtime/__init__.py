@@ -1,7 +1,14 @@
 """The runtime discipline (REval): what does a program do while it runs, and do the answers fit together?"""
 
 from triathlon_runner.runtime._asking import KINDS, STYLES, Kind, Style
-from triathlon_runner.runtime._catalogue import DATASETS, catalogue, question_source, suite_from_file
+from triathlon_runner.runtime._catalogue import (
+    DATASETS,
+    catalogue,
+    entry_of_file,
+    entry_of_results,
+    question_source,
+    suite_from_file,
+)
 from triathlon_runner.runtime._chain import STEPS, Chain, chain, chains
 from triathlon_runner.runtime._metrics import AVERAGE, IC, METRICS, Repeats, over_repeats
 from triathlon_runner.runtime._questions import (
@@ -41,6 +48,8 @@ __all__ = [
     "chain",
     "chains",
     "count_questions",
+    "entry_of_file",
+    "entry_of_results",
     "over_repeats",
     "question_source",
     "read_questions",

@@ -1,6 +1,7 @@
 """The suites of this discipline: our own programs, DREval's official questions, and those that we build."""
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.datasets import DataFile, DataStore, core, official
+from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Discipline, RuntimeRecord
 from triathlon_runner.runtime._asking import PAPER_REPEATS, PAPER_TEMPERATURE, STYLES, Asker, Style
@@ -15,7 +17,7 @@ from triathlon_runner.runtime._metrics import METRICS
 from triathlon_runner.runtime._official import classeval_subjects, dreval_subjects, humaneval_subjects
 from triathlon_runner.runtime._programs import Subject, class_subject, function_subject
 from triathlon_runner.runtime._source import FileSource, QuestionSource
-from triathlon_runner.runtime._suite import RuntimeSuite
+from triathlon_runner.runtime._suite import RuntimeSuite, Source
 from triathlon_runner.suites import DataSetInfo, SuiteEntry
 
 
@@ -102,40 +104,102 @@ def suite_id(dataset: str, style: Style, *, sampled: bool) -> str:
 
 def _entry(dataset: _DataSet, style: Style, *, sampled: bool, prompts: Path | None) -> SuiteEntry:
     own = suite_id(dataset.name, style, sampled=sampled)
-    plain = suite_id(dataset.name, "direct", sampled=False)
-    temperature = PAPER_TEMPERATURE if sampled else 0.0
 
     def build(store: DataStore) -> RuntimeSuite:
         source = dataset.source(store)
-        return RuntimeSuite(
-            own, source.data, Asker(load_prompts("runtime", prompts), style), source, temperature
-        )
+        return _suite(own, source.data, source, _Manner(style, sampled, prompts))
 
+    return _described(dataset.name, dataset.title, style, sampled=sampled, build=build, core=dataset.core)
+
+
+def _described(
+    name: str,
+    title: str,
+    style: Style,
+    *,
+    sampled: bool,
+    build: Callable[[DataStore], RuntimeSuite],
+    core: bool = False,
+) -> SuiteEntry:
+    own, plain = suite_id(name, style, sampled=sampled), suite_id(name, "direct", sampled=False)
     manner = " (chain of thought)" if style == "cot" else ""
     return SuiteEntry(
         id=own,
-        title=f"Runtime behaviour: {dataset.title}{manner}" + (", sampled" if sampled else ""),
+        title=f"Runtime behaviour: {title}{manner}" + (", sampled" if sampled else ""),
         discipline=Discipline.RUNTIME,
         metrics=METRICS,
         record=RuntimeRecord,
         build=build,
-        core=dataset.core,
+        core=core,
         variant_of=None if own == plain else plain,
         variant_kind=None if own == plain else "style" if not sampled else "sampling",
         default_samples=PAPER_REPEATS if sampled else 1,
     )
 
 
-def suite_from_file(path: Path, style: Style = "direct", *, sampled: bool = False) -> RuntimeSuite:
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """How a suite asks."""
+
+    style: Style
+    sampled: bool
+    prompts: Path | None
+
+
+def _suite(own: str, data: DataSetInfo, source: Source, manner: _Manner) -> RuntimeSuite:
+    asker = Asker(load_prompts("runtime", manner.prompts), manner.style)
+    return RuntimeSuite(own, data, asker, source, PAPER_TEMPERATURE if manner.sampled else 0.0)
+
+
+def suite_from_file(
+    path: Path, style: Style = "direct", *, sampled: bool = False, prompts: Path | None = None
+) -> RuntimeSuite:
     """A suite of a question file that somebody built.
 
     Raises:
         UserError: it is no question file.
     """
     source = FileSource(path)
-    questions = source.ready()
-    assert questions is not None
+    questions = source.questions()
     info = DataSetInfo(questions.dataset, questions.version, questions.sha256)
-    temperature = PAPER_TEMPERATURE if sampled else 0.0
-    name = suite_id(path.stem, style, sampled=sampled)
-    return RuntimeSuite(name, info, Asker(load_prompts("runtime"), style), source, temperature)
+    own = suite_id(path.stem, style, sampled=sampled)
+    return _suite(own, info, source, _Manner(style, sampled, prompts))
+
+
+def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
+    """The suite of a question file, `questions.json` or `questions.json@cot`; None of other texts.
+
+    It is called `runtime/questions`, after the file.
+    """
+    found = _OF_FILE.fullmatch(text)
+    if found is None:
+        return None
+    path, style, sampled = Path(found["file"]), *_SETTINGS[found["setting"] or ""]
+
+    def build(_: DataStore) -> RuntimeSuite:
+        return suite_from_file(path, style, sampled=sampled, prompts=prompts)
+
+    return _described(path.stem, f"questions of {path.name}", style, sampled=sampled, build=build)
+
+
+def entry_of_results(suite: str) -> SuiteEntry | None:
+    """What results of a question file's suite mean, where the file itself is not at hand."""
+    found = _OF_RESULTS.fullmatch(suite)
+    if found is None:
+        return None
+    style, sampled = _SETTINGS[found["setting"] or ""]
+
+    def build(_: DataStore) -> RuntimeSuite:
+        raise UserError(f"the questions of {suite!r} came from a file; name that file at --suites")
+
+    return _described(found["name"], f"questions of {found['name']}", style, sampled=sampled, build=build)
+
+
+_SETTINGS: Final[dict[str, tuple[Style, bool]]] = {
+    "": ("direct", False),
+    "cot": ("cot", False),
+    "sampled": ("direct", True),
+    "cot-sampled": ("cot", True),
+}
+_OF_FILE: Final = re.compile(r"(?P<file>.*?[\w.-]+\.json)(@(?P<setting>cot|sampled|cot-sampled))?")
+_OF_RESULTS: Final = re.compile(r"runtime/(?P<name>[\w.-]+)(@(?P<setting>cot|sampled|cot-sampled))?")

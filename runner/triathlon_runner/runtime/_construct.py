@@ -53,16 +53,23 @@ class _Tally:
     programs: dict[str, str] = field(default_factory=dict)
 
 
+_SHAPES: Final = frozenset(
+    f"_{name}.py"
+    for name in (
+        *("blocks", "select", "masking", "programs", "construct", "trace", "questions", "official", "syntax"),
+        *("literals", "assertions", "check"),
+    )
+)
+"""Modules that decide what a question or its truth is."""
+
+
 @cache
 def constructor_hash() -> str:
     """Hash of everything that shapes a question: tracer, selection and masking."""
     folder = files("triathlon_runner") / "runtime"
-    parts = [entry for entry in folder.iterdir() if entry.name.endswith(".py")]
+    parts = [entry for entry in folder.iterdir() if entry.name in _SHAPES]
     parts += [entry for entry in (folder / "_sandboxed").iterdir() if entry.name.endswith(".py")]
-    wanted = {"literal.py", "tracer.py", "assertion.py", "_blocks.py", "_select.py", "_masking.py",
-              "_programs.py", "_construct.py", "_trace.py", "_questions.py", "_official.py", "_syntax.py",
-              "_literals.py", "_assertions.py", "_check.py"}  # fmt: skip
-    texts = sorted((entry.name, entry.read_text("utf-8")) for entry in parts if entry.name in wanted)
+    texts = sorted((entry.name, entry.read_text("utf-8")) for entry in parts)
     return hashlib.sha256(repr(texts).encode()).hexdigest()
 
 

@@ -75,18 +75,16 @@ class FileSource:
 
     path: Path
 
-    def ready(self) -> QuestionFile | None:
+    def questions(self) -> QuestionFile:
         """Reads the file.
 
         Raises:
             UserError: it is no question file.
         """
         return read_questions(self.path)
+
+    def ready(self) -> QuestionFile | None:
+        return self.questions()
 
     async def build(self, _sandbox: Sandbox) -> QuestionFile:
-        """Reads the file.
-
-        Raises:
-            UserError: it is no question file.
-        """
-        return read_questions(self.path)
+        return self.questions()

@@ -85,9 +85,9 @@ Run = FunctionRun | CaseRun
 class Trace:
     """Everything that one run showed."""
 
-    outcome: Literal["returned", "raised", "limit"]
+    outcome: Literal["returned", "raised", "limit", "untraceable"]
     error: str
-    """The exception, or the limit that was hit."""
+    """The exception, the limit that was hit, or how the program got out of the tracer's sight."""
     result: Observed | None
     """None where the run gave nothing, or nothing that is a variable."""
     steps: tuple[Step, ...]

@@ -48,6 +48,7 @@ async def test_two_traces_in_two_processes_are_equal() -> None:
         ("import os, signal\n        os.kill(os.getpid(), signal.SIGKILL)", Untraced),
         ("import sys\n        sys.exit()", Trace),
         ("while True: pass", Trace),
+        ("import os\n        [os.write(fd, b'\\x00\\xff' * 99) for fd in (1, 2)]", Trace),
         ("import sys\n        sys.settrace(None)", Trace),
         ("x = [0] * 10**9", (Trace, Untraced)),
         ("import sys\n        sys._getframe(2).f_locals", Trace),
@@ -66,6 +67,61 @@ async def test_a_hostile_reference_harms_only_its_own_run(attack: str, ends: typ
     assert isinstance(last, Trace)
     assert last.outcome == "returned"
     assert [value.text for value in last.observed(2, "x")] == ["3"]
+
+
+TURNS_OFF = "it turns off the tracing of a frame"
+SETS = "it sets a trace function of its own"
+
+
+@pytest.mark.parametrize(
+    ("attack", "why"),
+    [
+        ("import sys; sys.settrace(None)", SETS),
+        ("import sys; sys.settrace(lambda *_: None)", SETS),
+        ("import sys; own = sys.gettrace(); sys.settrace(None); x = 0; sys.settrace(own)", SETS),
+        ("import sys; sys._getframe().f_trace = None", TURNS_OFF),
+        ("import sys; sys._getframe().f_trace = lambda *_: None", TURNS_OFF),
+        ("import sys; sys._getframe().f_trace_lines = False", TURNS_OFF),
+        (
+            "import threading; own = threading.Thread(target=print); own.start(); own.join()",
+            "it starts a thread, which is not traced",
+        ),
+        ("import os; os.fork() or os._exit(0)", "it forks"),
+    ],
+)
+async def test_a_reference_that_leaves_the_tracers_sight_is_untraceable(attack: str, why: str) -> None:
+    """What it does unseen would make a truth that is none; the outcome says how it got away."""
+    program = f"def f(n):\n    x = n\n    if n == 2:\n        {attack}\n    x += 1\n    return x\n"
+    async with open_sandbox() as sandbox:
+        first, hostile, last = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
+    assert isinstance(hostile, Trace)
+    assert (hostile.outcome, hostile.error) == ("untraceable", why)
+    assert isinstance(first, Trace)
+    assert isinstance(last, Trace)
+    assert (first.outcome, last.outcome) == ("returned", "returned")
+
+
+@pytest.mark.parametrize("descriptors", ["range(3, 64)", "range(64)"])
+async def test_a_reference_that_writes_into_every_channel(descriptors: str) -> None:
+    """Its own run is lost or traced, never another one's, and nothing that it wrote becomes a trace."""
+    attack = (
+        "import os\n"
+        f"        for fd in {descriptors}:\n"
+        "            try:\n"
+        "                os.write(fd, b'\\x00\\x00\\x00\\x04null\\n' * 9)\n"
+        "            except OSError:\n"
+        "                pass"
+    )
+    program = f"def f(n):\n    x = n\n    if n == 2:\n        {attack}\n    return x\n"
+    async with open_sandbox() as sandbox:
+        found = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
+        after = await runs(sandbox, program, "(1,)")
+    assert len(found) == 3
+    for number, one in enumerate(found, start=1):
+        assert isinstance(one, (Trace, Untraced))
+        if isinstance(one, Trace):
+            assert [value.text for value in one.observed(2, "x")] == [str(number)]
+    assert isinstance(after[0], Trace)
 
 
 async def test_a_reference_that_rewrites_its_trace_gives_no_trace_or_its_own() -> None:

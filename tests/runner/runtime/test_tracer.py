@@ -279,6 +279,114 @@ def test_coroutines_are_run() -> None:
     assert found.result.text == "2"
 
 
+def test_comprehensions_belong_to_the_statement_that_holds_them() -> None:
+    """Lists, sets, dicts and nested ones are one step, and their own variables are none of the function's."""
+    found = traced(
+        """
+        def f(rows):
+            a = [x * y for x in rows for y in rows if y]
+            b = {
+                x: {y for y in rows if y > x}
+                for x in rows
+            }
+            total = sum(x for x in a)
+            return total, b
+        """,
+        "([1, 2],)",
+        watches={2: ["a"], 3: ["b"], 7: ["total"]},
+    )
+    assert lines(found) == [2, 3, 7, 8]
+    assert texts(found, 2, "a") == ["[1, 2, 2, 4]; list"]
+    assert texts(found, 3, "b") == ["{1: {2}, 2: set()}; dict"]
+    assert texts(found, 7, "total") == ["9; int"]
+    assert all(set(step.after or {}) <= {"rows", "a", "b", "total"} for step in found.steps)
+
+
+def test_with_runs_its_exit_where_python_does() -> None:
+    """The body's lines, then `__exit__`; an exception that it swallows goes on behind the block."""
+    found = traced(
+        """
+        class Quiet:
+            def __enter__(self):
+                return 7
+            def __exit__(self, *details):
+                return True
+        def f():
+            with Quiet() as seven:
+                x = seven
+                1 / 0
+                x = 0
+            return x
+        """,
+        watches={8: ["x"]},
+    )
+    assert found.outcome == "returned"
+    assert [line for line in lines(found) if line != 7] == [3, 8, 9, 5, 11]
+    assert texts(found, 8, "x") == ["7; int"]
+    assert found.result is not None
+    assert found.result.text == "7"
+
+
+def test_async_with_and_async_for_are_followed() -> None:
+    """Their methods run where they are awaited, between the lines of the function."""
+    found = traced(
+        """
+        class Steps:
+            async def __aenter__(self):
+                return self
+            async def __aexit__(self, *details):
+                return None
+            def __aiter__(self):
+                return self.give()
+            async def give(self):
+                yield 1
+                yield 2
+        async def f():
+            total = 0
+            async with Steps() as steps:
+                async for step in steps:
+                    total += step
+            return total
+        """,
+        watches={15: ["total"]},
+    )
+    assert found.result is not None
+    assert found.result.text == "3"
+    assert texts(found, 15, "total") == ["1; int", "3; int"]
+    assert [line for line in lines(found) if line in (9, 10, 15)] == [9, 15, 10, 15]
+
+
+def test_try_else_and_nested_finally() -> None:
+    """The `else` part runs where nothing was raised; every `finally` on the way out, the inner one first."""
+    found = traced(
+        """
+        def f(n):
+            try:
+                try:
+                    x = 1 // n
+                except ZeroDivisionError as fault:
+                    x = -1
+                    raise ValueError(x) from fault
+                else:
+                    x = x + 1
+                finally:
+                    x = x * 10
+            except ValueError:
+                x -= 1
+            return x
+        """,
+        "(0,)",
+        watches={10: ["x"]},
+    )
+    assert [line for line in lines(found) if line not in (2, 3)] == [4, 5, 6, 7, 11, 12, 13, 14]
+    fine = traced(
+        "def f(n):\n    try:\n        x = n\n    except ValueError:\n        x = 0\n"
+        "    else:\n        x += 1\n    finally:\n        x += 10\n    return x",
+        "(1,)",
+    )
+    assert [line for line in lines(fine) if line != 2] == [3, 7, 9, 10]
+
+
 def test_match_decorators_and_lambdas() -> None:
     """Cases are steps where their pattern is tried; a lambda is one where it stands on another line."""
     found = traced(

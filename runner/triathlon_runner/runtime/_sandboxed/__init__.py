@@ -8,7 +8,10 @@ import functools
 from importlib.resources import files
 from typing import Final
 
-_PARTS: Final = {"tracer": ("literal", "tracer"), "assertion": ("literal", "tracer", "assertion")}
+_PARTS: Final = {
+    "tracer": ("literal", "programs", "statements", "tracer"),
+    "assertion": ("programs", "assertion"),
+}
 
 _LOADER: Final = """
 import sys

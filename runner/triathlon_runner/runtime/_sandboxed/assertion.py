@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from triathlon_runner.runtime._sandboxed.tracer import (
+from triathlon_runner.runtime._sandboxed.programs import (
     Nowhere,
     compile_statements,
     load,

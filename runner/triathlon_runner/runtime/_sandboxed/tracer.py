@@ -6,16 +6,14 @@ a statement over several lines, or a loop on a single line, is one step. Compreh
 statement that holds them.
 """
 
+import _thread
 import ast
 import contextlib
-import importlib
 import inspect
-import io
-import linecache
 import random
 import sys
-from collections.abc import Callable, Coroutine
-from types import CodeType, FrameType, ModuleType
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from triathlon_runner.runtime._sandboxed.literal import (
@@ -25,12 +23,41 @@ from triathlon_runner.runtime._sandboxed.literal import (
     foreign_repr,
     type_name,
 )
+from triathlon_runner.runtime._sandboxed.programs import (
+    FILE,
+    Nowhere,
+    compile_statements,
+    load,
+    names_of_test,
+    run_coroutine,
+)
+from triathlon_runner.runtime._sandboxed.statements import (
+    definition_lines,
+    evaluate,
+    read_watches,
+    statement_lines,
+    written,
+)
 
-FILE = "<traced>"
-TEST_FILE = "<test>"
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>"}
 _EXPRESSIONS = {"<lambda>", "<genexpr>"}
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_TELLTALE = {"sys.settrace": "it sets a trace function of its own", "os.fork": "it forks"}
+"""Audit events after which a trace would not be the whole truth."""
+_STARTS = ("start_new_thread", "start_joinable_thread")
+"""What starts a thread; Python 3.11 has no audit event for it, and not every version has both."""
+
+
+_watched: list["Recorder"] = []
+"""The recorder of the run that is being traced, if one is."""
+
+
+def _notice(event: str, _arguments: tuple[Any, ...]) -> None:
+    if _watched and event in _TELLTALE:
+        _watched[-1].spoilt = _TELLTALE[event]
+
+
+sys.addaudithook(_notice)
 
 
 class StopTracingError(BaseException):
@@ -74,6 +101,8 @@ class Recorder:
         self.limits = limits
         self.characters = 0
         self.stopped = ""
+        self.spoilt = ""
+        """Why what was recorded is not all that happened."""
         self.lines: list[int] = []
         self.frames: list[int] = []
         self.before: list[int] = []
@@ -127,6 +156,8 @@ class Recorder:
 
     def _leave(self, frame: FrameType) -> None:
         activity = self._active.get(id(frame))
+        if not frame.f_trace_lines:
+            self.spoilt = "it turns off the tracing of a frame"
         if activity is not None:
             self._end(activity, self._snapshot(frame))
             if not frame.f_code.co_flags & _GENERATORS:
@@ -184,86 +215,16 @@ class Recorder:
                 self._stop("too large")
         return number
 
+    def finish(self) -> None:
+        """Looks whether the program let itself be traced to its end."""
+        own = sys.gettrace() == self.trace
+        left = [one for one in self._active.values() if not one.frame.f_code.co_flags & _GENERATORS]
+        if not own or left:
+            self.spoilt = self.spoilt or "it turns off the tracing of a frame"
+
     def _stop(self, why: str) -> None:
         self.stopped = why
         raise StopTracingError(why)
-
-
-def statement_lines(tree: ast.Module) -> dict[int, int]:
-    """For every line of a statement (of a compound one's header) the line on which the statement begins."""
-    owner: dict[int, int] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt):
-            body = getattr(node, "body", None) or getattr(node, "cases", None)
-            last = node.end_lineno or node.lineno
-            if body:
-                first = body[0].pattern.lineno if isinstance(body[0], ast.match_case) else body[0].lineno
-                last = max(node.lineno, min(last, first - 1))
-            for line in range(node.lineno, last + 1):
-                owner[line] = node.lineno  # the innermost counts, and ast.walk comes from the outside in
-    return owner
-
-
-def definition_lines(tree: ast.Module) -> dict[int, int]:
-    """For every function, by the first line of its code: the line of its `def`, where its body is below."""
-    return {
-        min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]): node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.body[0].lineno > node.lineno
-    }
-
-
-def read_watches(program: str, watches: dict[int, list[str]]) -> dict[int, list[ast.expr]]:
-    """The expressions to read at each line, private names as their class stores them."""
-    classes = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.ClassDef)]
-    found: dict[int, list[ast.expr]] = {}
-    for line, texts in watches.items():
-        around = [node.name for node in classes if node.lineno <= line <= (node.end_lineno or 0)]
-        found[line] = [_watch(text, around[-1] if around else "") for text in texts]
-    return found
-
-
-def _watch(text: str, class_name: str) -> ast.expr:
-    tree = ast.parse(text, mode="eval").body
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and class_name and _is_private(node.attr):
-            node.attr = f"_{class_name.lstrip('_')}{node.attr}"
-    return tree
-
-
-def _is_private(name: str) -> bool:
-    return name.startswith("__") and not name.endswith("__")
-
-
-def written(attribute: str, owner: object) -> str:
-    """An attribute's name as the program writes it: `__total` for `_Order__total`."""
-    for kind in type(owner).__mro__:
-        prefix = f"_{kind.__name__.lstrip('_')}"
-        if attribute.startswith(f"{prefix}__"):
-            return attribute.removeprefix(prefix)
-    return attribute
-
-
-def evaluate(node: ast.expr, names: dict[str, Any]) -> Any:
-    """Reads a variable: names, attributes, subscripts without calls in them, tuples and lists of these.
-
-    Raises:
-        LookupError: a call, which could change what is looked at. (And whatever the reading itself raises.)
-    """
-    if any(isinstance(part, (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)) for part in ast.walk(node)):
-        raise LookupError(ast.unparse(node))
-    if isinstance(node, (ast.Tuple, ast.List)):
-        plain = [part.value if isinstance(part, ast.Starred) else part for part in node.elts]
-        values = [evaluate(part, names) for part in plain]
-        return tuple(values) if isinstance(node, ast.Tuple) else values
-    return eval(compile(ast.Expression(node), "<watch>", "eval"), names)  # noqa: S307 (in the sandbox)
-
-
-class Nowhere(io.TextIOBase):
-    """Takes what a program prints."""
-
-    def write(self, text: str, /) -> int:
-        return len(text)
 
 
 def trace(
@@ -279,7 +240,7 @@ def trace(
 
     Returns:
         Columns over the steps (`lines`, `frames`, `before`, `after`, `watched`), the tables that they point
-        into, `outcome` (returned, raised, limit), and `result` or `error`.
+        into, `outcome` (returned, raised, limit, untraceable), and `result` or `error`.
     """
     random.seed(0)
     recorder = Recorder(program, watches, limits)
@@ -292,6 +253,8 @@ def trace(
             outcome, error = "raised", f"{type(problem).__name__}: {str(problem)[:300]}"
     if recorder.stopped:
         outcome, error = "limit", recorder.stopped
+    elif recorder.spoilt:
+        outcome, error = "untraceable", recorder.spoilt
     types, texts, reasons = _columns(recorder.values.rows, 3)
     return {
         "outcome": outcome,
@@ -313,31 +276,6 @@ def _columns(rows: list[Any], width: int) -> list[list[Any]]:
     return [[row[column] for row in rows] for column in range(width)]
 
 
-def load(program: str) -> dict[str, Any]:
-    """Executes a program as a fresh module named `program` and gives its names."""
-    module = ModuleType("program")
-    module.__file__ = FILE
-    sys.modules["program"] = module
-    _restore_removed_names()
-    linecache.cache[FILE] = (len(program), None, program.splitlines(keepends=True), FILE)
-    exec(compile(program, FILE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (in the sandbox)
-    return module.__dict__
-
-
-def _restore_removed_names() -> None:
-    """What NumPy 2 took from programs of DREval: the name `mat`, and float() of a matrix of one element."""
-    numpy = sys.modules.get("numpy")
-    if numpy is None or hasattr(numpy, "mat"):
-        return
-
-    class matrix(numpy.matrix):  # type: ignore[misc, name-defined]  # noqa: N801 (shows as its base)
-        def __float__(self) -> float:
-            return float(self.item())
-
-    matrix.__module__, matrix.__qualname__ = "numpy", "matrix"
-    numpy.mat = lambda data, dtype=None: numpy.asmatrix(data, dtype).view(matrix)  # type: ignore[attr-defined]
-
-
 def _traced(recorder: Recorder, names: dict[str, Any], run: dict[str, str]) -> Any:
     if "test" not in run:
         arguments = eval(run["arguments"], names)  # noqa: S307 (in the sandbox)
@@ -350,7 +288,9 @@ def _traced(recorder: Recorder, names: dict[str, Any], run: dict[str, str]) -> A
 
 def _watching(recorder: Recorder, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Calls under the trace function. A coroutine is run, an iterator is read to its end."""
+    give_back = _notice_threads(recorder)
     sys.settrace(recorder.trace)
+    _watched.append(recorder)
     try:
         value = function(*arguments)
         if inspect.iscoroutine(value):
@@ -358,29 +298,30 @@ def _watching(recorder: Recorder, function: Callable[..., Any], arguments: tuple
         if inspect.isgenerator(value):
             value = list(value)
     finally:
+        _watched.pop()
+        recorder.finish()
         sys.settrace(None)
+        give_back()
     return value
 
 
-def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Runs it in an event loop; few programs need one, and importing asyncio is slow."""
-    return importlib.import_module("asyncio").run(coroutine)
+def _notice_threads(recorder: Recorder) -> Callable[[], None]:
+    """Lets the recorder know of every thread that is started; returns what ends that."""
+    starts = {name: getattr(_thread, name) for name in _STARTS if hasattr(_thread, name)}
+    threading = sys.modules.get("threading")
 
+    def noticed(start: Callable[..., Any]) -> Callable[..., Any]:
+        def begin(*arguments: Any, **named: Any) -> Any:
+            recorder.spoilt = "it starts a thread, which is not traced"
+            return start(*arguments, **named)
 
-def compile_statements(text: str) -> CodeType:
-    """The statements of a test as code of their own; `await` may stand in them."""
-    code: CodeType = compile(text, TEST_FILE, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    return code
+        return begin
 
+    def put(functions: dict[str, Callable[..., Any]]) -> None:
+        for name, function in functions.items():
+            setattr(_thread, name, function)
+            if threading is not None and hasattr(threading, f"_{name}"):
+                setattr(threading, f"_{name}", function)
 
-def names_of_test(program: dict[str, Any], run: dict[str, str]) -> dict[str, Any]:
-    """What the statements of a test method see, behind its set-up: `self`, and assertions without `self.`."""
-    known = dict(program)
-    module = run["test"]
-    linecache.cache[TEST_FILE] = (len(module), None, module.splitlines(keepends=True), TEST_FILE)
-    exec(compile(module, TEST_FILE, "exec", dont_inherit=True), known)  # noqa: S102 (in the sandbox)
-    case = known[run["class"]](run["method"])
-    type(case).setUpClass()
-    case.setUp()
-    assertions = {name: getattr(case, name) for name in dir(case) if name.startswith("assert")}
-    return {**known, **assertions, "self": case}
+    put({name: noticed(start) for name, start in starts.items()})
+    return lambda: put(starts)
