@@ -1,6 +1,16 @@
 """The command line of the runner; the site adds its own commands to `app`."""
 
-from triathlon_runner.cli import _cache, _doctor, _evolve, _grade, _list, _questions, _run, _sets  # noqa: F401  # importing them registers their commands
+from triathlon_runner.cli import (  # noqa: F401  # importing them registers their commands
+    _cache,
+    _doctor,
+    _evolve,
+    _grade,
+    _list,
+    _questions,
+    _run,
+    _sets,
+    _translation,
+)
 from triathlon_runner.cli._app import Common, app, run_app
 
 __all__ = ["Common", "app", "run_app"]

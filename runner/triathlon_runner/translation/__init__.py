@@ -1,7 +1,7 @@
 """The translation loop (EVALOOOP, section 5): Python, PHP, Ruby, JavaScript, Perl and back to Python."""
 
 from triathlon_runner.translation._catalogue import catalogue, metrics
-from triathlon_runner.translation._check import LanguageCheck, check_references, report
+from triathlon_runner.translation._check import LanguageCheck, as_json, check_references, report
 from triathlon_runner.translation._core import core_task, core_tasks
 from triathlon_runner.translation._languages import CHAIN, STEPS
 from triathlon_runner.translation._mbxp import joined, mbxp_tasks
@@ -19,6 +19,7 @@ __all__ = [
     "MbxpTask",
     "TranslationSuite",
     "TranslationTask",
+    "as_json",
     "by_language",
     "catalogue",
     "check_references",

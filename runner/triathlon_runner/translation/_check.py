@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Language, Sandbox
@@ -41,6 +42,21 @@ def report(tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck]) -> Iterat
         yield f"{TITLES[check.language]:<12}{check.with_reference:>12}{check.passing:>9}"
         if check.language is Language.PYTHON and check.failing:
             yield f"  without a correct Python program: {', '.join(map(str, check.failing))}"
+
+
+def as_json(tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck]) -> dict[str, Any]:
+    """The same for programs, with the numbers of the failing tasks."""
+    return {
+        "tasks": len(tasks),
+        "languages": {
+            check.language.value: {
+                "references": check.with_reference,
+                "passing": check.passing,
+                "failing": list(check.failing),
+            }
+            for check in checks
+        },
+    }
 
 
 async def _check(tasks: Sequence[MbxpTask], sandbox: Sandbox, language: Language) -> LanguageCheck:

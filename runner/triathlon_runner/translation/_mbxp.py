@@ -10,7 +10,7 @@ from triathlon_runner.translation._task import MbxpTask
 WRONG_START: Final = frozenset({56, 64, 160, 349, 607, 631, 899, 966, 967})
 """Tasks whose Python reference fails its own tests, so that there is no correct program to begin with.
 
-Found by `python -m triathlon_runner.translation`. Four of them are named `check`, as their test is; two
+Found by `triathlon translation check`. Four of them are named `check`, as their test is; two
 references are indented wrongly; three return what the test does not want.
 """
 

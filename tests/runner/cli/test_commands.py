@@ -20,6 +20,7 @@ COMMANDS = (
     "cache",
     "questions",
     "evolve",
+    "translation",
     "scores",
     "build",
     "serve",

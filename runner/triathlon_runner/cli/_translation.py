@@ -1,0 +1,49 @@
+"""`triathlon translation check`: which tasks a chain of translations can have, and whose references pass."""
+
+import asyncio
+import json
+from typing import Annotated
+
+import typer
+
+from triathlon_runner import translation
+from triathlon_runner.cli._app import Data, app, console, data_store
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.sandbox import open_sandbox
+
+translation_app = typer.Typer(help="The translation loop.", no_args_is_help=True)
+app.add_typer(translation_app, name="translation")
+
+
+@translation_app.callback()
+def translation_loop() -> None:
+    """The translation loop."""
+
+
+@translation_app.command()
+def check(
+    data: Data = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document, with the failing tasks.")
+    ] = False,
+) -> None:
+    """Executes every reference program of MBXP with its language's own tests (minutes).
+
+    Says how many tasks have all five languages, how many references pass in each, and which chains have no
+    correct Python program to begin with.
+    """
+    tasks, checks = asyncio.run(_check(data_store(data)))
+    if as_json:
+        typer.echo(json.dumps(translation.as_json(tasks, checks), indent=1))
+        return
+    screen = console()
+    for line in translation.report(tasks, checks):
+        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+async def _check(
+    store: DataStore,
+) -> tuple[tuple[translation.MbxpTask, ...], tuple[translation.LanguageCheck, ...]]:
+    tasks = translation.joined(store)
+    async with open_sandbox() as sandbox:
+        return tasks, await translation.check_references(tasks, sandbox)
