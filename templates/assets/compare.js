@@ -108,14 +108,15 @@
   const sentence = (from, to) => {
     const found = to.columns.filter((column) => column.headline).map((column) => {
       const other = from.columns.find((one) => one.id === column.id);
-      return other && { title: column.discipline, d: difference(column, to, other, from), maximum: column.maximum };
+      return other && { title: column.label, d: difference(column, to, other, from), maximum: column.maximum };
     }).filter((one) => one?.d);
     const say = (kind) => found.filter((one) => verdict(one.d) === kind)
       .map((one) => `${one.title} (${signed(one.d.centre, one.maximum)}, 95 %: ${signed(one.d.low, one.maximum)} to ${signed(one.d.high, one.maximum)})`).join(", ");
     const better = say("better"), worse = say("worse"), open = say("no telling");
     const head = better && !worse ? "Yes" : worse && !better ? "No" : better && worse ? "It depends" : "The tasks cannot tell";
+    const reasons = [better && `better in ${better}`, worse && `worse in ${worse}`, open && `no telling in ${open}`].filter(Boolean).join("; ");
     return make("p", { class: "lede" }, make("b", {}, `Switch from ${from.name} to ${to.name}? ${head}. `),
-      [better && `Better in ${better}`, worse && `worse in ${worse}`, open && `no telling in ${open}`].filter(Boolean).join("; "), ".");
+      found.length ? `${reasons[0].toUpperCase()}${reasons.slice(1)}.` : "They share no task.");
   };
 
   const table = (models) => {
@@ -141,43 +142,73 @@
     return make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Scores and differences" }, make("table", { class: "data" }, make("thead", {}, head), body));
   };
 
-  /* Tasks of the baselines that exactly one of the models solves. */
+  /* Tasks that exactly one of the models solves, set by set. */
   const alone = (models) => {
-    const lists = models.map(() => []);
-    for (const column of index.columns.filter((one) => one.baseline)) {
+    const lists = models.map(() => new Map());
+    for (const column of index.columns.filter((one) => one.solving)) {
       const cells = models.map((model) => model.columns.find((one) => one.id === column.id));
       if (cells.some((cell) => !cell)) continue;
-      for (const key of cells[0].parts) {
-        for (const task of Object.keys(models[0].parts[key])) {
-          const solved = models.map((model) => (model.parts[key]?.[task]?.[0] ?? 0) > 0);
-          if (solved.filter(Boolean).length === 1) lists[solved.indexOf(true)].push(`${key.split(":")[0]}: ${task}`);
-        }
+      const [key] = cells[0].parts, [suite] = key.split(":");
+      for (const task of Object.keys(models[0].parts[key])) {
+        if (models.some((model) => !(task in model.parts[key]))) continue;
+        const solved = models.map((model) => model.parts[key][task][0] > 0);
+        if (solved.filter(Boolean).length !== 1) continue;
+        const own = lists[solved.indexOf(true)];
+        own.set(suite, [...own.get(suite) ?? [], task]);
       }
     }
     const section = make("section", {}, make("h2", {}, "Solved by one alone"));
-    models.forEach((model, i) => section.append(make("details", {}, make("summary", {}, `${model.name}: ${lists[i].length} tasks`), make("p", { class: "muted" }, lists[i].join(", ") || "none"))));
+    models.forEach((model, i) => {
+      const count = [...lists[i].values()].reduce((sum, tasks) => sum + tasks.length, 0);
+      const body = [...lists[i]].map(([suite, tasks]) => make("p", { class: "muted" },
+        index.tasks[suite] ? make("a", { href: index.tasks[suite] }, suite) : suite, `: ${tasks.join(", ")}`));
+      section.append(make("details", {}, make("summary", {}, `${model.name}: ${count} ${count === 1 ? "task" : "tasks"}`), ...body));
+    });
     return section;
   };
 
-  /* Interactive figures: plotly is large, so it is loaded when asked for. */
-  const figures = (models) => {
-    const holder = make("div", { class: "figures" });
-    const button = make("button", { type: "button" }, "Draw curves and radar");
-    button.addEventListener("click", () => {
-      button.disabled = true;
-      const draw = () => {
-        button.remove();
-        const left = add(holder, "Degradation curves"), right = add(holder, "Radar over all columns");
-        curve(left, models);
-        radar(right, models);
-      };
-      if (window.Plotly) { draw(); return; }
-      const script = make("script", { src: place.dataset.plotly });
-      script.addEventListener("load", draw);
-      document.head.append(script);
-    });
-    return make("section", {}, button, holder);
+  /* Lines in the empty figures of the page; interactive ones, by plotly, only when asked for: it is large. */
+  const figures = document.getElementById("compare-figures");
+  const SVG = "http://www.w3.org/2000/svg";
+  const drawn = [["curve", "line", "curvePath"], ["radar", "area", "radarPath"]];
+  const draw = (models) => {
+    figures.hidden = false;
+    figures.querySelector(".legend").replaceChildren(...models.map((model, i) => {
+      const key = document.createElementNS(SVG, "svg"), stroke = document.createElementNS(SVG, "path");
+      for (const [name, value] of Object.entries({ width: 28, height: 10, "aria-hidden": "true", class: `c${i}` })) key.setAttribute(name, value);
+      stroke.setAttribute("class", "line");
+      stroke.setAttribute("d", "M1 5H27");
+      key.append(stroke);
+      return make("li", {}, key, ` ${model.name}`);
+    }));
+    for (const [name, shape, field] of drawn) {
+      const group = figures.querySelector(`[data-series="${name}"]`);
+      if (!group) continue;
+      group.replaceChildren(...models.flatMap((model, i) => {
+        if (!model[field]) return [];
+        const line = document.createElementNS(SVG, "path"), holder = document.createElementNS(SVG, "g");
+        line.setAttribute("d", model[field]);
+        line.setAttribute("class", shape === "area" ? `area c${i}` : "line");
+        holder.setAttribute("class", `c${i}`);
+        holder.append(line);
+        return [holder];
+      }));
+    }
+    figures.querySelector("[data-plots]").replaceChildren();
+    figures.querySelector("[data-interactive]").disabled = false;
   };
+  const interact = (button) => {
+    button.disabled = true;
+    const models = chosen.map((id) => loaded.get(id)), holder = figures.querySelector("[data-plots]");
+    const plot = () => { curve(add(holder, "Degradation curves"), models); radar(add(holder, "All dimensions"), models); };
+    if (window.Plotly) { plot(); return; }
+    /* Elements that stand where plotly would else write style sheets of its maps, which the policy refuses. */
+    for (const id of place.dataset.plotlyStyles.split(" ").filter(Boolean)) document.head.append(make("meta", { id }));
+    const script = make("script", { src: place.dataset.plotly });
+    script.addEventListener("load", plot);
+    document.head.append(script);
+  };
+  figures.querySelector("[data-interactive]").addEventListener("click", (event) => interact(event.currentTarget));
   const layout = () => {
     const style = getComputedStyle(document.body);
     return { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: style.color, family: style.fontFamily, size: 12 }, margin: { t: 20, r: 20, b: 40, l: 50 }, legend: { orientation: "h", y: -0.2 } };
@@ -196,13 +227,18 @@
       { ...layout(), polar: { radialaxis: { range: [0, 100] }, bgcolor: "rgba(0,0,0,0)" } }, { displaylogo: false, responsive: true });
   };
 
+  const others = document.getElementById("compare-alone");
   const show = async () => {
     remember();
     place.replaceChildren(picker());
+    figures.hidden = true;
+    others.replaceChildren();
     if (chosen.length < 2) { place.append(make("p", { class: "notice" }, "Choose at least two models.")); return; }
     try { await Promise.all(chosen.map(load)); } catch (error) { place.append(make("p", { class: "notice" }, String(error.message))); return; }
     const models = chosen.map((id) => loaded.get(id));
-    place.append(sentence(models[0], models[1]), table(models), figures(models), alone(models));
+    place.append(...models.slice(1).map((model) => sentence(models[0], model)), table(models));
+    others.replaceChildren(alone(models));
+    draw(models);
   };
   show();
 })();

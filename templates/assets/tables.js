@@ -2,9 +2,11 @@
 "use strict";
 (() => {
   const FILTERS = [
-    ["org", "Organisation"], ["license", "Licence"], ["open", "Weights"], ["kind", "Kind"],
-    ["size", "Size"], ["year", "Released"],
+    ["has", "Results in"], ["org", "Organisation"], ["license", "Licence"], ["open", "Weights"], ["kind", "Kind"],
+    ["size", "Size"], ["year", "Released"], ["run", "Run in"],
   ];
+  /* What a row offers under a filter: several words, a month of a day, or the value itself. */
+  const offers = (name, value) => name === "has" ? value.split(" ").filter(Boolean) : [name === "run" ? value.slice(0, 7) : value];
   const SIZES = [["under 1 B", 0, 1], ["1 to 10 B", 1, 10], ["10 to 50 B", 10, 50], ["over 50 B", 50, Infinity]];
   const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
 
@@ -82,7 +84,9 @@
     /* ---- search and filters ---- */
 
     addControls() {
-      const search = make("input", { type: "search", placeholder: "Find a model", "aria-label": "Find a model" });
+      this.noun = this.table.dataset.noun ?? "models";
+      const find = `Find a ${this.noun.slice(0, -1)}`;
+      const search = make("input", { type: "search", placeholder: find, "aria-label": find });
       search.value = state.get("q") ?? "";
       search.addEventListener("input", () => {
         this.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -116,7 +120,7 @@
 
     choices(name) {
       const values = this.rows.map(({ row }) => row.dataset[name]).filter(Boolean);
-      if (name !== "size") return [...new Set(values)].sort((a, b) => a.localeCompare(b));
+      if (name !== "size") return [...new Set(values.flatMap((value) => offers(name, value)))].sort((a, b) => a.localeCompare(b));
       return SIZES.filter(([, low, high]) => values.some((v) => low <= v && v < high)).map(([label]) => label);
     }
 
@@ -126,7 +130,7 @@
         if (name === "size") {
           const [, low, high] = SIZES.find(([label]) => label === wanted);
           if (!value || !(low <= value && value < high)) return false;
-        } else if (value !== wanted) return false;
+        } else if (!value || !offers(name, value).includes(wanted)) return false;
       }
       if (!this.words.length) return true;
       item.text ??= `${item.row.querySelector("th").textContent} ${Object.values(item.row.dataset).join(" ")}`.toLowerCase();
@@ -145,8 +149,18 @@
       if (!this.status) return;
       const part = shown < this.rows.length;
       this.status.textContent = part
-        ? `${shown} of ${this.rows.length} models; ranks count these ${shown}`
-        : `${shown} models`;
+        ? `${shown} of ${this.rows.length} ${this.noun}${this.rows[0]?.rank ? `; ranks count these ${shown}` : ""}`
+        : `${shown} ${this.noun}`;
+      this.sayRanks(part ? `of these ${shown}` : "");
+    }
+
+    /* The head of the ranks says what they count, where that is not the whole board. */
+    sayRanks(text) {
+      if (!this.rows[0]?.rank) return;
+      const button = this.heads[0].querySelector("button");
+      let note = button.querySelector("small");
+      if (!note) { if (!text) return; note = make("small"); button.append(note); }
+      note.textContent = text;
     }
 
     /* Ranks among the rows shown: higher places and ties as on the whole board. */

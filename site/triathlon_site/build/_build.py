@@ -21,7 +21,7 @@ from triathlon_site.build._write import write_site
 from triathlon_site.load import AggregateCache, Notice, Results, read_results
 from triathlon_site.pages import Gathered, installed_environment, model_infos, render_site
 from triathlon_site.published import read_published
-from triathlon_site.scores import Board, Overall, overall, plan_boards, score_board
+from triathlon_site.scores import Board, Overall, overall, plan_boards, score_board, with_baselines
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,8 @@ def gather(
     with _cache(cache) as kept:
         evidence = EvidencePages(installed_environment())
         read = read_results(results, entries, AggregateCache(kept), evidence)
-    boards = tuple(board for plan in plan_boards(entries) if (board := score_board(plan, read)))
+    scored = [board for plan in plan_boards(entries) if (board := score_board(plan, read))]
+    boards = with_baselines(scored)
     named = {*read.models, *(skipped.model for skipped in read.skipped)}
     return Gathered(
         results=read,

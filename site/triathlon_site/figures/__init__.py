@@ -2,9 +2,9 @@
 
 from triathlon_site.figures._bars import bars
 from triathlon_site.figures._bump import RankLine, bump
-from triathlon_site.figures._curves import Series, curves
+from triathlon_site.figures._curves import Series, curve_path, curves, curves_frame
 from triathlon_site.figures._grid import grid
-from triathlon_site.figures._radar import radar
+from triathlon_site.figures._radar import radar, radar_frame, radar_path
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Point, scatter
 from triathlon_site.figures._strip import strip
@@ -17,10 +17,14 @@ __all__ = [
     "arrows",
     "bars",
     "bump",
+    "curve_path",
     "curves",
+    "curves_frame",
     "dots",
     "grid",
     "radar",
+    "radar_frame",
+    "radar_path",
     "scatter",
     "strip",
 ]

@@ -19,7 +19,7 @@ GAP: Final = 16
 
 def bars(title: str, series: Sequence[str], line: str, rows: Sequence[DotRow]) -> Markup:
     """Per cent. The last value of each row is the line's; the others are bars, in the order of `series`."""
-    if not rows:
+    if not any(value for row in rows for value in row.values):
         return Markup("")
     group = BAR * len(series) + GAP
     width = LEFT + group * len(rows) + GAP

@@ -22,18 +22,13 @@ class Series:
 
 
 def curves(title: str, series: Sequence[Series], *, x_title: str, maximum: float = 100.0) -> Markup:
-    """Values from 0 to `maximum` over steps 1…n."""
+    """Values from 0 to `maximum` over steps 1…n; nothing where all are 0."""
     steps = max((len(line.values) for line in series), default=0)
-    if steps < 2:
+    if steps < 2 or not any(value for line in series for value in line.values):
         return Markup("")
-    x_scale = (WIDTH - LEFT - RIGHT) / (steps - 1)
-    y_scale = (HEIGHT - TOP - BOTTOM) / maximum
 
     def place(line: Series) -> list[tuple[float, float]]:
-        return [
-            (LEFT + step * x_scale, HEIGHT - BOTTOM - value * y_scale)
-            for step, value in enumerate(line.values)
-        ]
+        return _points(line.values, steps, maximum)
 
     named = [line for line in series if not line.muted][:PALETTE]
     muted = [line for line in series if line.muted]
@@ -41,7 +36,22 @@ def curves(title: str, series: Sequence[Series], *, x_title: str, maximum: float
     marks = [tag("path", class_="line muted", d=path(place(line))) for line in muted]
     for colour, (line, end) in enumerate(zip(named, ends, strict=True)):
         marks.append(_named(line, place(line), end, colour))
-    return svg(WIDTH, HEIGHT, title, *_axes(steps, x_scale, y_scale, maximum, x_title), *marks)
+    return svg(WIDTH, HEIGHT, title, *_axes(steps, maximum, x_title), *marks)
+
+
+def curves_frame(title: str, steps: int, *, x_title: str, maximum: float = 100.0) -> Markup:
+    """Empty axes, for scripts to add `curve_path`s to its group."""
+    return svg(WIDTH, HEIGHT, title, *_axes(steps, maximum, x_title), tag("g", data_series="curve"))
+
+
+def curve_path(values: Sequence[float], steps: int, *, maximum: float = 100.0) -> str:
+    """The line of one model on these axes."""
+    return path(_points(values, steps, maximum))
+
+
+def _points(values: Sequence[float], steps: int, maximum: float) -> list[tuple[float, float]]:
+    x_scale, y_scale = (WIDTH - LEFT - RIGHT) / (steps - 1), (HEIGHT - TOP - BOTTOM) / maximum
+    return [(LEFT + step * x_scale, HEIGHT - BOTTOM - value * y_scale) for step, value in enumerate(values)]
 
 
 def _named(line: Series, points: Sequence[tuple[float, float]], label: float, colour: int) -> Markup:
@@ -56,8 +66,9 @@ def _named(line: Series, points: Sequence[tuple[float, float]], label: float, co
     )
 
 
-def _axes(steps: int, x_scale: float, y_scale: float, maximum: float, x_title: str) -> list[Markup]:
+def _axes(steps: int, maximum: float, x_title: str) -> list[Markup]:
     right, base = WIDTH - RIGHT, HEIGHT - BOTTOM
+    x_scale, y_scale = (right - LEFT) / (steps - 1), (base - TOP) / maximum
     parts = []
     for share in (0, 0.25, 0.5, 0.75, 1):
         y = base - share * maximum * y_scale

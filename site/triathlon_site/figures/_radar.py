@@ -13,20 +13,50 @@ WIDTH, HEIGHT, RADIUS = 560, 340, 120
 
 def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
     """Nothing for fewer than three axes: there is no area to compare. Muted shapes are grey."""
-    if len(axes) < 3 or not series:
+    if len(axes) < 3 or not any(value for line in series for value in line.values):
         return Markup("")
-    grid = [_ring(len(axes), share) for share in (0.25, 0.5, 0.75, 1.0)]
-    spokes = [
-        tag("path", class_="grid", d=path([_at(0, 0, 1), _at(i, 1, len(axes))])) for i in range(len(axes))
-    ]
-    names = [_axis_name(name, position, len(axes)) for position, name in enumerate(axes)]
     classes = [f"c{place}" if not line.muted else "other" for place, line in enumerate(series[:PALETTE])]
     lines = list(zip(series, classes, strict=False))
     shapes = [_shape(line, colour) for line, colour in reversed(lines)]
     legend = [_legend(line.name, colour, row) for row, (line, colour) in enumerate(lines)]
     legend = legend if len(series) > 1 else []
     height = HEIGHT + 18 * len(legend)
-    return svg(WIDTH, height, title, *grid, *spokes, *shapes, *names, *legend)
+    return svg(WIDTH, height, title, *_web(axes), *shapes, *_axis_names(axes), *legend)
+
+
+def radar_frame(title: str, axes: Sequence[str]) -> Markup:
+    """The empty web, for scripts to add `radar_path`s to its group."""
+    place = tag("g", data_series="radar")
+    return svg(WIDTH, HEIGHT, title, *_web(axes), place, *_axis_names(axes)) if len(axes) > 2 else Markup("")
+
+
+def radar_path(values: Sequence[float | None]) -> str:
+    """The shape of one model, in per cent of each axis; open where a value is missing."""
+    points = [
+        None if value is None else _at(i, max(0.0, value) / 100, len(values))
+        for i, value in enumerate(values)
+    ]
+    if None not in points:
+        return path([point for point in points if point], closed=True)
+    start = points.index(None)
+    runs: list[list[tuple[float, float]]] = [[]]
+    for point in points[start:] + points[:start]:
+        if point is None:
+            runs.append([])
+        else:
+            runs[-1].append(point)
+    return "".join(path(run) for run in runs if run)
+
+
+def _web(axes: Sequence[str]) -> list[Markup]:
+    spokes = [
+        tag("path", class_="grid", d=path([_at(0, 0, 1), _at(i, 1, len(axes))])) for i in range(len(axes))
+    ]
+    return [*(_ring(len(axes), share) for share in (0.25, 0.5, 0.75, 1.0)), *spokes]
+
+
+def _axis_names(axes: Sequence[str]) -> list[Markup]:
+    return [_axis_name(name, position, len(axes)) for position, name in enumerate(axes)]
 
 
 def _at(position: int, share: float, axes: int) -> tuple[float, float]:
@@ -45,8 +75,7 @@ def _axis_name(name: str, position: int, axes: int) -> Markup:
 
 
 def _shape(line: Series, colour: str) -> Markup:
-    points = [_at(i, max(0.0, value) / 100, len(line.values)) for i, value in enumerate(line.values)]
-    return tag("path", class_=f"area {colour}", d=path(points, closed=True))
+    return tag("path", class_=f"area {colour}", d=radar_path(line.values))
 
 
 def _legend(name: str, colour: str, row: int) -> Markup:

@@ -21,7 +21,7 @@ class DotRow:
 
 def dots(title: str, series: Sequence[str], rows: Sequence[DotRow], *, maximum: float = 100.0) -> Markup:
     """A dot for each series on each row. The shapes differ as the colours do."""
-    if not rows:
+    if not any(value for row in rows for value in row.values):
         return Markup("")
     legend = _legend(series)
     marks = [_row(row, position, maximum) for position, row in enumerate(rows)]
@@ -31,7 +31,7 @@ def dots(title: str, series: Sequence[str], rows: Sequence[DotRow], *, maximum: 
 def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow], *, maximum: float = 100.0) -> Markup:
     """An arrow from the first value of each row to its second: up in one colour, down in another."""
     complete = [row for row in rows if None not in row.values]
-    if not complete:
+    if not any(value for row in complete for value in row.values):
         return Markup("")
     marks = []
     for position, row in enumerate(complete):

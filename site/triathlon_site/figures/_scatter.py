@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from triathlon_site.figures._curves import shorten
 from triathlon_site.figures._svg import svg, tag
 
 SIZE, LEFT, TOP, BOTTOM, RIGHT = 360, 44, 12, 44, 12
@@ -35,13 +36,39 @@ def scatter(
     base, right = SIZE - BOTTOM, SIZE - RIGHT
     x_scale, y_scale = (right - LEFT) / x_maximum, (base - TOP) / y_maximum
     marks = [tag("path", class_="rule", d=f"M{LEFT} {base}L{right} {TOP}")] if identity else []
-    for point in points:
-        x, y = LEFT + point.x * x_scale, base - point.y * y_scale
-        marks.append(_mark(point, x, y))
-        if point.label:
-            side, step = ("end", -7.0) if x > SIZE * 0.62 else ("start", 7.0)
-            marks.append(tag("text", point.name, class_="note", x=x + step, y=y + 4, text_anchor=side))
+    placed = [(point, LEFT + point.x * x_scale, base - point.y * y_scale) for point in points]
+    marks += [_mark(*one) for one in placed]
+    marks += _labels([one for one in placed if one[0].label])
     return svg(SIZE, SIZE, title, *_axes(x_title, y_title, x_maximum, y_maximum), *marks)
+
+
+Box = tuple[float, float, float, float]
+
+
+def _labels(placed: Sequence[tuple[Point, float, float]]) -> list[Markup]:
+    """Each beside its point where there is room; a name without any room is told when pointed at only."""
+    taken: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for _, x, y in placed]
+    labels = []
+    for point, x, y in placed:
+        name = shorten(point.name)
+        width = 6.1 * len(name)
+        choices = (
+            ("start", x + 7, y + 4, x + 6),
+            ("end", x - 7, y + 4, x - 6 - width),
+            ("middle", x, y - 8, x - width / 2),
+            ("middle", x, y + 16, x - width / 2),
+        )
+        for anchor, text_x, text_y, left in choices:
+            box = (left, text_y - 10, left + width, text_y + 3)
+            if left >= LEFT and box[2] <= SIZE - 2 and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                labels.append(tag("text", name, class_="note", x=text_x, y=text_y, text_anchor=anchor))
+                break
+    return labels
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _mark(point: Point, x: float, y: float) -> Markup:

@@ -10,13 +10,17 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from triathlon_runner.records import Discipline
 from triathlon_site.agreement import Correlation, Correlator, leave_one_out
 from triathlon_site.figures import Point, RankLine, bump, scatter
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft
+from triathlon_site.pages._profile import short_title
 from triathlon_site.ranking import smallest_ranks
 from triathlon_site.scores import Board, ColumnScores
 
+FEWEST: Final = 3
+"""Two orders of fewer models always agree or disagree completely."""
 MOST_LABELS: Final = 12
 MOST_LINES: Final = 30
 
@@ -30,7 +34,8 @@ class AgreementColumn:
 
     @property
     def title(self) -> str:
-        return f"{self.board.plan.discipline.value.capitalize()} {self.scores.column.title}"
+        data = "" if self.board.plan.family == "core" else f" ({self.board.plan.title})"
+        return f"{self.board.plan.discipline.value.capitalize()} {short_title(self.scores)}{data}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,10 @@ def shade(value: float) -> str:
 def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Draft]:
     if not boards:
         return
+    measured = {model for board in boards for model in board.models}
+    if len(measured) < FEWEST:
+        yield Draft("agreement.html", "agreement", {"models": len(measured), "fewest": FEWEST})
+        return
     columns = [
         AgreementColumn(board, column) for board in boards for column in board.shown if column.column.ranked
     ]
@@ -74,18 +83,23 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
     }
     for pair in pairs.values():
         yield Draft(pair.path, "agreement-pair", {"pair": pair})
+    heads = [place for place, column in enumerate(columns) if column.scores.column.headline]
     context = {
         "bump": _bump(boards, models),
         "columns": columns,
         "pairs": pairs,
-        "headlines": [
-            pair
-            for pair in pairs.values()
-            if pair.left.scores.column.headline and pair.right.scores.column.headline
-        ],
-        "models": len({model for board in boards for model in board.models}),
+        "heads": heads,
+        "headlines": [pairs[pair] for pair in combinations(heads, 2) if _of_one_family(pairs[pair])],
+        "models": len(measured),
+        "fewest": FEWEST,
     }
     yield Draft("agreement.html", "agreement", context)
+
+
+def _of_one_family(pair: Pair) -> bool:
+    """Two disciplines on the same family of data: what is named first."""
+    one, other = pair.left.board.plan, pair.right.board.plan
+    return one.family == other.family and one.discipline != other.discipline
 
 
 def _values(column: ColumnScores, models: Sequence[str]) -> NDArray[np.float64]:
@@ -94,7 +108,10 @@ def _values(column: ColumnScores, models: Sequence[str]) -> NDArray[np.float64]:
 
 def _bump(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Markup:
     """Ranks in the first board of each discipline, over the models that are in all of them."""
-    first = list({board.plan.discipline: board for board in reversed(boards)}.values())[::-1]
+    own = [board for board in boards if board.plan.discipline != Discipline.TRANSLATION]
+    first = list({board.plan.discipline: board for board in reversed(own)}.values())[::-1]
+    if not first:
+        return Markup("")
     ranked = [board.headline.scores for board in first]
     common = [model for model in first[0].models if all(model in scores for scores in ranked)][:MOST_LINES]
     columns = [smallest_ranks([scores[model].value for model in common]) for scores in ranked]
@@ -118,7 +135,9 @@ def _pair(
     x = np.array([left.scores.scores[model].value for model in both])
     y = np.array([right.scores.scores[model].value for model in both])
     points = [
-        Point(models[m].name, float(a), float(b), label=len(both) <= MOST_LABELS)
+        Point(models[m].name, float(a), float(b), label=len(both) <= FEWEST: Final = 3
+"""Two orders of fewer models always agree or disagree completely."""
+MOST_LABELS)
         for m, a, b in zip(both, x, y, strict=True)
     ]
     figure = scatter(

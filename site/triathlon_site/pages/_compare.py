@@ -4,18 +4,39 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from triathlon_site.figures import Series
+from markupsafe import Markup
+
+from triathlon_site.figures import Series, curve_path, curves_frame, radar_frame, radar_path
 from triathlon_site.pages._figures import degradation_curve
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Page
+from triathlon_site.pages._profile import dimension, dimensions, short_title
+from triathlon_site.pages._tasks import suite_page
 from triathlon_site.scores import Board, ColumnScores, Score
 from triathlon_site.uncertainty import Sample
 
 DIGITS: Final = 6
 
 
-def draft(plotly: str) -> Draft:
-    return Draft("compare.html", "compare", {"plotly": plotly})
+def draft(boards: Sequence[Board], plotly: str, plotly_styles: Sequence[str]) -> Draft:
+    """The empty figures; scripts add the lines of the chosen models."""
+    steps = _steps(boards)
+    frames = [
+        curves_frame("Degradation curves", steps, x_title="loop") if steps > 1 else Markup(""),
+        radar_frame("All dimensions", [_axis_title(board, column) for board, column in dimensions(boards)]),
+    ]
+    context = {"plotly": plotly, "plotly_styles": " ".join(plotly_styles), "frames": [f for f in frames if f]}
+    return Draft("compare.html", "compare", context)
+
+
+def _steps(boards: Sequence[Board]) -> int:
+    """Points of the longest degradation curve."""
+    curves = [_curve(boards, model) or () for board in boards for model in board.models]
+    return max(map(len, curves), default=0)
+
+
+def _axis_title(board: Board, column: ColumnScores) -> str:
+    return f"{board.plan.discipline} {short_title(column)}"
 
 
 def data_path(info: ModelInfo) -> str:
@@ -25,13 +46,15 @@ def data_path(info: ModelInfo) -> str:
 def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Page]:
     """An index and a file a model: scripts, because a page opened from a file may load nothing else."""
     shown = [(board, column) for board in boards for column in board.shown]
+    axes, steps = dimensions(boards), _steps(boards)
     ids = list(dict.fromkeys(model for board in boards for model in board.models))
     index = {
         "models": [
             {"id": m, "name": models[m].name, "page": models[m].page, "data": data_path(models[m])}
             for m in ids
         ],
-        "columns": [_heading(board, column) for board, column in shown],
+        "columns": [_heading(board, column, axes) for board, column in shown],
+        "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
     yield Page("data/compare/index.js", f"window.triathlonIndex = {as_script(index)};\n")
     for model in ids:
@@ -39,6 +62,8 @@ def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[
             "id": model,
             "name": models[model].name,
             "curve": _curve(boards, model),
+            "curvePath": curve_path(line, steps) if (line := _curve(boards, model)) else None,
+            "radarPath": radar_path([_share(column, model) for _, column in axes]),
             "parts": {
                 key: _parts(sample, model)
                 for _, column in shown
@@ -56,14 +81,27 @@ def as_script(content: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _heading(board: Board, column: ColumnScores) -> dict[str, Any]:
-    role = column.column.role
+def _sentence(text: str) -> str:
+    """With a capital letter; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def _share(column: ColumnScores, model: str) -> float | None:
+    """In per cent of the column's maximum."""
+    score = column.scores.get(model)
+    return 100 * score.value / column.column.maximum if score else None
+
+
+def _heading(
+    board: Board, column: ColumnScores, axes: Sequence[tuple[Board, ColumnScores]]
+) -> dict[str, Any]:
+    (_, metric), *others = column.column.parts
     return {
         "id": f"{board.plan.id} {column.column.id}",
-        "title": f"{board.plan.discipline.capitalize()}: {column.column.title}",
-        "baseline": role == "baseline",
+        "title": _sentence(dimension(board, column)),
+        "solving": metric.id.startswith("pass") and not others,
         "ranked": column.column.ranked,
-        "axis": role in {"baseline", "column"},
+        "axis": any(column is axis for _, axis in axes),
     }
 
 
@@ -71,7 +109,7 @@ def _column(board: Board, column: ColumnScores, model: str) -> dict[str, Any]:
     score: Score = column.scores[model]
     return {
         "id": f"{board.plan.id} {column.column.id}",
-        "discipline": board.plan.discipline,
+        "label": dimension(board, column),
         "headline": column.column.headline,
         "maximum": column.column.maximum,
         "scale": column.samples[0].scale,

@@ -19,6 +19,7 @@ FIGURE_ROWS: Final = 30
 REGION_MODELS: Final = 8
 """Fewer do not make a line from which anybody could be far."""
 SIGNIFICANCE: Final = 0.05
+SAYING_NOTHING: Final = (_format.NONE, "0 : 0")
 LABELLED: Final = 12
 """Points that can carry their names."""
 
@@ -118,7 +119,7 @@ def _old_and_new(board: Board, found: analysis.Measured, models: Models) -> Sect
     """Figure 2 of EvoEval."""
     old = analysis.column(found.board, found.old)
     both = [m for m in board.models if m in old and m in found.averages]
-    if len(both) < 2:
+    if len(both) < 2 or not any(old[m] or found.averages[m] for m in both):
         return None
     placed = found.regions if len(both) >= REGION_MODELS else {}
     far = [m for m in both if m in placed and placed[m].region != "aligned"]
@@ -157,7 +158,7 @@ def _pairs(board: Board, found: analysis.Measured, models: Models) -> Section | 
         pairs = {name: found.paired(model, found.seed, name) for name in sets}
         if any(pairs.values()):
             rows.append((named(models[model]), *(_pair(pairs[name]) for name in sets)))
-    used = [i for i in range(len(sets)) if any(row[i + 1].text != _format.NONE for row in rows)]
+    used = [i for i in range(len(sets)) if any(row[i + 1].text not in SAYING_NOTHING for row in rows)]
     text = (
         "Each changed problem beside the seeds that it came from: how often only the seeds were solved, and"
         " how often only the changed problem; small print: McNemar’s exact p. On sets as hard as their seeds"
@@ -215,7 +216,7 @@ def _arrows(board: Board, found: analysis.Measured, name: str, models: Models) -
 def _compositions(board: Board, found: analysis.Measured, models: Models) -> Section | None:
     """Table 2 of EvoEval."""
     names = list(found.compositions)
-    order = [m for m in board.models if any(m in found.compositions[name] for name in names)]
+    order = [m for m in board.models if any(_has_both(found.compositions[n].get(m)) for n in names)]
     rows = [
         (named(models[m]), *(_composed(found.compositions[name].get(m)) for name in names)) for m in order
     ]
@@ -224,6 +225,11 @@ def _compositions(board: Board, found: analysis.Measured, models: Models) -> Sec
         " with a 95 % interval."
     )
     return Section("Composition", text, ("Model", *map(label, names)), tuple(rows)) if rows else None
+
+
+def _has_both(one: analysis.Composition | None) -> bool:
+    """Some combined problem whose two parents are solved."""
+    return one is not None and one.both > 0
 
 
 def _composed(one: analysis.Composition | None) -> Value:
@@ -235,7 +241,7 @@ def _decompositions(board: Board, found: analysis.Measured, models: Models) -> S
     rows = []
     for model in board.models:
         one = found.decompositions.get(model)
-        if one:
+        if one and (one.passed_both or one.passed_one or one.passed_none or one.failed_both):
             passed = one.passed_both + one.passed_one + one.passed_none
             cells = share(one.passed_both, passed), share(one.failed_both, one.n - passed)
             rows.append((named(models[model]), *cells))
@@ -253,7 +259,7 @@ def share(part: int, whole: int) -> Value:
     if not whole:
         return Value(_format.NONE, "none to count")
     tail = (1 - LEVEL) / 2
-    low, high = beta.ppf([tail, 1 - tail], part + 0.5, whole - part + 0.5)
+    low, high = (float(beta.ppf(end, part + 0.5, whole - part + 0.5)) for end in (tail, 1 - tail))
     low, high = (0.0 if part == 0 else low), (1.0 if part == whole else high)
     return Value(f"{100 * part / whole:.1f}", f"{part} of {whole}, {100 * low:.0f}–{100 * high:.0f}")
 
@@ -262,7 +268,7 @@ def _tools(board: Board, found: analysis.Measured, models: Models) -> Section | 
     """tool_use beside the same problems without helper functions."""
     without, given = "tool_use-main_only", "tool_use"
     order = [m for m in board.models if {without, given} <= found.board.get(m, {}).keys()]
-    if not order:
+    if not any(found.board[m][name] for m in order for name in (without, given)):
         return None
     rows = [(found.board[m][without], found.board[m][given]) for m in order]
     dotted = [DotRow(models[m].name, row) for m, row in zip(order, rows, strict=True)]

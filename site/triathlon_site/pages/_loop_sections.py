@@ -75,7 +75,8 @@ def _about(found: loop.Comparison, models: Models) -> str:
     ]
     held = found.sensitivity
     if len(held.baseline_ranks) > 2:
-        interval = correlate(*(np.array(list(r.values())) for r in (held.baseline_ranks, held.mean_ranks)))
+        base, mean = (np.array(list(r.values())) for r in (held.baseline_ranks, held.mean_ranks))
+        interval = correlate(base, mean)
         ends = (_format.coefficient(end) for end in (interval.spearman_low, interval.spearman_high))
         span = f" ({' to '.join(ends)})"
         parts.append(

@@ -22,6 +22,10 @@ class OverallLine:
     cells: tuple[Cell, ...]
     open_units: int
     tasks_done: tuple[str, ...]
+    cost: float | None
+    """USD over the boards' files; None where no price is known."""
+    date: str
+    """Day of its newest result."""
 
     @property
     def percentiles(self) -> str:
@@ -52,6 +56,7 @@ def drafts(
             "findings": _findings(board, models),
             "skipped": _skipped(results, models),
             "partial": any(any(line.tasks_done) for line in lines),
+            "costs": any(line.cost is not None for line in lines),
             "open_units": sum(line.open_units for line in lines),
         }
         yield Draft(path(family, overalls), "overall", context)
@@ -59,12 +64,15 @@ def drafts(
 
 def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo]) -> OverallLine:
     boards = [board for board in overall.boards if row.model in board.models]
+    manifests = [file.manifest for board in boards for file in board.files[row.model] if file.manifest]
     return OverallLine(
         models[row.model],
         row,
         tuple(cell(board.headline, row.model, with_strip=True) for board in overall.boards),
         sum(board.open_units(row.model) for board in boards),
         tuple(done for board in boards if (done := part_run(board, row.model))),
+        sum(costs) if (costs := [m.cost_usd for m in manifests if m.cost_usd is not None]) else None,
+        max((manifest.ended[:10] for manifest in manifests), default=""),
     )
 
 

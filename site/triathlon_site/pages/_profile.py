@@ -52,7 +52,7 @@ def profile(
     sure = [c for c in contrasts if c.rank.high < c.against or c.rank.low > c.against]
     better = sorted((c for c in sure if c.gap > 0), key=lambda c: (-c.gap, c.column))[:MOST]
     worse = sorted((c for c in sure if c.gap < 0), key=lambda c: (c.gap, c.column))[:MOST]
-    return Profile(tuple(better), tuple(worse), len(contrasts), _radar(model, boards, overalls, models))
+    return Profile(tuple(better), tuple(worse), len(contrasts), _radar(model, boards, models))
 
 
 def _in_boards(model: str, boards: Sequence[Board]) -> Iterator[Contrast]:
@@ -82,28 +82,30 @@ def dimension(board: Board, column: ColumnScores) -> str:
     return f"{board.plan.discipline} {column.column.title}{data}"
 
 
-def _radar(
-    model: str, boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]
-) -> Figure:
-    """The dimensions of the first family that the model has results in; grey: the median of all models."""
-    family = next((f for f in overalls if any(b.plan.family == f for b in boards)), None)
-    axes = [
+def dimensions(boards: Sequence[Board]) -> list[tuple[Board, ColumnScores]]:
+    """The columns that stand for themselves, of the first family of data that there are boards of."""
+    family = next((board.plan.family for board in boards), None)
+    return [
         (board, column)
         for board in boards
         if board.plan.family == family
         for column in board.shown
-        if _is_dimension(column) and model in column.scores
+        if _is_dimension(column)
     ]
+
+
+def _radar(model: str, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Figure:
+    """Every dimension that the model has; grey: the median of all models."""
+    axes = [(board, column) for board, column in dimensions(boards) if model in column.scores]
     own = [100 * column.scores[model].value / column.column.maximum for _, column in axes]
     median = [
         float(np.median([100 * score.value / column.column.maximum for score in column.scores.values()]))
         for _, column in axes
     ]
-    several = bool(axes) and len(axes[0][1].scores) > 1
     series = [Series(models[model].name, tuple(own))]
-    if several:
+    if axes and len(axes[0][1].scores) > 1:
         series.append(Series("median of all models", tuple(median), muted=True))
-    names = [f"{board.plan.discipline} {_short(column)}" for board, column in axes]
+    names = [f"{board.plan.discipline} {short_title(column)}" for board, column in axes]
     svg = radar(f"All dimensions of {models[model].name}", names, series) if axes else Markup("")
     return Figure(svg, "All dimensions, each axis from 0 in the centre to its maximum.")
 
@@ -114,5 +116,6 @@ def _is_dimension(column: ColumnScores) -> bool:
     return column.column.ranked and name not in SUMS and len(column.column.parts) == 1
 
 
-def _short(column: ColumnScores) -> str:
+def short_title(column: ColumnScores) -> str:
+    """Short enough for an axis."""
     return "IC" if column.column.id.endswith(":ic") else column.column.title

@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, Series, arrows, curves, dots, radar, scatter
-from triathlon_site.pages._figures import Figure
 from triathlon_site.pages._published_tables import rows_of
+from triathlon_site.pages._sections import Figure
 from triathlon_site.published import PublishedBoard, PublishedRow
 
 SHOWN: Final = 5

@@ -16,7 +16,7 @@ from triathlon_site.pages import (
     _published,
     _tasks,
 )
-from triathlon_site.pages._environment import PLOTLY, Environment
+from triathlon_site.pages._environment import PLOTLY, Environment, plotly_styles
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Link, Page, board_page, heading_of
 from triathlon_site.published import Published, published_boards
@@ -66,7 +66,7 @@ def _drafts(site: Gathered) -> Iterator[Draft]:
     for board in site.boards:
         yield _discipline.draft(board, site.boards, site.models)
     if len(site.results.models) > 1:
-        yield _compare.draft(PLOTLY)
+        yield _compare.draft(site.boards, PLOTLY, plotly_styles())
     yield from _agreement.drafts(site.boards, site.models)
     yield from _tasks.drafts(site.boards, site.models)
     yield from _model.drafts(site.boards, site.overalls, site.models, site.results)

@@ -1,5 +1,6 @@
 """Every model × column with score, interval, rank and tier: what pages and `triathlon scores` show."""
 
+from triathlon_site.scores._baseline import with_baselines
 from triathlon_site.scores._boards import BoardPlan, Column, plan_boards
 from triathlon_site.scores._overall import Overall, OverallRow, overall
 from triathlon_site.scores._table import Board, ColumnScores, Score, sample_of, score_board
@@ -21,4 +22,5 @@ __all__ = [
     "score_board",
     "variant_differences",
     "variants_of",
+    "with_baselines",
 ]

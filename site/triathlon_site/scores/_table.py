@@ -54,6 +54,8 @@ class Board:
     """What each model's numbers come from."""
     variants: Files = field(default_factory=dict)
     """Suites that differ from this board's in one setting, those that somebody ran."""
+    baseline: str = ""
+    """Where rank shifts are counted from, if that is not a column of this board."""
 
     @property
     def headline(self) -> ColumnScores:

@@ -1,7 +1,7 @@
 """Reading results: what counts, what is noticed, what is taken from the cache."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,9 +22,13 @@ class NoEvidence:
 
     def __init__(self) -> None:
         self.calls = 0
+        self.parents: set[str] = set()
 
-    def __call__(self, records: Sequence[UnitRecord], model: str, suite: str) -> tuple[list[str], list[int]]:
+    def __call__(
+        self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
+    ) -> tuple[list[str], list[int]]:
         self.calls += 1
+        self.parents |= set(parents)
         return [], [0] * len(records)
 
 
@@ -150,3 +154,17 @@ def test_a_spoilt_cache_is_read_over(tmp_path: Path, lines: Path) -> None:
     for path in (tmp_path / "cache").rglob("aggregate.json"):
         path.write_text("{")
     assert read(tmp_path) == before
+
+
+def test_evidence_has_the_seeds_of_what_it_shows(tmp_path: Path, lines: Path) -> None:
+    """Evolved problems are read with the model's own results on their seeds; where these change, again."""
+    both = entries(["evolved/core-seeds", "evolved/core-difficult"])
+    records = list(fake_records(MODEL, FakeSuite(both[1], tasks=4)))
+    write_file(tmp_path / "results", MODEL.id, both[1].id, records)
+    evidence, cache = NoEvidence(), AggregateCache(tmp_path / "cache")
+    read_results(tmp_path / "results", both, cache, evidence)
+    assert evidence.calls == 2
+    assert evidence.parents == {parent for one in records for parent in getattr(one, "parents", ())} != set()
+    lines.write_text(lines.read_text().replace('"seconds":0.5', '"seconds":0.6'))
+    read_results(tmp_path / "results", both, cache, evidence)
+    assert evidence.calls == 4

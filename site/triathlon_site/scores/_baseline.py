@@ -1,0 +1,59 @@
+"""Rank shifts of boards that ask for no programs: against the plain pass@1 of the same models elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triathlon_site.ranking import rank_shifts
+from triathlon_site.scores._table import Board, ColumnScores
+from triathlon_site.uncertainty import Draws
+
+Array = NDArray[np.float64]
+
+
+def with_baselines(boards: Sequence[Board]) -> tuple[Board, ...]:
+    """Each board as it is, or with shifts against the first pass@1 of its family of data."""
+    return tuple(_shifted(board, boards) if not _baseline(board) else board for board in boards)
+
+
+def _baseline(board: Board) -> ColumnScores | None:
+    return next((column for column in board.columns if column.column.role == "baseline"), None)
+
+
+def _shifted(board: Board, boards: Sequence[Board]) -> Board:
+    for other in boards:
+        column = _baseline(other)
+        if column and other.plan.family == board.plan.family:
+            return _with_shifts(board, other, column)
+    return board
+
+
+def _with_shifts(board: Board, other: Board, baseline: ColumnScores) -> Board:
+    models = sorted(board.models)
+    own = board.headline
+    shifts = rank_shifts(
+        _values(own, models), own.draws, _values(baseline, models), _draws(other, baseline, models)
+    )
+    scores = {
+        model: replace(own.scores[model], shift=shift)
+        for model, shift in zip(models, shifts, strict=True)
+        if model in own.scores
+    }
+    columns = tuple(replace(c, scores=scores) if c is own else c for c in board.columns)
+    return replace(board, columns=columns, baseline=f"{other.plan.discipline} {baseline.column.title}")
+
+
+def _values(column: ColumnScores, models: Sequence[str]) -> Array:
+    return np.array([column.scores[m].value if m in column.scores else np.nan for m in models])
+
+
+def _draws(board: Board, column: ColumnScores, models: Sequence[str]) -> Draws:
+    """In the order of `models`; nan for those that the board does not have."""
+    places = {model: place for place, model in enumerate(sorted(board.models))}
+    result = np.full((len(column.draws), len(models)), np.nan)
+    for row, model in enumerate(models):
+        if model in places:
+            result[:, row] = column.draws[:, places[model]]
+    return result
