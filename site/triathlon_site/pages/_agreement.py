@@ -135,9 +135,7 @@ def _pair(
     x = np.array([left.scores.scores[model].value for model in both])
     y = np.array([right.scores.scores[model].value for model in both])
     points = [
-        Point(models[m].name, float(a), float(b), label=len(both) <= FEWEST: Final = 3
-"""Two orders of fewer models always agree or disagree completely."""
-MOST_LABELS)
+        Point(models[m].name, float(a), float(b), label=len(both) <= MOST_LABELS)
         for m, a, b in zip(both, x, y, strict=True)
     ]
     figure = scatter(
