@@ -1,5 +1,6 @@
 """One function in the five languages of the translation loop, right in all of them."""
 
+import re
 from typing import Any, Final
 
 from triathlon_runner.sandbox import Language
@@ -53,3 +54,11 @@ CASES: Final[tuple[tuple[tuple[Any, ...], Any], ...]] = (
     ((["1", "é", "1", "é"], 1), [{"1": 2, "é": 2}, True, 2.0, "x", None]),
 )
 TASK: Final = CoreTask("t/tally", 3, TALLY[Language.PYTHON], "tally", ("words", "least"), CASES)
+
+
+def target_of(text: str) -> Language:
+    """The language that a question of our built-in prompts asks for."""
+    titles = {language.value.upper(): language for language in Language}
+    asked = re.search(r"program below into (\w+)\.", text)
+    assert asked is not None, text
+    return titles[asked[1].upper()]
