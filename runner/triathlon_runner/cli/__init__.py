@@ -10,6 +10,7 @@ from triathlon_runner.cli import (  # noqa: F401  # importing them registers the
     _run,
     _sets,
     _translation,
+    _verify,
 )
 from triathlon_runner.cli._app import Common, app, run_app
 

@@ -62,11 +62,11 @@ def show_estimates(estimates: list[ModelEstimate], screen: Console) -> None:
             model.speed if model.requests else "",
         )
     screen.print(totals)
-    if any(suite.open and "limit" in suite.basis for model in estimates for suite in model.suites):
+    if any(suite.open and "at most" in suite.basis for model in estimates for suite in model.suites):
         say(
             screen,
-            "Where only first prompts are known, tokens out are at most so many, and a loop is counted up to"
-            " its first question (it may ask twice a loop); a small run first makes this exact.",
+            "At most: where only first prompts are known, every reply is taken at its token limit and every loop"
+            " as passed; a small run first gives the amounts that are to be expected.",
         )
 
 

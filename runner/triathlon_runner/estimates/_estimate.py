@@ -104,6 +104,8 @@ def _model(row: ModelRow, suites: tuple[SuiteEstimate, ...], manifests: Sequence
         usd = usd or 0.0
     rate, source = (row.speed, "stated") if row.speed else (speed(row.id, manifests), "observed")
     hours = _hours(row, {"output": got, "all": sent + got, "requests": requests}, rate)
+    if rate is None:
+        source = "by the row's limits a minute"
     if hours is None:
         source = "unknown: set `speed` (output tokens a second) in the row"
     return ModelEstimate(row.id, suites, usd, hours, source)

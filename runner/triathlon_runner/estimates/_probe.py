@@ -48,18 +48,26 @@ class PaperModel:
 
 
 async def probe(work: Work, grader: Grader) -> UnitCost:
-    """The cost of a unit by the suite's real first prompts, with replies at their token limit.
+    """The most that a unit may cost, by the suite's real first prompts.
 
-    A suite that goes on from a reply (a loop) is seen up to its first question only.
+    Replies are taken at their token limit; a suite that goes on from a reply (a loop) is seen up to its first
+    question, which stands for all that may follow.
     """
     model = PaperModel(work.row.id, work.row.kind)
     tasks: Sequence[str] = [task.task_id for task in spread(work.built.chosen, _PROBED_TASKS)]
     for task_id in tasks:
         await work.built.suite.run(task_id, 0, model, grader, work.protocol)
-    count = max(len(tasks), 1)
+    each = _turns(work) / max(len(tasks), 1)
     return UnitCost(
-        requests=model.requests / count,
-        input_tokens=model.characters / CHARACTERS_A_TOKEN / count,
-        output_tokens=model.limit / count,
-        basis="first prompts, replies at their limit",
+        requests=model.requests * each,
+        input_tokens=model.characters / CHARACTERS_A_TOKEN * each,
+        output_tokens=model.limit * each,
+        basis="first prompts; at most",
     )
+
+
+def _turns(work: Work) -> int:
+    """How often a unit may ask, for each question that its first reply does not decide."""
+    if "chain" in work.settings:
+        return len(work.settings["chain"]) - 1
+    return 2 * int(work.settings.get("max_loops", 1)) - 1  # a program and a sentence a loop, none at the end

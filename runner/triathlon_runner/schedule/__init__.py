@@ -4,7 +4,7 @@ from triathlon_runner.schedule._build import build_plan, build_suite
 from triathlon_runner.schedule._log import JsonLog
 from triathlon_runner.schedule._manifest import Conditions, differs
 from triathlon_runner.schedule._panel import ConsoleProgress
-from triathlon_runner.schedule._plan import Plan, Work, work_for
+from triathlon_runner.schedule._plan import BuiltSuite, Plan, Work, work_for
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._progress import Progress, Several
 from triathlon_runner.schedule._reach import Reached, Reacher, RowModel, why_not
@@ -15,6 +15,7 @@ __all__ = [
     "PROFILES",
     "Account",
     "Bounds",
+    "BuiltSuite",
     "Conditions",
     "ConsoleProgress",
     "JsonLog",

@@ -1,0 +1,132 @@
+"""`triathlon verify`: whether the stored scores follow from the stored evidence."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from triathlon_runner import catalogue
+from triathlon_runner.cli._app import (
+    Common,
+    Data,
+    Names,
+    Results,
+    app,
+    cache_folder,
+    console,
+    data_store,
+    names,
+)
+from triathlon_runner.cli._bounds import say
+from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.registry import check_names
+from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
+from triathlon_runner.store import ResultsFolder
+from triathlon_runner.verify import FileReport, verify_file, work_of
+
+_SHOWN = 20
+
+
+@app.command()
+def verify(
+    models: Names = None,
+    suites: Names = None,
+    prompts: Annotated[
+        Path | None, typer.Option(help="Folder with the prompts of your own that were used.")
+    ] = None,
+    results: Results = Common.results,
+    data: Data = None,
+) -> None:
+    """Executes and judges everything that is stored again, asks no model, and compares.
+
+    Exit code 0: every line and score follows from its evidence, bit for bit; 1: something does not, or could
+    not be judged again; 2: something is for you to mend.
+    """
+    folder = ResultsFolder(results)
+    wanted = _wanted(folder, names(models), names(suites))
+    raise typer.Exit(asyncio.run(_verify(folder, wanted, data_store(data), prompts, console())))
+
+
+def _wanted(
+    folder: ResultsFolder, models: list[str] | None, suites: list[str] | None
+) -> list[tuple[str, str]]:
+    files = list(folder.files())
+    if not files:
+        raise UserError(f"no results in {str(folder.root)!r}; name their folder with --results")
+    check_names(models or (), sorted({model for model, _ in files}), what="model")
+    check_names(suites or (), sorted({suite for _, suite in files}), what="suite")
+    return [
+        (model, suite)
+        for model, suite in files
+        if (models is None or model in models) and (suites is None or suite in suites)
+    ]
+
+
+async def _verify(
+    folder: ResultsFolder,
+    wanted: list[tuple[str, str]],
+    data: DataStore,
+    prompts: Path | None,
+    screen: Console,
+) -> int:
+    reports: list[FileReport] = []
+    async with AsyncExitStack() as stack:
+        sandbox = await stack.enter_async_context(open_sandbox())
+        grader = ProgramGrader(sandbox, cache_folder() / "keys")
+        for suite in dict.fromkeys(suite for _, suite in wanted):
+            built = await _built(suite, data, grader, prompts)
+            for model in (model for model, one in wanted if one == suite):
+                report = await _file(folder, model, suite, built, grader)
+                _show(report, screen)
+                reports.append(report)
+    bad = [report for report in reports if not report.follows]
+    units = sum(report.verified for report in reports)
+    if bad:
+        say(screen, f"{len(bad)} of {len(reports)} files do NOT follow from their evidence, as listed above")
+        return 1
+    say(screen, f"all scores follow from their evidence, bit for bit: {units} units in {len(reports)} files")
+    return 0
+
+
+async def _built(suite: str, data: DataStore, grader: Grader, prompts: Path | None) -> BuiltSuite | str:
+    """The suite, or why it is not to be had."""
+    try:
+        (entry,) = catalogue.select([suite], (), prompts)
+        return await build_suite(entry, data, grader, PROFILES["standard"], None)
+    except (UserError, DataUnavailableError) as error:
+        return str(error)
+
+
+async def _file(
+    folder: ResultsFolder, model: str, suite: str, built: BuiltSuite | str, grader: Grader
+) -> FileReport:
+    if isinstance(built, str):
+        return FileReport(model, suite, unverified={"the suite": built})
+    manifest = folder.read_manifest(model, suite)
+    return await verify_file(work_of(model, built, manifest), folder.lines(model, suite), manifest, grader)
+
+
+def _show(report: FileReport, screen: Console) -> None:
+    verdict = "follows" if report.follows else "DOES NOT FOLLOW"
+    scores = ", ".join(f"{name} {value:.6g}" for name, value in report.scores.items())
+    say(screen, f"{report.model} {report.suite}: {report.verified}/{report.units} units, {verdict}; {scores}")
+    for one in report.mismatches[:_SHOWN]:
+        say(screen, f"  {one.what}: stored {one.stored}, judged again {one.found}")
+    if len(report.mismatches) > _SHOWN:
+        say(screen, f"  and {len(report.mismatches) - _SHOWN} more differences")
+    for reason, count in _counted(report.unverified).items():
+        say(screen, f"  not judged again: {reason}" + (f" ({count} units)" if count > 1 else ""))
+
+
+def _counted(unverified: dict[str, str]) -> dict[str, int]:
+    reasons: dict[str, int] = {}
+    for what, why in unverified.items():
+        key = why if list(unverified.values()).count(why) > 1 else f"{what}: {why}"
+        reasons[key] = reasons.get(key, 0) + 1
+    return reasons

@@ -1,0 +1,15 @@
+"""Whether stored scores follow from stored evidence: all is executed and judged again, nobody is asked."""
+
+from triathlon_runner.verify._replay import NotInEvidenceError, ReplayJudge, ReplayModel
+from triathlon_runner.verify._verify import FileReport, Mismatch, verify_file
+from triathlon_runner.verify._work import work_of
+
+__all__ = [
+    "FileReport",
+    "Mismatch",
+    "NotInEvidenceError",
+    "ReplayJudge",
+    "ReplayModel",
+    "verify_file",
+    "work_of",
+]

@@ -1,0 +1,162 @@
+"""Judging a results file once more and comparing what comes out with what stands there."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.grading import Grader
+from triathlon_runner.records import LoopRecord, Manifest, UnitRecord
+from triathlon_runner.schedule import Work
+from triathlon_runner.store import read_records
+from triathlon_runner.verify._replay import ReplayModel, current
+
+_AT_ONCE = 8
+"""Units judged beside each other; the sandbox has its own limit."""
+_NOT_EVIDENCE = frozenset(["usage", "seconds", "judge_usage"])
+"""What asking took, which cannot be measured again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Something that does not follow from the evidence."""
+
+    what: str
+    """A unit, a manifest's field or a metric."""
+    stored: str
+    found: str
+
+
+@dataclass(slots=True)
+class FileReport:
+    """What verifying one results file showed."""
+
+    model: str
+    suite: str
+    units: int = 0
+    verified: int = 0
+    mismatches: list[Mismatch] = field(default_factory=list)
+    unverified: dict[str, str] = field(default_factory=dict)
+    """What could not be judged again, and why."""
+    scores: dict[str, float] = field(default_factory=dict)
+    """Metrics over what was judged again."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether every line and score follows from its evidence."""
+        return not self.mismatches and not self.unverified
+
+
+async def verify_file(
+    work: Work,
+    path: Path,
+    manifest: Manifest | None,
+    grader: Grader,
+    *,
+    on_unit: Callable[[], None] = lambda: None,
+) -> FileReport:
+    """Executes and judges every program and answer of a file again, asking no model.
+
+    Raises:
+        UserError: the file holds a line that is no record.
+    """
+    report = FileReport(work.row.id, work.suite_id)
+    stored = list(read_records(path, work.built.entry.record))
+    report.units = len(stored)
+    limit = asyncio.Semaphore(_AT_ONCE)
+
+    async def check(record: UnitRecord) -> UnitRecord | None:
+        async with limit:
+            found = await _again(work, record, grader, report)
+        on_unit()
+        return found
+
+    found = [one for one in await asyncio.gather(*map(check, stored)) if one is not None]
+    report.verified = len(found)
+    _compare_scores(work, stored, found, report)
+    _compare_manifest(work, stored, manifest, report)
+    return report
+
+
+async def _again(work: Work, record: UnitRecord, grader: Grader, report: FileReport) -> UnitRecord | None:
+    """The record that its own replies lead to now; None where that cannot be found out."""
+    name = f"{record.task_id} #{record.sample}"
+    if record.protocol != work.protocol:
+        report.unverified[name] = f"made under another protocol ({record.protocol}, now {work.protocol})"
+        return None
+    if record.model != work.row.id or record.suite != work.suite_id:
+        named, place = f"{record.model} {record.suite}", f"{work.row.id} {work.suite_id}"
+        report.mismatches.append(Mismatch(name, named, place))
+        return None
+    if isinstance(record, LoopRecord):
+        current.set(record)  # each task has its own context
+    model = ReplayModel(record, work.row.kind)
+    suite = work.built.suite
+    try:
+        found = await suite.run(record.task_id, record.sample, model, grader, work.protocol)
+    except InfrastructureError as error:
+        report.unverified[name] = str(error)
+        return None
+    except KeyError:
+        report.unverified[name] = "the suite has no such task"
+        return None
+    report.mismatches.extend(_differences(name, record, found))
+    return found
+
+
+def _differences(name: str, stored: UnitRecord, found: UnitRecord) -> list[Mismatch]:
+    before, after = (one.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for one in (stored, found))
+    return [
+        Mismatch(f"{name} {place}", _short(old), _short(new))
+        for place, old, new in _places("", before, after)
+    ]
+
+
+def _places(place: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
+    """The smallest parts in which two JSON values differ."""
+    if old == new:
+        return []
+    if isinstance(old, dict) and isinstance(new, dict):
+        inner = [(f"{place}.{key}".lstrip("."), old.get(key), new.get(key)) for key in {**old, **new}]
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        inner = [(f"{place}[{n}]", *pair) for n, pair in enumerate(zip(old, new, strict=True))]
+    else:
+        return [(place, old, new)]
+    return [found for part in inner for found in _places(*part)]
+
+
+def _short(value: object, most: int = 120) -> str:
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _compare_scores(
+    work: Work, stored: Sequence[UnitRecord], found: Sequence[UnitRecord], report: FileReport
+) -> None:
+    """Bit for bit: the same sums in the same order."""
+    for metric in work.built.entry.metrics:
+        before, after = metric.score(stored), metric.score(found)
+        report.scores[metric.id] = after
+        if repr(before) != repr(after):
+            report.mismatches.append(Mismatch(f"score {metric.id}", repr(before), repr(after)))
+
+
+def _compare_manifest(
+    work: Work, stored: Sequence[UnitRecord], manifest: Manifest | None, report: FileReport
+) -> None:
+    if manifest is None:
+        report.unverified["manifest"] = "there is none that can be read"
+        return
+    outcomes: dict[str, int] = {}
+    for record in stored:
+        outcomes[record.outcome.value] = outcomes.get(record.outcome.value, 0) + 1
+    data = work.built.suite.data
+    for what, said, is_so in (
+        ("outcomes", manifest.outcomes, dict(sorted(outcomes.items()))),
+        ("protocol", manifest.protocol, work.protocol),
+        ("data", manifest.data.sha256, data.sha256),
+    ):
+        if said != is_so:
+            report.mismatches.append(Mismatch(f"manifest {what}", _short(said), _short(is_so)))
