@@ -18,6 +18,21 @@ SUITES = (
     "evolved/core-combine",
     "evolved/core-tool_use",
 )
+RICH = (
+    *SUITES,
+    "loop/core@prompt-detailed",
+    "loop/core@prompt-upper",
+    "loop/core@attack-upper",
+    "translation/core",
+    "runtime/core@cot",
+    "runtime/core@sampled",
+    "evolved/core-tool_use-main_only",
+    "evolved/core-verbose",
+    "evolved/core-concise",
+    "evolved/core-decompose",
+    "evolved/core-combine_naive",
+)
+"""With variants, so that every section of a page has something to show."""
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("middle", 0.5, 0.8), FakeModel("weak", -2.0, 0.5))
 
 
@@ -28,6 +43,16 @@ def entries(ids: Sequence[str] = SUITES) -> tuple[SuiteEntry, ...]:
 def small_results(root: Path, models: Sequence[FakeModel] = MODELS, *, tasks: int = 12) -> Path:
     """Results of the models on every suite."""
     write_results(root, models, [FakeSuite(entry, tasks=tasks) for entry in entries()])
+    return root
+
+
+def rich_results(root: Path, models: Sequence[FakeModel] = MODELS, *, tasks: int = 12) -> Path:
+    """Results of the models on every suite and some of their variants."""
+    suites = [
+        FakeSuite(entry, tasks=tasks, samples=3 if entry.variant_kind == "sampling" else 1)
+        for entry in entries(RICH)
+    ]
+    write_results(root, models, suites)
     return root
 
 

@@ -11,7 +11,7 @@ from triathlon_site.figures import DotRow, Point, arrows, scatter
 from triathlon_site.pages import _format
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._sections import Figure, Section, Value, named
-from triathlon_site.scores import Board
+from triathlon_site.scores import Board, set_title
 from triathlon_site.uncertainty import LEVEL
 
 Models = Mapping[str, ModelInfo]
@@ -44,10 +44,6 @@ def measured_of(board: Board, models: Models) -> analysis.Measured:
     return found
 
 
-def label(name: str) -> str:
-    return name.replace("_", " ").replace("-", ", ").replace("main only", "without helpers")
-
-
 def _drops(board: Board, found: analysis.Measured, models: Models) -> Section | None:
     """Relative decreases per set and model; the mean over the models first."""
     sets = [name for name in analysis.SEMANTIC_ALTERING if name in found.changes]
@@ -71,12 +67,12 @@ def _drops(board: Board, found: analysis.Measured, models: Models) -> Section | 
         Value(_format.NONE),
     ]
     text = (
-        f"How much less of each changed set a model solves than of the {label(found.seed)}, in per cent of"
-        " the latter, with a 95 % interval. Second row: against only those seeds that the set’s problems were"
-        " evolved from. A minus sign: solves more."
+        f"How much less of each changed set a model solves than of the {set_title(found.seed)}, in per cent"
+        " of the latter, with a 95 % interval. Second row: against only those seeds that the set’s problems"
+        " were evolved from. A minus sign: solves more."
     )
     return Section(
-        "Drops", text, ("", *(label(n) for n in sets), "overall"), (tuple(mean), tuple(own), *rows)
+        "Drops", text, ("", *(set_title(n) for n in sets), "overall"), (tuple(mean), tuple(own), *rows)
     )
 
 
@@ -123,7 +119,7 @@ def _old_and_new(board: Board, found: analysis.Measured, models: Models) -> Sect
         return None
     placed = found.regions if len(both) >= REGION_MODELS else {}
     far = [m for m in both if m in placed and placed[m].region != "aligned"]
-    old_title = {"humaneval-plus": "HumanEval+"}.get(found.old, label(found.old).capitalize())
+    old_title = {"humaneval-plus": "HumanEval+"}.get(found.old, set_title(found.old).capitalize())
     svg = scatter(
         f"Mean over the evolved sets against {old_title}",
         [
@@ -161,10 +157,10 @@ def _pairs(board: Board, found: analysis.Measured, models: Models) -> Section | 
     used = [i for i in range(len(sets)) if any(row[i + 1].text not in SAYING_NOTHING for row in rows)]
     text = (
         "Each changed problem beside the seeds that it came from: how often only the seeds were solved, and"
-        " how often only the changed problem; small print: McNemar’s exact p. On sets as hard as their seeds"
-        " (subtle, verbose, concise) a surplus on the left says that the seed was remembered."
+        " how often only the changed problem; small print: McNemar’s exact p, each by itself. On sets as hard"
+        " as their seeds (subtle, verbose, concise) a surplus on the left says that the seed was remembered."
     )
-    head = ("Model", *(label(sets[i]) for i in used))
+    head = ("Model", *(set_title(sets[i]) for i in used))
     kept = tuple((row[0], *(row[i + 1] for i in used)) for row in rows)
     return Section("Seed against change, problem by problem", text, head, kept) if used else None
 
@@ -185,7 +181,7 @@ def _p(value: float) -> str:
 def _retold(board: Board, found: analysis.Measured, models: Models) -> Section | None:
     """The same problems in other words."""
     rows = [
-        (Value(f"{label(name)}, {kind} models"), Value(_signed(one.change)), Value(str(one.models)))
+        (Value(f"{set_title(name)}, {kind} models"), Value(_signed(one.change)), Value(str(one.models)))
         for name, changes in found.rewordings.items()
         for kind, one in changes.items()
     ]
@@ -208,7 +204,7 @@ def _arrows(board: Board, found: analysis.Measured, name: str, models: Models) -
         for m in board.models
         if {found.seed, name} <= (row := found.board.get(m, {})).keys()
     ]
-    seed = label(found.seed)
+    seed = set_title(found.seed)
     svg = arrows(f"{seed} and {name}", (seed, name), rows[:FIGURE_ROWS])
     return Figure(svg, f"pass@1 in per cent, from the {seed} to the same told {name}.")
 
@@ -224,7 +220,7 @@ def _compositions(board: Board, found: analysis.Measured, models: Models) -> Sec
         "Of the combined problems whose two parents a model solves alone, the share that it solves combined,"
         " with a 95 % interval."
     )
-    return Section("Composition", text, ("Model", *map(label, names)), tuple(rows)) if rows else None
+    return Section("Composition", text, ("Model", *map(set_title, names)), tuple(rows)) if rows else None
 
 
 def _has_both(one: analysis.Composition | None) -> bool:

@@ -1,7 +1,7 @@
 """Every model × column with score, interval, rank and tier: what pages and `triathlon scores` show."""
 
 from triathlon_site.scores._baseline import with_baselines
-from triathlon_site.scores._boards import BoardPlan, Column, plan_boards
+from triathlon_site.scores._boards import BoardPlan, Column, plan_boards, set_title
 from triathlon_site.scores._overall import Overall, OverallRow, overall
 from triathlon_site.scores._table import Board, ColumnScores, Score, sample_of, score_board
 from triathlon_site.scores._variants import Variant, contributions, variant_differences, variants_of
@@ -20,6 +20,7 @@ __all__ = [
     "plan_boards",
     "sample_of",
     "score_board",
+    "set_title",
     "variant_differences",
     "variants_of",
     "with_baselines",

@@ -132,8 +132,13 @@ def _evolved_columns(suites: Sequence[SuiteEntry]) -> Iterator[Column]:
     for suite, metric in single:
         yield Column(
             f"{suite.id}:{metric.id}",
-            suite.set_name.replace("_", " "),
+            set_title(suite.set_name),
             f"{suite.title} ({metric.source})",
             ((suite.id, metric),),
             "baseline" if suite.id == suite.seeds else "column",
         )
+
+
+def set_title(name: str) -> str:
+    """`tool_use-main_only` → `tool use, main only`."""
+    return name.replace("_", " ").replace("-main", ", main").replace("-", " ")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.results import FakeModel
-from support.site import small_results
+from support.site import rich_results
 from triathlon_runner.registry import Registry
 from triathlon_site.build import build
 
@@ -29,6 +29,7 @@ MODELS = (
     FakeModel("beta", 1.0, 0.9),
     FakeModel("gamma", 0.0, 0.8),
     FakeModel("delta", -1.0, 0.6),
+    FakeModel("epsilon", -9.0, 0.1),
 )
 
 
@@ -45,7 +46,7 @@ def _row(model: str, **more: object) -> dict[str, object]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four models, published tables, a registry with sizes and licences."""
     root = tmp_path_factory.mktemp("site")
-    results = small_results(root / "results", MODELS, tasks=15)
+    results = rich_results(root / "results", MODELS, tasks=15)
     shutil.copytree(PUBLISHED, results / "published")
     registry = Registry.model_validate(
         {
@@ -54,6 +55,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 _row("beta", organization="A & Co", parameters="70B", license="mit", open_weights=True),
                 _row("gamma", organization="Other", license="closed", open_weights=False),
                 _row("delta", organization="Other", parameters="135M", license="mit", open_weights=True),
+                _row("epsilon"),
             ]
         }
     )

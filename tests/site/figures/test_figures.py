@@ -1,0 +1,92 @@
+"""Figures: what they leave out, what they escape, what must not overlap."""
+
+import re
+
+import numpy as np
+
+from triathlon_site.figures import (
+    DotRow,
+    Point,
+    Series,
+    arrows,
+    bars,
+    curve_path,
+    curves,
+    dots,
+    grid,
+    radar,
+    radar_path,
+    scatter,
+)
+
+HOSTILE = '"><script>alert(1)</script>'
+
+
+def test_a_figure_of_nothing_but_zeros_is_not_drawn() -> None:
+    """An empty web or four empty axes tell nothing that the table does not."""
+    zeros = (0.0, 0.0, 0.0)
+    assert curves("t", [Series("m", zeros)], x_title="loop") == ""
+    assert radar("t", ["a", "b", "c"], [Series("m", zeros)]) == ""
+    assert dots("t", ["a", "b"], [DotRow("m", (0.0, 0.0))]) == ""
+    assert arrows("t", ("a", "b"), [DotRow("m", (0.0, 0.0))]) == ""
+    assert bars("t", ["a"], "IC", [DotRow("m", (0.0, 0.0))]) == ""
+
+
+def test_names_are_text_in_every_figure() -> None:
+    """A model's name cannot bring markup in."""
+    row = DotRow(HOSTILE, (10.0, 20.0))
+    figures = (
+        curves("t", [Series(HOSTILE, (1.0, 2.0))], x_title=HOSTILE),
+        radar(HOSTILE, [HOSTILE] * 3, [Series(HOSTILE, (1.0, 2.0, 3.0)), Series(HOSTILE, (1.0, 2.0, 3.0))]),
+        dots("t", [HOSTILE, "b"], [row]),
+        arrows("t", (HOSTILE, "b"), [row]),
+        bars("t", [HOSTILE], HOSTILE, [row]),
+        grid(HOSTILE, [HOSTILE], np.array([[1.0, 0.0]])),
+        scatter(
+            "t", [Point(HOSTILE, 1, 1, label=True)], x_title=HOSTILE, y_title="", x_maximum=2, y_maximum=2
+        ),
+    )
+    for figure in figures:
+        assert figure and "<script" not in figure
+
+
+def test_labels_of_near_points_do_not_overlap() -> None:
+    """Each goes where there is room; one without room is left to pointing at it."""
+    points = [Point(f"model number {i}", 50 + 0.2 * i, 50, label=True) for i in range(6)]
+    figure = scatter("t", points, x_title="", y_title="", x_maximum=100, y_maximum=100)
+    found = re.findall(r'class="note" x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)"', figure)
+    boxes = [_box(float(x), float(y), anchor) for x, y, anchor in found]
+    assert 2 <= len(boxes) < 6
+    for one in range(len(boxes)):
+        for other in range(one):
+            (a, b, c, d), (e, f, g, h) = boxes[one], boxes[other]
+            assert not (a < g and e < c and b < h and f < d)
+    assert figure.count("<title>model number") == 6
+
+
+def _box(x: float, y: float, anchor: str) -> tuple[float, float, float, float]:
+    width = 6.1 * len("model number 0")
+    left = {"start": x, "end": x - width, "middle": x - width / 2}[anchor]
+    return left, y - 10, left + width, y + 3
+
+
+def test_a_missing_dimension_opens_the_shape() -> None:
+    """No line crosses an axis that a model has no score on."""
+    assert radar_path([50.0, 50.0, 50.0]).endswith("Z")
+    opened = radar_path([50.0, None, 50.0, 50.0])
+    assert not opened.endswith("Z") and opened.count("M") == 1 and opened.count(",") == 3
+
+
+def test_the_path_of_a_script_is_that_of_the_figure() -> None:
+    """Lines that scripts add lie where the build would have drawn them."""
+    values = (90.0, 40.0, 10.0)
+    assert f'd="{curve_path(values, 3)}"' in curves("t", [Series("m", values)], x_title="loop")
+    assert f'd="{radar_path(values)}"' in radar("t", ["a", "b", "c"], [Series("m", values)])
+
+
+def test_the_grid_draws_every_cell_that_was_run() -> None:
+    """Solved, in part, failed; one that was not run stays blank."""
+    figure = grid("t", ["m"], np.array([[1.0, 1.0, 0.5, 0.0, np.nan]]))
+    strokes = {kind: figure.count(f'"cell {kind}"') for kind in ("solved", "partly", "failed")}
+    assert strokes == {"solved": 1, "partly": 1, "failed": 1}
+    assert len(re.findall(r"h[\d.]+", figure)) == 4

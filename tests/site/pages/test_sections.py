@@ -1,0 +1,156 @@
+"""The sections below a ranking, and the pages of tasks and models, on results with every kind of variant."""
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+from support.results import FakeModel
+from support.site import entries, rich_results
+from triathlon_runner.evolved import analysis
+from triathlon_site.build import Gathered, build, gather
+from triathlon_site.pages import installed_environment
+from triathlon_site.pages._evolved_sections import evolved_sections, share
+from triathlon_site.pages._loop_sections import loop_sections, translation_sections
+from triathlon_site.pages._profile import profile
+from triathlon_site.pages._runtime_sections import runtime_sections
+from triathlon_site.pages._sections import Section
+from triathlon_site.pages._site import render_site
+from triathlon_site.scores import Board
+
+MODELS = (
+    FakeModel("strong", 2.0, 0.95),
+    FakeModel("middle", 0.5, 0.8),
+    FakeModel("fair", 0.0, 0.9),
+    FakeModel("weak", -9.0, 0.1),
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
+    return gather(rich_results(tmp_path_factory.mktemp("rich"), MODELS, tasks=10), None)
+
+
+def board(site: Gathered, name: str) -> Board:
+    return next(one for one in site.boards if one.plan.id == name)
+
+
+def titles(sections: list[Section]) -> list[str]:
+    return [section.title for section in sections]
+
+
+def cells(section: Section) -> dict[str, tuple[str, ...]]:
+    return {row[0].text: tuple(cell.text for cell in row[1:]) for row in section.rows}
+
+
+def test_the_loop_shows_what_was_varied_and_nothing_else(site: Gathered) -> None:
+    """Prompts and one attack were run; no temperature was."""
+    sections = list(loop_sections(board(site, "loop-core"), site.models))
+    assert titles(sections) == ["Other summary prompts", "Attacks on the first prompt"]
+    prompts, attacks = sections
+    assert prompts.head == ("Model", "baseline", "detailed", "upper", "rank", "mean rank")
+    assert "4 models, on the 10 tasks" in prompts.text and "Spearman" in prompts.text
+    assert cells(prompts)["strong"][4] == "1"
+    assert all(re.fullmatch(r"[+−]\d+\.\d", row[0]) for row in cells(attacks).values())
+
+
+def test_a_translation_says_where_it_breaks(site: Gathered) -> None:
+    """A share of those that got so far, with its counts; a step that nobody reached says so."""
+    (section,) = translation_sections(board(site, "translation-core"), site.models)
+    assert section.head == ("Model", "into PHP", "into Ruby", "into JavaScript", "into Perl", "into Python")
+    weak = next(row for row in section.rows if row[0].text == "weak")
+    assert weak[1].small == "0 of 10" and weak[2].small == "none reached it"
+
+
+def test_runtime_shows_thinking_and_repeats(site: Gathered) -> None:
+    """Differences to direct answers; mean and standard deviation of three repeats."""
+    thinking, repeats = runtime_sections(board(site, "runtime-core"), site.models)
+    assert thinking.title == "With a chain of thought" and len(thinking.rows) == 4
+    assert repeats.title == "Repeated at temperature 0.8"
+    assert all(row[-1].text == "3" and row[1].small.startswith("± ") for row in repeats.rows)
+
+
+def test_the_evolved_sections_are_the_runners_numbers(site: Gathered) -> None:
+    """Drops, compositions and pairs as the runner's analyses have them."""
+    own = board(site, "evolved-core")
+    sections = {section.title: section for section in evolved_sections(own, site.models)}
+    assert list(sections) == [
+        "Drops",
+        "Seeds against the evolved sets",
+        "Seed against change, problem by problem",
+        "The same problems in other words",
+        "Composition",
+        "Decomposition",
+        "What helper functions change",
+    ]
+    units = {m: {file.suite: file.tasks for file in own.files[m]} for m in own.models}
+    found = analysis.measured(units, dict.fromkeys(own.models, "instruct"))["core"]
+    drops = cells(sections["Drops"])
+    assert drops["strong"][0] == f"{-_change(found, 'strong', 'difficult'):.1f}".replace("-", "−")
+    assert drops["Mean of the models"][-1] == f"{found.drops.overall:.1f}".replace("-", "−")  # type: ignore[union-attr]
+    pair = found.paired("strong", "seeds", "difficult")
+    assert pair
+    head = sections["Seed against change, problem by problem"].head
+    shown = cells(sections["Seed against change, problem by problem"])["strong"][head.index("difficult") - 1]
+    assert shown == f"{pair.first_only} : {pair.second_only}"
+
+
+def _change(found: analysis.Measured, model: str, name: str) -> float:
+    row = found.board[model]
+    return 100 * (row[name] - row["seeds"]) / row["seeds"]
+
+
+def test_a_share_carries_its_counts_and_interval() -> None:
+    """Jeffreys: 5 of 5 is not 100 to 100; nothing to count is said."""
+    assert share(5, 5).text == "100.0"
+    assert re.fullmatch(r"5 of 5, (6\d)–100", share(5, 5).small)
+    assert share(0, 0).small == "none to count"
+
+
+def test_a_profile_names_only_sure_contrasts(site: Gathered) -> None:
+    """The interval of each rank named leaves out the rank that it is compared with."""
+    for model in site.results.models:
+        own = [one for one in site.boards if model in one.models]
+        found = profile(model, own, site.overalls, site.models)
+        for one in found.better:
+            assert one.rank.high < one.against
+        for one in found.worse:
+            assert one.rank.low > one.against
+        assert found.radar.svg
+
+
+def test_a_hostile_name_is_text_on_every_page(tmp_path: Path) -> None:
+    """Tasks, models, sections, compare: no page has a script that a name brought."""
+    results = rich_results(tmp_path / "results", (*MODELS[:2], FakeModel("evil")), tasks=4)
+    for path in (results / "runs/evil").rglob("*.json*"):
+        path.write_text(path.read_text().replace('"core-', '"<img src=x onerror=alert(1)>core-'))
+    pages = list(render_site(gather(results, None), installed_environment()))
+    evil = [page for page in pages if "onerror" in page.content]
+    for page in pages:
+        assert "<img src=x" not in page.content, page.path
+    assert html.escape("<img src=x onerror=alert(1)>") in "".join(page.content for page in evil)
+
+
+def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:
+    """Words instead of a leader at 0, no figure of nothing, nothing said about agreement."""
+    weak = (FakeModel("one", -99.0, 0.0), FakeModel("two", -99.0, 0.0))
+    build(rich_results(tmp_path / "results", weak, tasks=4), tmp_path / "_site", None, cache=tmp_path / "c")
+    front = (tmp_path / "_site/index.html").read_text()
+    assert "Nobody gets beyond" in front and "leads with" not in front
+    agreement = (tmp_path / "_site/agreement.html").read_text()
+    assert "nothing is said here until a third is measured" in agreement and "<table" not in agreement
+    assert (
+        "<svg"
+        not in (tmp_path / "_site/evolved.html").read_text().partition("<tbody>")[2].partition("</table>")[2]
+    )
+
+
+def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
+    """Each task lists all models, by how they ended, each with its evidence."""
+    pages = {page.path: page.content for page in render_site(site, installed_environment())}
+    details = pages["tasks/loop-core-1.html"]
+    articles = details.split('<section class="unit"')[1:]
+    assert len(articles) == len(entries(["loop/core"])) * 10
+    for article in articles:
+        assert sorted(re.findall(r"#u\d+\">(\w+)</a>", article)) == ["fair", "middle", "strong", "weak"]

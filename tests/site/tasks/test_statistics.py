@@ -1,0 +1,110 @@
+"""Item analysis: difficulty, separation, suspicion."""
+
+import math
+
+import numpy as np
+from scipy.stats import pearsonr
+
+from triathlon_runner import catalogue
+from triathlon_runner.records import Usage
+from triathlon_site.load import FileAggregate, Parts
+from triathlon_site.tasks import SuiteTasks, suite_tasks
+
+(SEEDS,) = catalogue.select(["evolved/core-seeds"])
+(LOOP,) = catalogue.select(["loop/core"])
+
+
+def aggregate(model: str, suite: str, metrics: dict[str, dict[str, float]]) -> FileAggregate:
+    """A file whose tasks have these numerators."""
+    parts = {
+        name: Parts(
+            clusters=tuple(sorted(own)),
+            numerators=tuple(own[task] for task in sorted(own)),
+            denominators=(1.0,) * len(own),
+        )
+        for name, own in metrics.items()
+    }
+    return FileAggregate(
+        model=model,
+        suite=suite,
+        file="",
+        sha256="",
+        protocol="",
+        manifest=None,
+        tasks=({"task_id": "a", "sample": 0, "outcome": "passed", "group": "a"},),  # type: ignore[arg-type]
+        outcomes={},
+        usage=Usage(),
+        seconds=0.0,
+        other_protocols=0,
+        metrics=parts,
+        repeats={},
+        notices=(),
+    )
+
+
+def solved(**rows: str) -> SuiteTasks:
+    """Rows of 0, 1 and - (not run) by model, a sign a task, named a, b, c and so on."""
+    files = {
+        model: aggregate(
+            model,
+            SEEDS.id,
+            {"pass@1": {chr(97 + i): float(sign) for i, sign in enumerate(row) if sign != "-"}},
+        )
+        for model, row in rows.items()
+    }
+    found = suite_tasks(SEEDS, files, list(rows))
+    assert found
+    return found
+
+
+FIVE = solved(m1="11110", m2="11100", m3="11000", m4="10010", m5="10011")
+
+
+def test_the_easiest_task_is_first() -> None:
+    """By mean, then by name."""
+    assert [task.task for task in FIVE.tasks] == ["a", "b", "d", "c", "e"]
+    assert [task.task for task in FIVE.hardest][:2] == ["e", "c"]
+    assert FIVE.tasks[0].solved == 5 and FIVE.tasks[0].mean == 1.0
+
+
+def test_separation_is_the_correlation_with_the_rest() -> None:
+    """Pearson’s r of a task with the mean of the other tasks, as scipy has it; none where all solve it."""
+    scores = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 0, 0, 1, 0], [1, 0, 0, 1, 1]])
+    by_task = {task.task: task for task in FIVE.tasks}
+    assert math.isnan(by_task["a"].separation)
+    for column, task in enumerate("bcde", start=1):
+        rest = np.delete(scores, column, axis=1).mean(axis=1)
+        expected = pearsonr(scores[:, column], rest).statistic
+        assert math.isclose(by_task[task].separation, expected, abs_tol=1e-12)
+
+
+def test_a_task_that_the_weak_solve_and_the_strong_do_not_is_suspect() -> None:
+    """So is one that nobody solves; an ordinary one is not."""
+    found = solved(m1="111100", m2="111000", m3="110000", m4="100010", m5="000010")
+    why = {task.task: task.suspicion for task in found.tasks}
+    assert why["e"] == "weaker models"
+    assert why["f"] == "nobody"
+    assert why["a"] is None and why["b"] is None
+    assert {task.task for task in found.suspect} == {"e", "f"}
+
+
+def test_few_models_make_nothing_suspect() -> None:
+    """Two models that fail a task say little about it."""
+    found = solved(m1="10", m2="00")
+    assert not found.suspect and not found.separating
+
+
+def test_a_task_that_a_model_was_not_asked_does_not_count_against_it() -> None:
+    """Its mean is over those who were asked."""
+    found = solved(m1="1-", m2="11", m3="10")
+    by_task = {task.task: task for task in found.tasks}
+    assert by_task["b"].models == 2 and by_task["b"].mean == 0.5
+
+
+def test_a_loop_suite_tells_the_loops_sustained() -> None:
+    """The points of the degradation curve sum to them; the score is plain pass@1."""
+    curve = ["pass_at_1", *(f"sustain_{loop}" for loop in range(2, 11))]
+    metrics = {name: {"a": float(place < 4), "b": 0.0} for place, name in enumerate(curve)}
+    found = suite_tasks(LOOP, {"m": aggregate("m", LOOP.id, metrics)}, ["m"])
+    assert found and found.metric.id == "pass_at_1"
+    assert {task.task: task.loops for task in found.tasks} == {"a": 4.0, "b": 0.0}
