@@ -7,6 +7,7 @@ from triathlon_runner.cli import (  # noqa: F401  # importing them registers the
     _grade,
     _list,
     _questions,
+    _results,
     _run,
     _sets,
     _translation,

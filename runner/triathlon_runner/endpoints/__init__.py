@@ -2,7 +2,7 @@
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, EndpointError, Message, Model, Sampling
 from triathlon_runner.endpoints._cache import CacheInfo, ReplyCache
-from triathlon_runner.endpoints._config import ApiConfig, LocalServer
+from triathlon_runner.endpoints._config import ApiConfig, LocalServer, is_loopback
 from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._model import OpenAIModel, open_model
@@ -25,5 +25,6 @@ __all__ = [
     "OpenAIModel",
     "ReplyCache",
     "Sampling",
+    "is_loopback",
     "open_model",
 ]

@@ -5,7 +5,6 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -13,7 +12,7 @@ import aiohttp
 import certifi
 
 from triathlon_runner import __version__
-from triathlon_runner.endpoints._config import ApiConfig
+from triathlon_runner.endpoints._config import ApiConfig, is_loopback
 from triathlon_runner.endpoints._errors import Unreachable
 from triathlon_runner.endpoints._http import HttpReply, Post
 from triathlon_runner.endpoints._limits import Limits
@@ -54,15 +53,6 @@ async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> As
         proxy=proxy_for(config.base_url),
     ) as session:
         yield partial(_post, session, config)
-
-
-def is_loopback(base_url: str) -> bool:
-    """Whether the address is on this machine."""
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def proxy_for(base_url: str) -> str | None:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -142,6 +143,15 @@ class ApiConfig(BaseModel):
         """Names of the environment variables that this row needs and that are not set."""
         names = [self.key_env, *self.secret_headers.values()]
         return [name for name in names if name is not None and not environment.get(name)]
+
+
+def is_loopback(base_url: str) -> bool:
+    """Whether the address is on this machine."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,32 @@ async def build_plan(
     for row in registry.select(models):
         reason = why_not(row)
         if reason is None:
-            plan.work[row.id] = work_for(registry, row, built)
+            plan.work[row.id] = work_for(registry, row, _that_differ(built, row, registry, plan))
         else:
             plan.skipped_models[row.id] = reason
     return plan
+
+
+def _that_differ(
+    built: Sequence[BuiltSuite], row: ModelRow, registry: Registry, plan: Plan
+) -> list[BuiltSuite]:
+    """The suites without those that would ask this model as their baseline does, under another name."""
+    reason = _temperature_fixed(row, registry)
+    if reason is None:
+        return list(built)
+    for one in built:
+        if one.entry.variant_kind == "temperatures":
+            plan.skipped_suites[f"{one.entry.id} of {row.id}"] = reason
+    return [one for one in built if one.entry.variant_kind != "temperatures"]
+
+
+def _temperature_fixed(row: ModelRow, registry: Registry) -> str | None:
+    own = registry.setting(row, "temperature")
+    if own is not None:
+        return f"models.yaml has it asked at temperature {own}, whatever the suite says"
+    if row.api is not None and "temperature" in row.api.unsupported:
+        return "its API takes no temperature"
+    return None
 
 
 def at_temperature(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from triathlon_runner.endpoints import is_loopback
 from triathlon_runner.registry import ModelRow
 
 WEIGHTS = "served weights"
@@ -31,6 +32,8 @@ def identity_of(row: ModelRow) -> dict[str, Any]:
     """The settings in the clear, defaults left out, so that a new one changes no old identity."""
     if row.api is not None:
         left_out = _ASKING | {"headers", "served_as"}
+        if is_loopback(row.api.base_url):
+            left_out |= {"base_url"}  # a server of one's own, whose port is chance
         return row.api.model_dump(mode="json", exclude_defaults=True, exclude=set(left_out))
     assert row.serve is not None, "the registry lets through only rows with api or serve"
     shaping = row.serve.model_dump(mode="json", exclude_defaults=True, exclude=set(_RUNNING))

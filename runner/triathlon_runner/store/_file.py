@@ -33,8 +33,7 @@ class ResultsFile(Generic[R]):
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             set_torn_line_aside(self.path)
-            for line, record in read_lines(self.path, self._record):
-                self._count(record, len(line))
+            self.scan()
             self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         except OSError as error:
             raise UserError(
@@ -50,6 +49,15 @@ class ResultsFile(Generic[R]):
             os.fsync(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = None
+
+    def scan(self) -> None:
+        """Finds out what stands in the file, without opening it for writing; a torn last line is left out.
+
+        Raises:
+            UserError: a line that is no record, or a unit that stands twice.
+        """
+        for line, record in read_lines(self.path, self._record):
+            self._count(record, len(line))
 
     @property
     def units(self) -> Collection[Unit]:

@@ -27,7 +27,7 @@ def read_records(path: Path, record: type[R]) -> Iterator[R]:
 
 
 def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
-    """Each line as it stands in the file, and the record that it is.
+    """Each line as it stands in the file, and the record that it is; a torn last line is none.
 
     Raises:
         UserError: a line that is no record, or a unit that stands twice; names file and line.
@@ -37,6 +37,8 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
     seen: dict[Unit, int] = {}
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                return
             parsed = _parse(line, record, path, number)
             unit = (parsed.task_id, parsed.sample)
             if unit in seen:

@@ -1,0 +1,218 @@
+"""`triathlon results`: what is there, under which conditions, and what changed."""
+
+import asyncio
+import json
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from triathlon_runner import catalogue, registry
+from triathlon_runner.cli._app import (
+    Common,
+    Data,
+    ModelsFile,
+    Names,
+    Results,
+    app,
+    cache_folder,
+    console,
+    data_store,
+    names,
+)
+from triathlon_runner.cli._bounds import say
+from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.errors import UserError
+from triathlon_runner.estimates import PaperModel
+from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.registry import Registry
+from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
+from triathlon_runner.store import ResultsFile, ResultsFolder, archive, archived, compare_files
+
+results_app = typer.Typer(help="What was measured: list, archive, diff.", no_args_is_help=True)
+app.add_typer(results_app, name="results")
+
+AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
+_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One results file, as `results list` shows it."""
+
+    model: str
+    suite: str
+    units: int
+    open: int | None
+    protocol: str
+    ended: str
+    state: str
+    """`current`, what it was made with instead, or why that is not known."""
+
+
+@results_app.command("list")
+def list_command(
+    check: Annotated[
+        bool, typer.Option(help="Compare with today's protocols, data and models.yaml (reads the data).")
+    ] = True,
+    models_file: ModelsFile = Common.models_file,
+    results: Results = Common.results,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Every results file: units, open ones, protocol, and whether a run would go on from it."""
+    folder = ResultsFolder(results)
+    states = (
+        asyncio.run(_states(folder, registry.load(models_file), data_store(data, fetch=False)))
+        if check
+        else {}
+    )
+    rows = [
+        *(_row(folder, model, suite, states.get((model, suite), "")) for model, suite in folder.files()),
+        *_archived_rows(folder),
+    ]
+    if as_json:
+        console().print_json(json.dumps([asdict(row) for row in rows]))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in Row.__slots__:
+        table.add_column(name, overflow="fold", justify="right" if name in {"units", "open"} else "left")
+    for row in rows:
+        table.add_row(*("?" if value is None else str(value) for value in asdict(row).values()))
+    console().print(table)
+
+
+@results_app.command("archive")
+def archive_command(
+    models: Names = None,
+    suites: Names = None,
+    outdated: Annotated[
+        bool, typer.Option("--outdated", help="Those made under another protocol, data or model revision.")
+    ] = False,
+    models_file: ModelsFile = Common.models_file,
+    results: Results = Common.results,
+    data: Data = None,
+) -> None:
+    """Puts results aside (results/archive/), so that the next run asks anew; nothing is deleted."""
+    folder = ResultsFolder(results)
+    wanted_models, wanted_suites = names(models), names(suites)
+    if wanted_models is None and wanted_suites is None and not outdated:
+        raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
+    states = (
+        asyncio.run(_states(folder, registry.load(models_file), data_store(data, fetch=False)))
+        if outdated
+        else {}
+    )
+    chosen = [
+        (model, suite)
+        for model, suite in folder.files()
+        if (wanted_models is None or model in wanted_models)
+        and (wanted_suites is None or suite in wanted_suites)
+        and (not outdated or states[model, suite].startswith("made with"))
+    ]
+    for model, suite in chosen:
+        with folder.locked(model):
+            moved = archive(folder, model, suite)
+        say(console(), f"{model} {suite}: {moved.lines}")
+    say(console(), f"{len(chosen)} results files archived")
+
+
+@results_app.command("diff")
+def diff_command(
+    first: Annotated[Path, typer.Argument(help="A results file (.jsonl), or a results folder.")],
+    second: Annotated[Path, typer.Argument(help="Another.")],
+) -> None:
+    """Units whose outcome differs, and units that stand in one of them only.
+
+    Exit code 0: no difference; 1: differences.
+    """
+    screen, differing = console(), 0
+    for name, left, right in _pairs(first, second):
+        changes = compare_files(left, right)
+        differing += len(changes)
+        if changes:
+            say(screen, f"{name}: {len(changes)} units differ")
+        for change in changes[:_SHOWN]:
+            say(
+                screen, f"  {change.task_id} #{change.sample}: {change.before or '-'} → {change.after or '-'}"
+            )
+        if len(changes) > _SHOWN:
+            say(screen, f"  and {len(changes) - _SHOWN} more")
+    say(screen, f"{differing} differences")
+    raise typer.Exit(1 if differing else 0)
+
+
+def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
+    for path in (first, second):
+        if not path.exists():
+            raise UserError(f"expected a results file or folder, nothing is at {str(path)!r}")
+    if first.is_dir() != second.is_dir():
+        raise UserError(f"expected two files or two folders, got {str(first)!r} and {str(second)!r}")
+    if first.is_file():
+        return [(first.name, first, second)]
+    left, right = ResultsFolder(first), ResultsFolder(second)
+    both = sorted({*left.files(), *right.files()})
+    return [
+        (f"{model} {suite}", left.lines(model, suite), right.lines(model, suite)) for model, suite in both
+    ]
+
+
+def _row(folder: ResultsFolder, model: str, suite: str, state: str) -> Row:
+    manifest = folder.read_manifest(model, suite)
+    if manifest is None:
+        return Row(model, suite, len(folder.units(model, suite)), None, "?", "", state or "no manifest")
+    units = sum(manifest.outcomes.values())
+    return Row(model, suite, units, manifest.open_units, manifest.protocol, manifest.ended, state)
+
+
+def _archived_rows(folder: ResultsFolder) -> list[Row]:
+    rows = []
+    for one in archived(folder):
+        with one.lines.open("rb") as lines:
+            units = sum(1 for _ in lines)
+        rows.append(Row(one.model, one.suite, units, None, one.lines.stem, "", f"archived: {one.lines}"))
+    return rows
+
+
+async def _states(folder: ResultsFolder, listed: Registry, data: DataStore) -> dict[tuple[str, str], str]:
+    """How each file stands to what a run would ask today."""
+    files = list(folder.files())
+    states: dict[tuple[str, str], str] = {}
+    async with AsyncExitStack() as stack:
+        grader = ProgramGrader(await stack.enter_async_context(open_sandbox()), cache_folder() / "keys")
+        for suite in dict.fromkeys(suite for _, suite in files):
+            built = await _built(suite, data, grader, listed)
+            for model in (model for model, one in files if one == suite):
+                states[model, suite] = (
+                    built if isinstance(built, str) else _state(folder, listed, model, built)
+                )
+    return states
+
+
+async def _built(suite: str, data: DataStore, grader: Grader, listed: Registry) -> BuiltSuite | str:
+    judge = None
+    if listed.judge is not None and why_not(listed.row(listed.judge)) is None:
+        judge = PaperModel(listed.judge, listed.row(listed.judge).kind)
+    try:
+        (entry,) = catalogue.select([suite])
+        return await build_suite(entry, data, grader, PROFILES["standard"], judge)
+    except DataUnavailableError:
+        return "its data is not here"
+    except UserError:
+        return "no such suite"
+
+
+def _state(folder: ResultsFolder, listed: Registry, model: str, built: BuiltSuite) -> str:
+    rows = [row for row in listed.models if row.id == model]
+    if not rows:
+        return "not in models.yaml"
+    (work,) = work_for(listed, rows[0], [built])
+    manifest = folder.read_manifest(model, work.suite_id)
+    file = ResultsFile(folder.lines(model, work.suite_id), work.built.entry.record)
+    file.scan()
+    why = differs(work, file, manifest)
+    return f"made with {why}" if why else "current"

@@ -1,0 +1,47 @@
+"""Which units of two results files differ."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ConfigDict
+
+from triathlon_runner.records import UnitRecord
+from triathlon_runner.store._lines import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One unit whose outcome differs; None where a file does not have it."""
+
+    task_id: str
+    sample: int
+    before: str | None
+    after: str | None
+
+
+def compare_files(first: Path, second: Path) -> list[Change]:
+    """The differences, in the order of the first file, then of the second.
+
+    Raises:
+        UserError: a line that is no record.
+    """
+    before, after = _outcomes(first), _outcomes(second)
+    return [
+        Change(*unit, before.get(unit), after.get(unit))
+        for unit in {**before, **after}
+        if before.get(unit) != after.get(unit)
+    ]
+
+
+class _Head(UnitRecord):
+    """What all kinds of record share; the rest is left unread."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+def _outcomes(path: Path) -> dict[Unit, str]:
+    if not path.exists():
+        return {}
+    with path.open("rb") as lines:
+        heads = (_Head.model_validate_json(line) for line in lines if line.endswith(b"\n"))
+        return {(head.task_id, head.sample): head.outcome.value for head in heads}
