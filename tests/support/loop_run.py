@@ -2,15 +2,15 @@
 
 import io
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from support.core_model import problems
-from support.loop_fakes import is_summary
 from support.server_replies import Asked
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.endpoints import Model, ReplyCache
@@ -57,6 +57,8 @@ class LoopRun:
     keys: Path | None = None
     """Where answer keys are kept; by default in the run's own folder."""
     slots: int = 32
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Further keys of the model's row."""
 
     async def __call__(self, variants: Sequence[str] = ()) -> Summary:
         """Runs what is open, as the command does."""
@@ -122,6 +124,7 @@ class LoopRun:
                     "id": name,
                     "name": name,
                     "api": {"base_url": url, "model": "scripted", "concurrency": self.slots},
+                    **(self.settings if name == "m" else {}),
                 }
                 for name, url in rows.items()
                 if url
@@ -136,12 +139,17 @@ def problem_in(text: str) -> Problem:
     return problems()[names[-1]]
 
 
+def asks_for_words(text: str) -> bool:
+    """Whether a question of our built-in prompts, in any of the six forms, asks for a summary."""
+    return "Reply with the complete program" not in text and "MY WORDS" not in text
+
+
 def programmer(write: Write) -> Callable[[Asked], str]:
     """A model that knows `core`; its sentences say which loop comes next, so that it knows where it is."""
 
     def say(asked: Asked) -> str:
         problem = problem_in(asked.prompt)
-        if is_summary(asked.prompt):
+        if asks_for_words(asked.prompt):
             done = re.search(r"# loop (\d+)", asked.prompt)
             number = int(done[1]) + 1 if done else 2
             return f"Write a Python function for loop {number}."

@@ -2,15 +2,17 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from support.loop_fakes import is_summary
-from support.loop_run import SUITE, LoopRun, Write, programmer, right, until, wrong
+from support.loop_run import SUITE, LoopRun, Write, asks_for_words, programmer, right, until, wrong
 from support.model_server import ModelServer
 from support.server_replies import Asked
 from triathlon_runner import loop
@@ -158,7 +160,7 @@ async def test_prompts_of_a_user(tmp_path: Path) -> None:
     """`--prompts` reaches the model, and lines that other prompts made are kept apart, not mixed or lost."""
     mine = tmp_path / "mine"
     (mine / "loop").mkdir(parents=True)
-    (mine / "loop" / "generate.txt").write_text("MY WORDS\n{{ task }}\n")
+    (mine / "loop" / "generate.txt").write_text("{{ task }}\nMY WORDS\n")
     async with ModelServer(programmer(until(1, wrong))) as server:
         ours = LoopRun(tmp_path / "ours", server.base_url)
         await ours()
@@ -168,7 +170,7 @@ async def test_prompts_of_a_user(tmp_path: Path) -> None:
         await theirs()
         programs = [a.prompt for a in server.requests[asked_before:] if not is_summary(a.prompt)]
         assert len(programs) == 4
-        assert all(text.startswith("MY WORDS\n") for text in programs)
+        assert all(text.endswith("MY WORDS") for text in programs)
         assert ours.manifest().protocol != theirs.manifest().protocol
         mixed = await LoopRun(tmp_path / "ours", server.base_url, prompts=mine)()
     assert list(mixed.other_protocol) == [f"m {SUITE}"]
@@ -184,6 +186,71 @@ async def test_broken_prompts_cost_nothing(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=r"generate\.txt.*'tsak'.*task"):
             await LoopRun(tmp_path, server.base_url, prompts=mine)()
         assert server.count == 0
+
+
+async def test_variants_beside_their_baseline(tmp_path: Path) -> None:
+    """Five summary prompts, four temperatures and three attacks, each with its own lines and protocol.
+
+    What two of them ask alike, such as the first program, is asked once.
+    """
+    async with ModelServer(programmer(until(1, wrong))) as server:
+        run = LoopRun(tmp_path, server.base_url, tasks=1)
+        assert (await run(["prompts", "temperatures", "attacks"])).exit_code == 0
+        temperatures = Counter(asked.body["temperature"] for asked in server.requests)
+        sentences = {asked.prompt for asked in server.requests if asks_for_words(asked.prompt)}
+    assert temperatures == {0: 3 + 5 * 1 + 3, 0.2: 3, 0.4: 3, 0.6: 3, 0.8: 3}
+    assert len(sentences) == 6
+    names = [SUITE, *(f"{SUITE}@{variant.name}" for variant in loop.VARIANTS)]
+    lines = {name: run.records(name) for name in names}
+    assert all(len(records) == 1 for records in lines.values())
+    assert len({records[0].protocol for records in lines.values()}) == 13
+    attacked = [lines[name][0] for name in names if "@attack" in name]
+    assert all((record.max_loops, len(record.loops)) == (1, 1) for record in attacked)
+    assert len({record.loops[0].prompt for record in (*attacked, *lines[SUITE])}) == 4
+
+
+async def test_what_an_attack_did_can_be_read_from_the_lines(tmp_path: Path) -> None:
+    """A model that upper case confuses loses every task under that attack, and none under the others."""
+
+    def easily_confused(asked: Asked) -> str:
+        shouting = "NOTHING" if asked.prompt.isupper() else asked.prompt
+        description = re.findall(r"[A-Za-z]{4,}", shouting)
+        capitals = sum(word.isupper() for word in description)
+        confused = capitals > len(description) / 4
+        return programmer(wrong if confused else right)(asked)
+
+    async with ModelServer(easily_confused) as server:
+        run = LoopRun(tmp_path, server.base_url, tasks=4)
+        await run(["attacks"])
+    pass_at_1 = loop.metrics(1)[0].contributions
+    baseline = {"m": pass_at_1(run.records())}
+    losses = {}
+    for variant in ("upper", "structured", "redundant"):
+        attacked = {"m": pass_at_1(run.records(f"{SUITE}@attack-{variant}"))}
+        (change,) = loop.changes_of(variant, baseline, attacked)
+        losses[variant] = (change.tasks, change.difference)
+    assert losses == {"upper": (4, -1.0), "structured": (4, 0.0), "redundant": (4, 0.0)}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"temperature": 0.0},
+        {"api": {"base_url": "http://127.0.0.1:9/v1", "model": "m", "unsupported": ["temperature"]}},
+    ],
+)
+async def test_a_model_whose_temperature_is_fixed_has_no_temperatures(
+    settings: dict[str, object], tmp_path: Path
+) -> None:
+    """Where every variant would be asked as the baseline is, under another name, none is run."""
+    async with ModelServer(programmer(wrong)) as server:
+        if "api" in settings:
+            settings["api"]["base_url"] = server.base_url  # type: ignore[index]  # the row's own address
+        run = LoopRun(tmp_path, server.base_url, tasks=1, settings=settings)
+        await run(["temperatures"])
+        assert server.count == 1
+    assert len(run.records()) == 1
+    assert not run.folder.lines("m", f"{SUITE}@temperature-0.2").exists()
 
 
 async def test_a_line_holds_the_whole_film_of_its_loops(tmp_path: Path) -> None:
