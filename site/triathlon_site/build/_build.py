@@ -18,7 +18,7 @@ from triathlon_runner.registry import Registry
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build._evidence import EvidencePages, evidence_files
 from triathlon_site.build._write import write_site
-from triathlon_site.load import AggregateCache, Notice, Results, read_results
+from triathlon_site.load import AggregateCache, Notice, Results, read_results, suite_ids
 from triathlon_site.pages import Gathered, installed_environment, model_infos, render_site
 from triathlon_site.published import read_published
 from triathlon_site.scores import Board, Overall, overall, plan_boards, score_board, with_baselines
@@ -99,7 +99,7 @@ def gather(
     cache: Path | None = None,
 ) -> Gathered:
     """Reads and scores everything; writes nothing but the cache."""
-    entries = catalogue if catalogue is not None else _catalogue()
+    entries = catalogue if catalogue is not None else _catalogue(results)
     with _cache(cache) as kept:
         evidence = EvidencePages(installed_environment())
         read = read_results(results, entries, AggregateCache(kept), evidence)
@@ -117,10 +117,13 @@ def gather(
     )
 
 
-def _catalogue() -> Sequence[SuiteEntry]:
+def _catalogue(results: Path) -> Sequence[SuiteEntry]:
+    """Every suite, and those of the user's own that there are results of."""
     from triathlon_runner import catalogue  # noqa: PLC0415 (builds every discipline's list: only where needed)
 
-    return catalogue.entries()
+    known = catalogue.entries()
+    others = suite_ids(results) - {entry.id for entry in known}
+    return (*known, *(found for suite in sorted(others) if (found := catalogue.find(suite))))
 
 
 def _overalls(boards: Sequence[Board]) -> dict[str, Overall]:

@@ -2,7 +2,7 @@
 
 from triathlon_site.load._aggregate import FileAggregate, Notice, Parts, TaskResult
 from triathlon_site.load._cache import AggregateCache
-from triathlon_site.load._results import Evidence, Results, Skipped, read_results
+from triathlon_site.load._results import Evidence, Results, Skipped, read_results, suite_ids
 
 __all__ = [
     "AggregateCache",
@@ -14,4 +14,5 @@ __all__ = [
     "Skipped",
     "TaskResult",
     "read_results",
+    "suite_ids",
 ]

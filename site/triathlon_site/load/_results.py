@@ -121,11 +121,20 @@ def read_results(
     return Results(files, tuple(_skipped(root)), (*notices, *found))
 
 
-def _find(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[_Job], list[Notice]]:
-    jobs, notices = [], []
+def suite_ids(root: Path) -> set[str]:
+    """Every suite that there is a results file of, known or not."""
+    return {job.suite for job in _jobs(root)}
+
+
+def _jobs(root: Path) -> Iterator[_Job]:
     for path in sorted((root / "runs").glob("*/**/*.jsonl")):
         model, *rest = path.relative_to(root / "runs").parts
-        job = _Job(root, path, model, "/".join(rest).removesuffix(".jsonl"))
+        yield _Job(root, path, model, "/".join(rest).removesuffix(".jsonl"))
+
+
+def _find(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[_Job], list[Notice]]:
+    jobs, notices = [], []
+    for job in _jobs(root):
         if job.suite in entries:
             jobs.append(job)
         else:

@@ -10,6 +10,7 @@ from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, arrows, scatter
 from triathlon_site.pages import _format
 from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._sampled_sections import sampled_sections
 from triathlon_site.pages._sections import Figure, Section, Value, named
 from triathlon_site.scores import Board, set_title
 from triathlon_site.uncertainty import LEVEL
@@ -32,6 +33,7 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
         section = make(board, found, models)
         if section:
             yield section
+    yield from sampled_sections(board, models)
 
 
 def measured_of(board: Board, models: Models) -> analysis.Measured:

@@ -1,6 +1,7 @@
 """How numbers look: one rule a kind, the same on every page."""
 
 import math
+import shlex
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -88,4 +89,5 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "count": count,
     "duration": duration,
     "percent": percent,
+    "shell": shlex.quote,
 }
