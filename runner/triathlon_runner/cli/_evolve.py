@@ -22,6 +22,7 @@ from triathlon_runner.evolved.evolve import (
     estimate,
     make_jobs,
     run,
+    summary,
     write_review,
 )
 from triathlon_runner.prompts import load_prompts
@@ -45,7 +46,10 @@ def evolve(
     models_file: ModelsFile = Common.models_file,
     data: Data = None,
 ) -> None:
-    """Evolves problems, executes and repairs them, and writes a review page; goes on where it stopped."""
+    """Evolves problems, executes and repairs them, and writes a review page; goes on where it stopped.
+
+    Exit code 0: every job has ended; 1: some stay open, run again; 2: something is for you to mend.
+    """
     screen, workspace = console(), Workspace(out)
     if apply:
         applied = apply_decisions(workspace)
@@ -74,7 +78,7 @@ def evolve(
         highlight=False,
     )
     if not dry_run:
-        asyncio.run(_evolve(listed, row, jobs, problems, workspace, budget))
+        raise typer.Exit(asyncio.run(_evolve(listed, row, jobs, problems, workspace, budget)))
 
 
 async def _evolve(
@@ -84,11 +88,11 @@ async def _evolve(
     problems: Sequence[Problem],
     workspace: Workspace,
     budget: float | None,
-) -> None:
+) -> int:
     screen, cache = console(), cache_folder()
 
     def say(message: str) -> None:
-        screen.print(message, markup=False, highlight=False)
+        screen.print(message, markup=False, highlight=False, soft_wrap=True)
 
     def tell(progress: Progress) -> None:
         done = progress.done_before + progress.finished
@@ -104,5 +108,11 @@ async def _evolve(
             evolver = Evolver(
                 reached.model, load_prompts("evolved"), sandbox, workspace, row.price, budget_usd=budget
             )
-            await run(evolver, jobs, tell)
-    say(f"review: {write_review(workspace, problems)}")
+            progress = await run(evolver, jobs, tell)
+    histories = workspace.histories()
+    if histories:
+        say(summary(histories))
+        say(f"review: {write_review(workspace, problems)}")
+    for job, reason in progress.open.items():
+        say(f"open: {job}: {reason}")
+    return 1 if progress.open else 0

@@ -5,6 +5,7 @@ import re
 import textwrap
 import warnings
 from dataclasses import dataclass, replace
+from typing import Final
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.extraction import code_blocks, spoken
@@ -31,18 +32,34 @@ class Draft:
         return ast.get_docstring(main_function(self.prompt)) or ""
 
 
+_MAX_DEPTH: Final = 60
+"""Levels of syntax beyond which no problem needs to go; Python's own tools give up at about a thousand."""
+
+
 def parse(text: str) -> ast.Module:
     """The syntax tree of a model's text.
 
     Raises:
-        UnusableReplyError: it does not parse.
+        UnusableReplyError: it does not parse, is nested absurdly deep, or holds what no file can.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(text)
+            text.encode()
+            tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise UnusableReplyError(f"the code does not parse ({error}).") from error
+    if is_deep(tree):
+        raise UnusableReplyError("the code is nested too deep.")
+    return tree
+
+
+def is_deep(tree: ast.AST) -> bool:
+    """Whether a tree has more levels than Python's own tools for trees are sure to take."""
+    level = [tree]
+    for _ in range(_MAX_DEPTH):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return bool(level)
 
 
 def main_function(program: str) -> ast.FunctionDef:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from triathlon_runner.datasets import arguments_source
+from triathlon_runner.evolved.evolve._draft import UnusableReplyError, parse
 from triathlon_runner.extraction import code_blocks, spoken
 
 _MAX_LENGTH: Final = 2000
@@ -29,9 +30,12 @@ def _read(line: str, entry_point: str, arity: int) -> str | None:
     if not line or len(line) > _MAX_LENGTH:
         return None
     try:
-        node = ast.parse(line, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        (statement,) = parse(line).body
+    except (UnusableReplyError, ValueError):
         return None
+    if not isinstance(statement, ast.Expr):
+        return None
+    node = statement.value
     if isinstance(node, ast.Compare):  # `f(1) == 2`: what it is said to return is of no interest
         node = node.left
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry_point:

@@ -201,4 +201,12 @@ async def _finish(scribe: Scribe, sandbox: Sandbox, agreed: Agreed) -> Written:
 
 def _first_fault(inputs: Sequence[str], results: Sequence[Result]) -> str:
     fault = next(((t, r) for t, r in zip(inputs, results, strict=True) if not r.usable), None)
-    return "" if fault is None else f"; on {fault[0][:80]} it {fault[1].kind} {fault[1].text}".rstrip()
+    return "" if fault is None else f"; on {fault[0][:80]} it {_HOW[fault[1].kind]} {fault[1].text}".rstrip()
+
+
+_HOW: Final = {
+    "returned": "gave what is no plain value",
+    "raised": "raised",
+    "endless": "never ended:",
+    "died": "died:",
+}

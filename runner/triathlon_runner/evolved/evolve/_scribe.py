@@ -5,7 +5,7 @@ from typing import Final
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import Chat, Message, Model, Sampling
-from triathlon_runner.evolved.evolve._draft import Draft
+from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, parse
 from triathlon_runner.evolved.evolve._history import Step
 from triathlon_runner.extraction import extract_program
 from triathlon_runner.prompts import PromptSet
@@ -54,7 +54,14 @@ class Scribe:
             helpers=bool(draft.helpers),
         )
         taken = extract_program(reply, entry_point=draft.entry_point, prompt=draft.prompt, completes=False)
-        return taken.program if taken.outcome is None else ""
+        if taken.outcome is not None:
+            return ""
+        try:
+            parse(taken.program)
+        except UnusableReplyError as error:
+            self.found(f"not taken: {error}")
+            return ""
+        return taken.program
 
     def note(self, kind: str, found: str) -> None:
         """Writes down what was found out without the model."""

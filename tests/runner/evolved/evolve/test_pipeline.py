@@ -158,8 +158,8 @@ async def test_broken_problem(sandbox: Sandbox, reply: str, complaint: str) -> N
     ("body", "reason"),
     [
         ("raise ValueError('no')", "works on 0 of 5 inputs; on ([1, 2],) it raised ValueError: no"),
-        ("while True: pass", "it endless"),
-        ("import os; os._exit(3)", "it died"),
+        ("while True: pass", "it never ended: used more than 2.0 s of CPU time"),
+        ("import os; os._exit(3)", "it died: "),
         ("return iter(numbers)", "works on 0 of 5 inputs"),
         ("import random; return random.random()", "gives other values when it runs again in another order"),
     ],
