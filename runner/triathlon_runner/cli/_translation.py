@@ -8,7 +8,6 @@ import typer
 
 from triathlon_runner import translation
 from triathlon_runner.cli._app import Data, app, console, data_store
-from triathlon_runner.datasets import DataStore
 from triathlon_runner.sandbox import open_sandbox
 
 translation_app = typer.Typer(help="The translation loop.", no_args_is_help=True)
@@ -32,18 +31,17 @@ def check(
     Says how many tasks have all five languages, how many references pass in each, and which chains have no
     correct Python program to begin with.
     """
-    tasks, checks = asyncio.run(_check(data_store(data)))
+    store = data_store(data)
+    tasks, lacking = translation.joined(store), translation.incomplete(store)
+    checks = asyncio.run(_check(tasks))
     if as_json:
-        typer.echo(json.dumps(translation.as_json(tasks, checks), indent=1))
+        typer.echo(json.dumps(translation.as_json(tasks, checks, lacking), indent=1))
         return
     screen = console()
-    for line in translation.report(tasks, checks):
+    for line in translation.report(tasks, checks, lacking):
         screen.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-async def _check(
-    store: DataStore,
-) -> tuple[tuple[translation.MbxpTask, ...], tuple[translation.LanguageCheck, ...]]:
-    tasks = translation.joined(store)
+async def _check(tasks: tuple[translation.MbxpTask, ...]) -> tuple[translation.LanguageCheck, ...]:
     async with open_sandbox() as sandbox:
-        return tasks, await translation.check_references(tasks, sandbox)
+        return await translation.check_references(tasks, sandbox)

@@ -4,7 +4,7 @@ from triathlon_runner.translation._catalogue import catalogue, metrics
 from triathlon_runner.translation._check import LanguageCheck, as_json, check_references, report
 from triathlon_runner.translation._core import core_task, core_tasks
 from triathlon_runner.translation._languages import CHAIN, STEPS
-from triathlon_runner.translation._mbxp import joined, mbxp_tasks
+from triathlon_runner.translation._mbxp import incomplete, joined, mbxp_tasks
 from triathlon_runner.translation._steps import CURVE, LanguageStep, by_language
 from triathlon_runner.translation._suite import TranslationSuite
 from triathlon_runner.translation._task import CoreTask, MbxpTask, TranslationTask
@@ -25,6 +25,7 @@ __all__ = [
     "check_references",
     "core_task",
     "core_tasks",
+    "incomplete",
     "joined",
     "mbxp_tasks",
     "metrics",

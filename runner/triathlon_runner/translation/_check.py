@@ -1,7 +1,7 @@
 """How many of a data set's own programs pass its own tests, language by language."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,9 +34,19 @@ async def check_references(
     return tuple([await _check(tasks, sandbox, language) for language in languages])
 
 
-def report(tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck]) -> Iterator[str]:
-    """The lines that a person reads."""
-    yield f"{len(tasks)} tasks have all {len(Language)} languages"
+def report(
+    tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck], lacking: Mapping[int, Sequence[Language]]
+) -> Iterator[str]:
+    """The lines that a person reads.
+
+    Args:
+        tasks: Those that all languages have.
+        checks: Their references.
+        lacking: The other tasks, with the languages that they lack.
+    """
+    yield f"{len(tasks)} tasks have all {len(Language)} languages; {len(lacking)} others do not"
+    for number, languages in lacking.items():
+        yield f"  {number} lacks {', '.join(TITLES[language] for language in languages)}"
     yield f"{'language':<12}{'references':>12}{'passing':>9}"
     for check in checks:
         yield f"{TITLES[check.language]:<12}{check.with_reference:>12}{check.passing:>9}"
@@ -44,10 +54,13 @@ def report(tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck]) -> Iterat
             yield f"  without a correct Python program: {', '.join(map(str, check.failing))}"
 
 
-def as_json(tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck]) -> dict[str, Any]:
-    """The same for programs, with the numbers of the failing tasks."""
+def as_json(
+    tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck], lacking: Mapping[int, Sequence[Language]]
+) -> dict[str, Any]:
+    """The same for programs, with the numbers of all tasks and of the references that fail."""
     return {
-        "tasks": len(tasks),
+        "tasks": [task.number for task in tasks],
+        "lacking": {str(number): [one.value for one in languages] for number, languages in lacking.items()},
         "languages": {
             check.language.value: {
                 "references": check.with_reference,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from triathlon_runner.datasets import DataStore, official
+from triathlon_runner.datasets.official import MbxpRow
 from triathlon_runner.sandbox import Language
 from triathlon_runner.translation._task import MbxpTask
 
@@ -21,15 +22,30 @@ def joined(store: DataStore) -> tuple[MbxpTask, ...]:
     Raises:
         DataUnavailableError: a data file can't be had.
     """
-    rows = {
-        Language(language): {row.number: row for row in official.mbxp(store, language)}
-        for language in official.MBXP_LANGUAGES
-    }
-    common = sorted(set.intersection(*(set(by_number) for by_number in rows.values())))
     return tuple(
-        MbxpTask(number, {language: by_number[number] for language, by_number in rows.items()})
-        for number in common
+        MbxpTask(number, rows) for number, rows in _rows(store).items() if len(rows) == len(Language)
     )
+
+
+def incomplete(store: DataStore) -> dict[int, tuple[Language, ...]]:
+    """The other tasks, by number, with the languages that they lack.
+
+    Raises:
+        DataUnavailableError: a data file can't be had.
+    """
+    return {
+        number: tuple(language for language in Language if language not in rows)
+        for number, rows in _rows(store).items()
+        if len(rows) < len(Language)
+    }
+
+
+def _rows(store: DataStore) -> dict[int, dict[Language, MbxpRow]]:
+    found: dict[int, dict[Language, MbxpRow]] = {}
+    for language in official.MBXP_LANGUAGES:
+        for row in official.mbxp(store, language):
+            found.setdefault(row.number, {})[Language(language)] = row
+    return dict(sorted(found.items()))
 
 
 def mbxp_tasks(store: DataStore) -> Sequence[MbxpTask]:

@@ -15,6 +15,7 @@ CHECKS = (
     LanguageCheck(Language.PYTHON, 3, 3, 2, (56,)),
     LanguageCheck(Language.PERL, 3, 0, 0, ()),
 )
+LACKING = {7: (Language.RUBY, Language.PERL)}
 
 
 @pytest.mark.official
@@ -31,8 +32,11 @@ async def test_references_are_executed_with_their_own_tests() -> None:
 
 def test_the_report_names_chains_without_a_beginning() -> None:
     """One line a language, and the tasks whose Python program is wrong from the start."""
-    lines = list(translation.report([], CHECKS))
-    assert lines[2:] == [
+    lines = list(translation.report([], CHECKS, LACKING))
+    assert lines == [
+        "0 tasks have all 5 languages; 1 others do not",
+        "  7 lacks Ruby, Perl",
+        "language      references  passing",
         "Python                 3        2",
         "  without a correct Python program: 56",
         "Perl                   0        0",
@@ -41,9 +45,20 @@ def test_the_report_names_chains_without_a_beginning() -> None:
 
 def test_the_same_for_programs() -> None:
     """As JSON, with the numbers of what fails."""
-    found = translation.as_json([], CHECKS)
+    found = translation.as_json([], CHECKS, LACKING)
+    assert found["lacking"] == {"7": ["ruby", "perl"]}
     assert found["languages"]["python"] == {"references": 3, "passing": 2, "failing": [56]}
     assert found["languages"]["perl"] == {"references": 0, "passing": 0, "failing": []}
+
+
+@pytest.mark.official
+def test_every_task_has_all_languages_or_lacks_some() -> None:
+    """974 numbers in all; those that lack a language are named with it."""
+    store = official_store()
+    complete, lacking = translation.joined(store), translation.incomplete(store)
+    assert len(complete) + len(lacking) == 974
+    assert not lacking.keys() & {task.number for task in complete}
+    assert all(lacking.values())
 
 
 @pytest.mark.official
