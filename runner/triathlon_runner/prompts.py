@@ -89,7 +89,7 @@ def load_prompts(discipline: str, folder: Path | None = None) -> PromptSet:
     if not folder.is_dir():
         raise UserError(f"--prompts expects a folder; {str(folder)!r} is none. Give one that exists.")
     theirs = {path.stem: _read(path, ours) for path in sorted((folder / discipline).glob("*.txt"))}
-    return PromptSet(folder.name if theirs else "built-in", ours | theirs)
+    return PromptSet(folder.name if theirs else "built-in", {**ours, **theirs})
 
 
 def check_prompts(folder: Path) -> None:

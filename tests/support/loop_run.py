@@ -110,7 +110,9 @@ class LoopRun:
         return Plan({"m": work_for(registry, row, [choose(entry, suite, PROFILES["standard"])])})
 
     def _keep_only(self, plan: Plan) -> None:
-        for works in plan.work.values() if self.only else ():
+        if self.only is None:
+            return
+        for works in plan.work.values():
             for number, work in enumerate(works):
                 chosen = tuple(task for task in work.built.chosen if task.task_id in self.only)
                 works[number] = replace(work, built=replace(work.built, chosen=chosen))
