@@ -1,10 +1,6 @@
 """Our problems are nobody else's: measured against the public data sets, where they are at hand."""
 
-import gzip
-import json
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,17 +9,6 @@ from triathlon_runner.datasets import core
 from triathlon_runner.datasets.core import checks
 
 pytestmark = pytest.mark.official
-PUBLIC = ("HumanEval*", "Mbpp*", "EvoEval_*", "ClassEval_*", "mb*_release_*")
-TEXTS = ("prompt", "description", "main", "skeleton", "helpers")
-
-
-def _rows(file: Path) -> list[dict[str, Any]]:
-    with gzip.open(file, "rt", encoding="utf-8") as opened:
-        text = opened.read()
-    whole: list[dict[str, Any]] = (
-        json.loads(text) if ".json." in file.name else [json.loads(line) for line in text.splitlines()]
-    )
-    return whole
 
 
 @cache
@@ -31,9 +16,8 @@ def _public() -> tuple[list[str], set[str]]:
     """The texts and the function names of the public sets."""
     folder = official_store().folder
     assert folder is not None
-    files = sorted(file for pattern in PUBLIC for file in folder.glob(f"{pattern}.gz"))
-    rows = [row for file in files if "NoExtreme" not in file.name for row in _rows(file)]
-    texts = [row[key] for row in rows for key in TEXTS if isinstance(row.get(key), str)]
+    rows = checks.public_rows(folder).values()
+    texts = [text for row in rows for text in checks.public_texts(row)]
     return texts, {row["entry_point"] for row in rows if "entry_point" in row}
 
 

@@ -1,0 +1,126 @@
+"""The nearest public problems of each of ours, and what a reviewer said who did not write them.
+
+`python -m triathlon_runner.datasets.core.checks --neighbours DATA` prints what is to be judged: every problem
+without a verdict, or changed since, with its ten nearest neighbours out of the public files in DATA.
+"""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from triathlon_runner.datasets.core import _load
+from triathlon_runner.datasets.core.checks._originality import nearest
+
+VERDICTS: Final = Path(__file__).resolve().parents[1] / "neighbours.json"
+PUBLIC: Final = ("HumanEval*", "Mbpp*", "EvoEval_*", "ClassEval_*", "mb*_release_*")
+_TEXTS: Final = ("prompt", "description", "main", "skeleton", "helpers")
+_NAMES: Final = ("task_id", "entry_point", "class_name")
+_SAME_TASKS: Final = (
+    "HumanEval:",
+    "MbppPlus",
+    "mbphp",
+    "mbrbp",
+    "mbjsp",
+    "mbplp",
+    "EvoEval_verbose",
+    "EvoEval_concise",
+)
+"""Files whose tasks another file tells as well; ten neighbours are to be ten tasks."""
+_RETOLD: Final = frozenset({"verbose", "concise"})
+"""Sets that tell a seed again: its verdict is theirs."""
+
+
+class Verdict(BaseModel):
+    """What a reviewer said of one problem beside its nearest public neighbours."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prompt: str
+    """The first 16 hexadecimal digits of the SHA-256 of the prompt that was judged."""
+    nearest: tuple[str, ...] = Field(min_length=10, max_length=10)
+    """The neighbours that it was compared with, the nearest first."""
+    verdict: Literal["original", "related"]
+    """related: the same well-known operation as a neighbour, asked in another way; a problem that is a
+    neighbour's task in other clothes is not kept."""
+    note: str = ""
+
+
+_STORED: Final = TypeAdapter(dict[str, Verdict])
+
+
+def verdicts() -> dict[str, Verdict]:
+    """The stored verdicts by task_id."""
+    return _STORED.validate_json(VERDICTS.read_bytes()) if VERDICTS.exists() else {}
+
+
+def digest(prompt: str) -> str:
+    """What tells one wording of a problem from another."""
+    return hashlib.sha256(prompt.encode()).hexdigest()[:16]
+
+
+def judged_prompts() -> dict[str, str]:
+    """The texts that need a verdict, by task_id: all but those that tell a seed again."""
+    told = [problem for name in _load.SETS if name not in _RETOLD for problem in _load.problems(name)]
+    return {problem.task_id: problem.prompt for problem in told} | {
+        shown.task_id: shown.reference for shown in _load.classes()
+    }
+
+
+def unjudged(ours: Mapping[str, str]) -> list[str]:
+    """The task_ids whose present wording nobody has judged."""
+    stored = verdicts()
+    return [
+        task_id
+        for task_id, prompt in ours.items()
+        if task_id not in stored or stored[task_id].prompt != digest(prompt)
+    ]
+
+
+def public_rows(folder: Path) -> dict[str, dict[str, Any]]:
+    """The rows of the public data files in a folder, by file and name."""
+    files = sorted(file for pattern in PUBLIC for file in folder.glob(f"{pattern}.gz"))
+    rows: dict[str, dict[str, Any]] = {}
+    for file in files:
+        if "NoExtreme" in file.name or "Mini" in file.name:
+            continue
+        for row in _rows(file):
+            name = "/".join(str(row[key]) for key in _NAMES if key in row)
+            rows[f"{file.name.split('.')[0]}: {name}"] = row
+    return rows
+
+
+def public_texts(row: Mapping[str, Any]) -> list[str]:
+    """The texts of one public row in which a task is told."""
+    return [row[key] for key in _TEXTS if isinstance(row.get(key), str)]
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    with gzip.open(file, "rt", encoding="utf-8") as opened:
+        text = opened.read()
+    whole: list[dict[str, Any]] = (
+        json.loads(text) if ".json." in file.name else [json.loads(line) for line in text.splitlines()]
+    )
+    return whole
+
+
+def dossiers(data: Path) -> Iterator[dict[str, Any]]:
+    """Every problem that waits for a verdict beside its ten nearest neighbours."""
+    ours = judged_prompts()
+    public = {
+        name: "\n".join(public_texts(row))
+        for name, row in public_rows(data).items()
+        if not name.startswith(_SAME_TASKS)
+    }
+    waiting = {task_id: ours[task_id] for task_id in unjudged(ours)}
+    for task_id, names in nearest(waiting, public).items():
+        yield {
+            "task_id": task_id,
+            "digest": digest(ours[task_id]),
+            "prompt": ours[task_id],
+            "nearest": {name: public[name] for name in names},
+        }
