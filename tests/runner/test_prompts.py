@@ -1,9 +1,12 @@
 """Prompt sets: data files with a name and a hash."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from triathlon_runner import catalogue
+from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import ESSENTIAL, PromptSet, check_prompts, load_prompts
 from triathlon_runner.records import Discipline
@@ -136,3 +139,31 @@ def test_every_question_of_ours_shows_its_task(discipline: Discipline) -> None:
     """The values that tell tasks apart are known for each discipline: a set without them is noticed."""
     texts = load_prompts(discipline).templates.values()
     assert any(f"{{{{ {value} }}}}" in text for text in texts for value in ESSENTIAL)
+
+
+@pytest.mark.parametrize(
+    ("suite_id", "name", "text"),
+    [
+        ("loop/core", "loop/generate", "{{ task }} Now."),
+        ("translation/core", "translation/translate", "{{ code }} into {{ target }}: {{ opening }}"),
+        ("evolved/core-seeds", "evolved/solve", "{{ prompt }} Now."),
+        ("runtime/core", "runtime/state-system", "You know Python."),
+    ],
+)
+def test_every_discipline_takes_another_set(suite_id: str, name: str, text: str, tmp_path: Path) -> None:
+    """A user's template reaches the suites of its discipline through the catalogue, and no other's."""
+    folder = template(tmp_path / "mine", name, text)
+    ours, theirs = _prompts_of(suite_id, None), _prompts_of(suite_id, folder)
+    assert theirs.templates[name.partition("/")[2]] == text
+    assert theirs.sha256 != ours.sha256
+    other = "loop/core" if suite_id != "loop/core" else "evolved/core-seeds"
+    assert _prompts_of(other, folder).sha256 == _prompts_of(other, None).sha256
+
+
+def _prompts_of(suite_id: str, folder: Path | None) -> PromptSet:
+    """What a suite of the catalogue asks with."""
+    (entry,) = catalogue.select([suite_id], prompts=folder)
+    suite: Any = entry.build(DataStore(cache=Path("nowhere"), fetch=False))
+    found = suite._asker.prompts if suite_id.startswith("runtime") else suite.prompts
+    assert isinstance(found, PromptSet)
+    return found
