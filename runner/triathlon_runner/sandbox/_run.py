@@ -94,8 +94,11 @@ class Run:
         limits, calls = self._job.limits, self._job.calls
         backstop = int(2 * limits.cpu_seconds) + 5
         parts = [frames.LIMITS.pack(backstop, limits.memory_bytes), self._wire.program(self._job)]
-        parts += [calls.frames] if isinstance(calls, Prepared) else map(self._wire.call, calls)
-        return b"".join(parts)
+        if isinstance(calls, Prepared):
+            return b"".join([*parts, calls.frames])
+        # One that asks questions would take the next call for an answer.
+        at_once = calls if self._on_question is None else calls[:1]
+        return b"".join([*parts, *map(self._wire.call, at_once)])
 
     def _feed(self, data: bytes, *, last: bool) -> None:
         """Sends to the child, or keeps for it until it is there."""
@@ -143,7 +146,17 @@ class Run:
             return self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
         more = self._take(payload, failed=kind == frames.RAISED)
         self._answered += 1
+        if self._on_question is not None:
+            self._go_on()
         return more or self.stop(Ended.STOPPED)
+
+    def _go_on(self) -> None:
+        """Gives a child that asks questions its next call, or lets it end."""
+        calls = self._job.calls
+        if self._answered < self._asked and not isinstance(calls, Prepared):
+            self._feed(self._wire.call(calls[self._answered]), last=False)
+        else:
+            self.finish()
 
     def _take(self, payload: bytes, *, failed: bool) -> bool:
         """Hands on one result; False where no more are wanted."""

@@ -1,5 +1,6 @@
 """What a server is told at its start: which level, what its children may see, which user they become."""
 
+import importlib.metadata
 import importlib.util
 import itertools
 import os
@@ -164,6 +165,14 @@ def _site_folders() -> list[str]:
     return [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
 
 
+def _shared_libraries(folder: str, name: str) -> list[str]:
+    """The folder that a wheel puts its shared libraries into, named after the package or its distribution."""
+    if Path(f"{folder}.libs").is_dir():
+        return [f"{folder}.libs"]
+    wheels = importlib.metadata.packages_distributions().get(name, ())
+    return [str(path) for wheel in wheels if (path := Path(folder).parent / f"{wheel}.libs").is_dir()]
+
+
 @cache
 def _library_folders(libraries: frozenset[str]) -> tuple[str, ...]:
     """The folders of the libraries, with the shared libraries that wheels put beside them."""
@@ -175,5 +184,5 @@ def _library_folders(libraries: frozenset[str]) -> tuple[str, ...]:
                 f"the library {name!r} is not installed where the runner is: pip install {name}"
             )
         for folder in spec.submodule_search_locations:
-            folders += [folder, *(beside for beside in [f"{folder}.libs"] if Path(beside).is_dir())]
+            folders += [folder, *_shared_libraries(folder, name)]
     return tuple(folders)

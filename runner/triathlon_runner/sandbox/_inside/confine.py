@@ -115,7 +115,9 @@ def prepare(settings: Mapping[str, Any]) -> Confinement:
         if ids is not None:
             os.chown(place, *ids)
     system.take([system.no_new_privileges()])
-    rules = [*_read_rules(visible, hidden, settings["runnable"]), (scratch, landlock.SCRATCH)]
+    covered = settings["level"] == "namespaces"  # an empty directory is mounted over what is hidden
+    rules = [*_read_rules(visible, () if covered else hidden, settings["runnable"])]
+    rules.append((scratch, landlock.SCRATCH))
     ruleset = landlock.ruleset([*rules, *((path, landlock.DEVICE) for path in rooms.DEVICES)])
     if ruleset is None and settings["level"] != "namespaces":
         raise OSError("the kernel has no Landlock (5.13 or later, `landlock` among the active LSMs)")

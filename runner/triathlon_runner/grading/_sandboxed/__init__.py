@@ -1,0 +1,10 @@
+"""Texts that run inside the sandbox beside programs and tests that are classes. They decide nothing."""
+
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def source(name: str) -> str:
+    """One module of this folder, as text."""
+    return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
