@@ -174,7 +174,7 @@ def test_comparing(page: Page, site: Path) -> None:
 
 
 def test_comparing_draws_at_once(page: Page, site: Path) -> None:
-    """A curve and a shape a model in the page’s own figures, and a legend; the large script is not asked for."""
+    """A curve and a shape a model in the page’s own figures; the large script is not asked for."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto((site / "compare.html").as_uri() + "?m=alpha,beta,delta")
