@@ -276,9 +276,18 @@
     }
   }
 
+  /* A table that fits its frame needs no scrolling of its own: its head then sticks to the window. */
+  const fitting = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const frame = target.parentElement;
+      frame.classList.toggle("fits", target.offsetWidth <= frame.clientWidth);
+    }
+  });
+
   let first = true;
   for (const table of document.querySelectorAll("table[data-table]")) {
     const board = new Board(table, first);
+    if (table.classList.contains("board")) fitting.observe(table);
     if (first && "filter" in table.dataset) {
       board.addControls();
       const weights = document.querySelector("[data-weights]");
