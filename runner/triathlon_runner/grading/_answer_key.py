@@ -15,6 +15,8 @@ from triathlon_runner.sandbox._decode import decode
 FORMAT = b"triathlon answer key 5\n"
 RAISED = "raised"
 """Marks an input on which the reference raises; the value is the exception's type."""
+UNREAD = 64 << 20
+"""Bytes. A longer output is compared as it was sent and never decoded, which would fill the memory."""
 
 
 class AnswerKey:
@@ -43,6 +45,10 @@ class AnswerKey:
     def encoded(self, index: int) -> bytes:
         """The expected output of an input, as a child would send it."""
         return bytes(self._data[self._ends[index] : self._ends[index + 1]])
+
+    def length(self, index: int) -> int:
+        """Bytes of an expected output, encoded."""
+        return int(self._ends[index + 1] - self._ends[index])
 
     def expected(self, index: int) -> Any:
         """The expected output of an input."""

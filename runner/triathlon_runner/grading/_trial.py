@@ -3,7 +3,7 @@
 from typing import Any
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.grading._answer_key import RAISED, AnswerKey
+from triathlon_runner.grading._answer_key import RAISED, UNREAD, AnswerKey
 from triathlon_runner.grading._compare import agree
 from triathlon_runner.grading._shown import shorten, shown
 from triathlon_runner.grading._special import SPECIAL, special
@@ -31,6 +31,9 @@ class Trial:
         if isinstance(result, Sent) and self._same_bytes(index, result.payload):
             self._passed += 1
             return True
+        length = len(result.payload) if isinstance(result, Sent) else 0
+        if max(length, self.key.length(index)) > UNREAD:
+            return self._see_unread(result, length)
         expected = self.key.expected(index)
         if isinstance(expected, Tagged) and expected.type == RAISED:
             return self._see_exception(expected.value, result)
@@ -45,6 +48,12 @@ class Trial:
             and payload == self.key.encoded(index)
             and self.key.plain(index)
         )
+
+    def _see_unread(self, result: Sent | Raised, length: int) -> bool:
+        """A value too long to be decoded, whose encoding is not the expected one, is another value."""
+        if isinstance(result, Raised):
+            return self._fail(Outcome.CRASHED, f"{result.type}: {result.message}")
+        return self._fail(Outcome.FAILED, f"another value, of {length} bytes")
 
     def _see_value(self, index: int, expected: Any, got: Any) -> bool:
         if self._by_program and is_plain(got):
@@ -86,10 +95,18 @@ class Trial:
         self._failing = FailingCase(
             index=index,
             input=shorten(self.problem.inputs[index]),
-            expected=_demanded(self.key.expected(index)),
+            expected=self._demanded(index),
             got=shorten(got),
         )
         return False
+
+    def _demanded(self, index: int) -> str:
+        if self.key.length(index) > UNREAD:
+            return f"a value of {self.key.length(index)} bytes"
+        expected = self.key.expected(index)
+        if isinstance(expected, Tagged) and expected.type == RAISED:
+            return f"raises {expected.value}"
+        return shown(expected)
 
     def verdict(self, execution: Execution, total: int) -> Verdict:
         """The judgement, once the child has ended."""
@@ -108,12 +125,6 @@ class Trial:
             failing=self._failing,
             detail=shorten(detail or _printed(execution)) if self._failing else shorten(detail),
         )
-
-
-def _demanded(expected: Any) -> str:
-    if isinstance(expected, Tagged) and expected.type == RAISED:
-        return f"raises {expected.value}"
-    return shown(expected)
 
 
 def _printed(execution: Execution) -> str:
