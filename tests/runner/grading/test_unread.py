@@ -3,9 +3,10 @@
 import pytest
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.grading import ProgramGrader, _answer_key, _trial
+from triathlon_runner.grading import ProgramGrader, _trial
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.sandbox._decode import decode
 
 LONG = Problem(
     task_id="test/long",
@@ -20,13 +21,11 @@ LONG = Problem(
 def short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is longer than a few of these values is never decoded; doing so anyway is an error."""
     monkeypatch.setattr(_trial, "UNREAD", 1000)
-    whole = _answer_key.decode
-
     def decode_short(data: bytes) -> object:
         assert len(data) < 1000 or b"9998" not in data, "a long output was decoded"
-        return whole(data)
+        return decode(data)
 
-    monkeypatch.setattr(_answer_key, "decode", decode_short)
+    monkeypatch.setattr("triathlon_runner.grading._answer_key.decode", decode_short)
 
 
 @pytest.mark.parametrize(
