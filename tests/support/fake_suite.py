@@ -75,8 +75,9 @@ class FakeReacher:
         self.model = model
         self.slots = slots
         self.reached = 0
+        self.weights = ""
 
     @asynccontextmanager
     async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
         self.reached += 1
-        yield RowModel(cast(Model, self.model), "a test", "fake-1", self.slots)
+        yield RowModel(cast(Model, self.model), "a test", "fake-1", self.slots, weights=self.weights)

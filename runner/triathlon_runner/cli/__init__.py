@@ -5,6 +5,7 @@ from triathlon_runner.cli import (  # noqa: F401  # importing them registers the
     _doctor,
     _evolve,
     _grade,
+    _import,
     _list,
     _questions,
     _results,

@@ -65,8 +65,8 @@ def show_estimates(estimates: list[ModelEstimate], screen: Console) -> None:
     if any(suite.open and "at most" in suite.basis for model in estimates for suite in model.suites):
         say(
             screen,
-            "At most: where only first prompts are known, every reply is taken at its token limit and every loop"
-            " as passed; a small run first gives the amounts that are to be expected.",
+            "At most: where only first prompts are known, replies are taken at their token limit and loops"
+            " as passed to their end; a small run first gives the amounts to be expected.",
         )
 
 

@@ -1,68 +1,17 @@
 """Running plans: what is asked, what is written, what stays open."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
-from support.fake_suite import FakeModel, FakeReacher, FakeSuite, entry_of
+from support.fake_suite import FakeModel, FakeSuite
+from support.schedule import ROW, Bench
 from triathlon_runner.endpoints import EndpointError, ModelUnavailableError
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import Grader
-from triathlon_runner.records import Outcome, UnitRecord
-from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.schedule import PROFILES, Conditions, ConsoleProgress, Plan, Runner, Summary
-from triathlon_runner.schedule._plan import choose, work_for
-from triathlon_runner.store import ResultsFolder, read_records
+from triathlon_runner.records import Outcome
+from triathlon_runner.registry import ModelRow
+from triathlon_runner.store import ResultsFile, archived
 from triathlon_runner.suites import Task
-
-ROW = ModelRow.model_validate(
-    {"id": "m", "name": "M", "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
-)
-GRADER = cast(Grader, SimpleNamespace())
-
-
-class Bench:
-    """One results folder and everything around a run."""
-
-    def __init__(self, root: Path, suite: FakeSuite, model: FakeModel, row: ModelRow = ROW) -> None:
-        self.folder = ResultsFolder(root)
-        self.suite = suite
-        self.model = model
-        self.row = row
-        self.reacher = FakeReacher(model)
-        self.said: list[str] = []
-
-    async def run(self, limit: int | None = None, *, stop: bool = False) -> Summary:
-        built = choose(
-            entry_of(self.suite), self.suite, PROFILES["standard"].with_own(limit=limit, samples=None)
-        )
-        plan = Plan(work={self.row.id: work_for(Registry(models=(self.row,)), self.row, [built])})
-        progress = cast(ConsoleProgress, _Quiet(self.said))
-        runner = Runner(
-            self.folder, GRADER, cast(Any, self.reacher), progress, Conditions("standard", "lite", "x")
-        )
-        runner.stop.asked = stop
-        return await runner.run(plan)
-
-    def records(self) -> list[UnitRecord]:
-        return list(read_records(self.folder.lines("m", self.suite.id), UnitRecord))
-
-
-class _Quiet:
-    def __init__(self, said: list[str]) -> None:
-        self.said = said
-
-    def plan(self, *args: object, **kwargs: object) -> None: ...
-    def start(self, *args: object) -> None: ...
-    def attach(self, *args: object) -> None: ...
-    def finished(self, *args: object) -> None: ...
-    def failed(self, model: str, suite: str, reason: str) -> None:
-        self.said.append(reason)
-
-    def say(self, message: str) -> None:
-        self.said.append(message)
 
 
 async def test_each_unit_is_asked_once_and_written_in_order(tmp_path: Path) -> None:
@@ -176,3 +125,98 @@ async def test_a_rows_own_temperature_is_another_protocol(tmp_path: Path) -> Non
         protocols.append(bench.records()[0].protocol)
     assert protocols[0] != protocols[1]
     assert {record.outcome for record in bench.records()} == {Outcome.PASSED}
+
+
+async def test_told_to_ask_again(tmp_path: Path) -> None:
+    """With --ask-again the old lines are archived, whole, and the units are asked anew."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    await bench.run()
+    before = bench.folder.lines("m", "evolved/fake").read_bytes()
+    bench.suite.version, bench.ask_again = 2, True
+    summary = await bench.run()
+    assert (summary.finished, summary.open, summary.other_protocol) == (2, 0, {})
+    (old,) = archived(bench.folder)
+    assert (old.lines.read_bytes(), old.manifest.exists()) == (before, True)
+    assert {record.protocol for record in bench.records()} != {before}
+
+
+def with_api(**changes: object) -> ModelRow:
+    assert ROW.api is not None
+    return ROW.model_copy(update={"api": ROW.api.model_copy(update=changes)})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"model": "m2"}, {"revision": "2"}, {"reasoning_effort": "high"}, {"body": {"top_k": 1}}],
+    ids=str,
+)
+async def test_another_revision_is_kept_apart(tmp_path: Path, changes: dict[str, object]) -> None:
+    """When the row now asks another model, version or setting, old and new lines are never mixed."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    await bench.run(limit=1)
+    bench.row = with_api(**changes)
+    summary = await bench.run()
+    (why,) = summary.other_protocol.values()
+    assert next(iter(changes)) in why
+    assert len(bench.records()) == 1
+    bench.ask_again = True
+    assert (await bench.run()).open == 0
+    assert len(bench.records()) == 2
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"concurrency": 3}, {"timeout_seconds": 9.0}, {"base_url": "http://127.0.0.1:2/v1"}],
+    ids=str,
+)
+async def test_how_a_model_is_reached_changes_no_result(tmp_path: Path, changes: dict[str, object]) -> None:
+    """Speed limits, time-outs and the port of a server of one's own are no other model."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    await bench.run(limit=1)
+    bench.row = with_api(**changes)
+    summary = await bench.run()
+    assert (summary.finished, summary.other_protocol) == (1, {})
+
+
+async def test_other_weights_are_kept_apart(tmp_path: Path) -> None:
+    """A server that turns out to have loaded another commit adds no line to those of the old one."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    bench.reacher.weights = "hub x@1"
+    await bench.run(limit=1)
+    bench.reacher.weights = "hub x@2"
+    summary = await bench.run()
+    assert "'hub x@1'" in str(summary.other_protocol)
+    assert len(bench.records()) == 1
+    bench.ask_again = True
+    assert (await bench.run()).finished == 2
+
+
+async def test_the_manifest_is_there_before_the_first_line(tmp_path: Path) -> None:
+    """After a kill it is known what the lines are: the manifest is written before anything is asked."""
+    seen: list[str] = []
+
+    def reply(text: str) -> str:
+        manifest = bench.folder.read_manifest("m", "evolved/fake")
+        assert manifest is not None
+        seen.append(manifest.protocol)
+        return text
+
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
+    await bench.run()
+    assert seen == [bench.records()[0].protocol] * 2
+
+
+async def test_a_finished_file_is_recognised_by_its_manifest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the manifest says is done, with the file as it was left, is not read again; a changed file is."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    await bench.run()
+    read: list[Path] = []
+    monkeypatch.setattr(ResultsFile, "scan", lambda self: read.append(self.path))
+    await bench.run()
+    assert read == []
+    with bench.folder.lines("m", "evolved/fake").open("ab") as file:
+        file.write(b"torn")
+    await bench.run()
+    assert read == [bench.folder.lines("m", "evolved/fake")]

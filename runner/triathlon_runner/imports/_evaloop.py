@@ -1,0 +1,46 @@
+"""EVALOOOP's per-model JSON: keys are loops sustained, values list tasks with their cycles."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.imports._foreign import Foreign, ForeignLoop, as_object, text_of, whole
+
+
+def read_evaloop(path: Path) -> Iterator[Foreign]:
+    """Each cycle has `code_output` and `summary_output`: the next prompt, sentence and carried assertion.
+
+    Raises:
+        UserError: the file has another shape.
+    """
+    for count, tasks in as_object(whole(path), str(path)).items():
+        if not isinstance(tasks, list):
+            raise UserError(f"{path}: expected lists of tasks by loops, got {tasks!r:.80} at {count!r}")
+        for task in tasks:
+            yield _loop(task, f"{path}, key {count!r}")
+
+
+def _loop(task: Any, where: str) -> ForeignLoop:
+    if not isinstance(task, dict) or not isinstance(task.get("cycles"), list):
+        raise UserError(f"{where}: expected a task with its cycles, got {task!r:.80}")
+    task_id = text_of(task, "task_id", where)
+    assertions = _assertions(text_of(task, "initial_prompt", where))
+    cycles = task["cycles"]
+    return ForeignLoop(
+        task_id,
+        programs=tuple(text_of(cycle, "code_output", f"{where}, {task_id}") for cycle in cycles),
+        sentences=tuple(
+            _sentence(text_of(cycle, "summary_output", f"{where}, {task_id}"), assertions) for cycle in cycles
+        ),
+    )
+
+
+def _assertions(prompt: str) -> str:
+    return "\n".join(line for line in prompt.split("\n") if line.startswith("assert"))
+
+
+def _sentence(prompt: str, assertions: str) -> str:
+    """The prompt without the docstring quotes around it and the assertions that are carried along."""
+    inside = prompt.strip().removeprefix('"""').removesuffix('"""').strip("\n")
+    return inside.removesuffix(assertions).strip()

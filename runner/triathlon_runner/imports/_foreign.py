@@ -1,0 +1,103 @@
+"""What all readers give: one foreign unit, in our words."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triathlon_runner.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignProgram:
+    """A whole program, judged as it is."""
+
+    task_id: str
+    program: str
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignReply:
+    """A reply, out of which the program is taken as out of one of ours."""
+
+    task_id: str
+    text: str
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignLoop:
+    """One task's loops: programs and the sentences behind them."""
+
+    task_id: str
+    programs: tuple[str, ...]
+    sentences: tuple[str, ...]
+    """One for each program; that behind the last is not asked for where the loop ends there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignAnswers:
+    """The replies to all questions about one (program, input)."""
+
+    task_id: str
+    coverage: tuple[str, ...]
+    state: tuple[str, ...]
+    path: tuple[str, ...]
+    output: str
+
+
+Foreign = ForeignProgram | ForeignReply | ForeignLoop | ForeignAnswers
+
+
+def whole(path: Path) -> bytes:
+    """A file's bytes, unpacked where it is gzipped.
+
+    Raises:
+        UserError: it cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError) as error:
+        raise UserError(f"cannot read {str(path)!r}: {error}") from None
+
+
+def json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a JSONL file.
+
+    Raises:
+        UserError: a line that is no JSON object; names the line.
+    """
+    for number, line in enumerate(whole(path).splitlines(), start=1):
+        if line.strip():
+            yield as_object(line, f"{path}, line {number}")
+
+
+def as_object(text: bytes, where: str) -> dict[str, Any]:
+    """One JSON object.
+
+    Raises:
+        UserError: it is none.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{where}: expected JSON, {error}; got {text[:80]!r}") from None
+    if not isinstance(found, dict):
+        raise UserError(f"{where}: expected a JSON object, got {text[:80]!r}")
+    return found
+
+
+def text_of(row: dict[str, Any], key: str, where: str) -> str:
+    """A text field.
+
+    Raises:
+        UserError: it is missing or no text.
+    """
+    value = row.get(key)
+    if not isinstance(value, str):
+        raise UserError(f"{where}: expected the text {key!r}, got {value!r:.80}; is this the right format?")
+    return value

@@ -1,0 +1,48 @@
+"""The formats, by the name that the command takes."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from triathlon_runner.imports._evaloop import read_evaloop
+from triathlon_runner.imports._foreign import Foreign
+from triathlon_runner.imports._inspect import read_inspect
+from triathlon_runner.imports._reval import read_reval
+from triathlon_runner.imports._samples import read_evalplus, read_lm_eval
+from triathlon_runner.records import Discipline
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Another program's log."""
+
+    name: str
+    about: str
+    disciplines: frozenset[Discipline]
+    """Of the suites that it can be imported into."""
+    read: Callable[[Path], Iterator[Foreign]]
+
+
+_PROGRAMS = frozenset({Discipline.EVOLVED})
+
+FORMATS = {
+    one.name: one
+    for one in (
+        Format("evalplus", "EvalPlus samples: JSONL with task_id and solution", _PROGRAMS, read_evalplus),
+        Format("evoeval", "EvoEval samples: JSONL with task_id and solution", _PROGRAMS, read_evalplus),
+        Format(
+            "evaloop",
+            "EVALOOOP: a model's page as JSON, tasks by the loops they sustained",
+            frozenset({Discipline.LOOP}),
+            read_evaloop,
+        ),
+        Format(
+            "reval",
+            "REval: the folder model_generations with its logs of all four tasks",
+            frozenset({Discipline.RUNTIME}),
+            read_reval,
+        ),
+        Format("inspect", "inspect_ai: a log of humaneval (.eval or .json)", _PROGRAMS, read_inspect),
+        Format("lm-eval", "lm-evaluation-harness: samples_humaneval*.jsonl", _PROGRAMS, read_lm_eval),
+    )
+}

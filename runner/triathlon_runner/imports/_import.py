@@ -1,0 +1,134 @@
+"""A foreign log, judged by us, written apart from what was asked here."""
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from triathlon_runner import __version__
+from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.grading import Grader
+from triathlon_runner.imports._foreign import Foreign
+from triathlon_runner.imports._formats import Format
+from triathlon_runner.imports._judge import judged
+from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
+from triathlon_runner.schedule import Work
+from triathlon_runner.store import ResultsFolder, replace_file
+
+IMPORTED: Final = "imported"
+"""Folder inside the results folder; below it everything lies as in the results folder itself."""
+_AT_ONCE = 8
+"""Units judged beside each other; the sandbox has its own limit."""
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import came to."""
+
+    lines: Path
+    units: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Foreign units that became no record, and why."""
+
+
+async def import_log(
+    form: Format, path: Path, work: Work, results: ResultsFolder, grader: Grader
+) -> ImportReport:
+    """Reads, judges and writes to `imported/`, never to where asked results lie.
+
+    Raises:
+        UserError: the log cannot be read, the suite is of another discipline, or it was imported before.
+    """
+    folder = ResultsFolder(results.root / IMPORTED)
+    model, suite = work.row.id, work.suite_id
+    if work.built.entry.discipline not in form.disciplines:
+        wanted = " or ".join(sorted(form.disciplines))
+        raise UserError(f"{form.name} logs are imported into suites of {wanted}, got --suite {suite!r}")
+    lines = folder.lines(model, suite)
+    folder.check_writable()
+    with folder.locked(model):
+        if lines.exists():
+            raise UserError(f"{str(lines)!r} is an import already; move it away or use another --model")
+        units = list(form.read(path))
+        if not units:
+            raise UserError(f"expected {form.about} at {str(path)!r}, got nothing to import")
+        report = ImportReport(lines)
+        records = await _judge_all(units, work, grader, report)
+        folder.write_manifest(_manifest(form, path, work, records))
+        replace_file(lines, "".join(one.model_dump_json(by_alias=True) + "\n" for one in records))
+    return report
+
+
+async def _judge_all(
+    units: Sequence[Foreign], work: Work, grader: Grader, report: ImportReport
+) -> list[UnitRecord]:
+    """The records in the suite's order."""
+    samples: Counter[str] = Counter()
+    limit = asyncio.Semaphore(_AT_ONCE)
+
+    async def judge(foreign: Foreign, sample: int) -> UnitRecord | None:
+        async with limit:
+            try:
+                return await judged(foreign, sample, work, grader, work.protocol)
+            except KeyError:
+                report.left_out[foreign.task_id] = "the suite has no such task"
+            except InfrastructureError as error:
+                report.left_out[foreign.task_id] = str(error)
+        return None
+
+    waiting = []
+    for foreign in units:
+        waiting.append(judge(foreign, samples[foreign.task_id]))
+        samples[foreign.task_id] += 1
+    records = [one for one in await asyncio.gather(*waiting) if one is not None]
+    report.units = len(records)
+    report.outcomes = Counter(one.outcome.value for one in records)
+    place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
+    return sorted(records, key=lambda one: (place[one.task_id], one.sample))
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of a file, or of all files of a folder with their names."""
+    if path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    digest = hashlib.sha256()
+    for one in sorted(one for one in path.rglob("*") if one.is_file()):
+        digest.update(one.relative_to(path).as_posix().encode() + b"\0" + one.read_bytes())
+    return digest.hexdigest()
+
+
+def settings_of(form: Format, path: Path) -> dict[str, str]:
+    """What stands for the protocol of an import: its replies were asked for by somebody else."""
+    return {"imported": form.name, "sha256": _digest(path)}
+
+
+def _manifest(form: Format, path: Path, work: Work, records: Sequence[UnitRecord]) -> Manifest:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    data = work.built.suite.data
+    return Manifest(
+        suite=work.suite_id,
+        model=work.row.id,
+        served_model=work.row.id,
+        served_by=f"imported from a log of {form.name}",
+        protocol=work.protocol,
+        settings=dict(work.settings),
+        data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
+        runner_version=__version__,
+        sandbox_level="",
+        grader_integrity="not run",
+        profile=IMPORTED,
+        tasks_in_suite=len(work.built.tasks),
+        tasks_planned=len({record.task_id for record in records}),
+        open_units=0,
+        outcomes=dict(sorted(Counter(record.outcome.value for record in records).items())),
+        usage=Usage(),
+        cost_usd=None,
+        origin={"format": form.name, "file": path.name, "sha256": _digest(path)},
+        started=now,
+        ended=now,
+    )

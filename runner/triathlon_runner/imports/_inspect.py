@@ -1,0 +1,52 @@
+"""inspect_ai's logs: `.eval` is a zip of a header and one JSON file a sample, `.json` is all in one."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.imports._foreign import Foreign, ForeignReply, as_object, whole
+
+
+def read_inspect(path: Path) -> Iterator[Foreign]:
+    """Each sample's `id` is the task, its `output` the reply. Samples that ended in an error are left out.
+
+    Raises:
+        UserError: the file is no such log.
+    """
+    for sample in _samples(path):
+        if sample.get("error") is None:
+            yield ForeignReply(str(sample.get("id")), _reply(sample, path), _prompt(sample))
+
+
+def _samples(path: Path) -> Iterator[dict[str, Any]]:
+    if not zipfile.is_zipfile(path):
+        log = as_object(whole(path), str(path))
+        if not isinstance(log.get("samples"), list):
+            raise UserError(f"{path}: expected inspect_ai's log with its samples, got keys {sorted(log)[:8]}")
+        yield from log["samples"]
+        return
+    with zipfile.ZipFile(path) as archive:
+        names = sorted(name for name in archive.namelist() if name.startswith("samples/"))
+        if not names:
+            raise UserError(f"{path}: expected inspect_ai's samples/ inside, got {archive.namelist()[:8]}")
+        for name in names:
+            yield as_object(archive.read(name), f"{path}, {name}")
+
+
+def _reply(sample: dict[str, Any], path: Path) -> str:
+    """The first choice's text; a content of several parts joined, reasoning left out."""
+    try:
+        content = sample["output"]["choices"][0]["message"]["content"]
+    except (LookupError, TypeError):
+        raise UserError(
+            f"{path}: sample {sample.get('id')!r} has no output.choices[0].message.content"
+        ) from None
+    if isinstance(content, str):
+        return content
+    return "".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
+
+
+def _prompt(sample: dict[str, Any]) -> str:
+    return sample["input"] if isinstance(sample.get("input"), str) else ""

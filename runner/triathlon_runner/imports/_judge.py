@@ -1,0 +1,139 @@
+"""One foreign unit through our judgement."""
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.estimates import PaperModel
+from triathlon_runner.grading import Grader
+from triathlon_runner.imports._foreign import (
+    Foreign,
+    ForeignAnswers,
+    ForeignLoop,
+    ForeignProgram,
+    ForeignReply,
+)
+from triathlon_runner.records import (
+    AnswerRecord,
+    EvolvedRecord,
+    LoopRecord,
+    LoopStep,
+    Outcome,
+    Reply,
+    RuntimeRecord,
+    UnitRecord,
+)
+from triathlon_runner.schedule import Work
+from triathlon_runner.suites import Programs
+from triathlon_runner.verify import NotInEvidenceError, ReplayModel
+
+
+async def judged(foreign: Foreign, sample: int, work: Work, grader: Grader, protocol: str) -> UnitRecord:
+    """The record that the foreign replies lead to.
+
+    Raises:
+        NotInEvidenceError: our judgement goes on where theirs ended, and asks for what was not asked.
+        SandboxError: our machinery failed.
+        KeyError: the suite has no such task.
+    """
+    if isinstance(foreign, ForeignProgram):
+        return await _program(foreign, sample, work, grader, protocol)
+    if isinstance(foreign, ForeignAnswers):
+        stub: UnitRecord = await _answers(foreign, work, grader, protocol)
+    elif isinstance(foreign, ForeignLoop):
+        stub = _loop(foreign, work, protocol)
+    else:
+        stub = _reply(foreign, sample, work, protocol)
+    model = ReplayModel(stub, work.row.kind)
+    return await work.built.suite.run(foreign.task_id, sample, model, grader, protocol)
+
+
+async def _program(
+    foreign: ForeignProgram, sample: int, work: Work, grader: Grader, protocol: str
+) -> EvolvedRecord:
+    suite = work.built.suite
+    if not isinstance(suite, Programs):
+        raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
+    problem = {one.task_id: one for one in suite.functions()}[foreign.task_id]
+    empty = not foreign.program.strip()
+    verdict = None if empty else await grader.judge(foreign.program, problem, inputs=suite.inputs)
+    return EvolvedRecord(
+        suite=work.suite_id,
+        model=work.row.id,
+        task_id=foreign.task_id,
+        sample=sample,
+        protocol=protocol,
+        outcome=verdict.outcome if verdict else Outcome.NO_ANSWER,
+        prompt=foreign.prompt,
+        reply=Reply(text=foreign.program),
+        program=foreign.program,
+        verdict=verdict,
+        parents=problem.parents,
+    )
+
+
+def _reply(foreign: ForeignReply, sample: int, work: Work, protocol: str) -> EvolvedRecord:
+    return EvolvedRecord(
+        suite=work.suite_id,
+        model=work.row.id,
+        task_id=foreign.task_id,
+        sample=sample,
+        protocol=protocol,
+        outcome=Outcome.NO_ANSWER,
+        prompt=foreign.prompt,
+        reply=Reply(text=foreign.text),
+        program="",
+        verdict=None,
+    )
+
+
+def _loop(foreign: ForeignLoop, work: Work, protocol: str) -> LoopRecord:
+    steps = [
+        LoopStep(
+            loop=number,
+            prompt="",
+            reply=Reply(text=f"```python\n{program}\n```"),
+            program=program,
+            outcome=Outcome.PASSED,
+            verdict=None,
+            summary_reply=Reply(text=sentence),
+        )
+        for number, (program, sentence) in enumerate(
+            zip(foreign.programs, foreign.sentences, strict=True), start=1
+        )
+    ]
+    return LoopRecord(
+        suite=work.suite_id,
+        model=work.row.id,
+        task_id=foreign.task_id,
+        protocol=protocol,
+        outcome=Outcome.PASSED,
+        max_loops=len(steps),
+        sustained_loops=len(steps),
+        loops=tuple(steps),
+    )
+
+
+async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader, protocol: str) -> RuntimeRecord:
+    """Our questions about the unit, with their replies: theirs are in the order of the data set's."""
+    paper = PaperModel(work.row.id, work.row.kind)
+    asked = await work.built.suite.run(foreign.task_id, 0, paper, grader, protocol)
+    assert isinstance(asked, RuntimeRecord)
+    count = len(asked.statements)
+    if not len(foreign.coverage) == len(foreign.state) == len(foreign.path) == count:
+        raise NotInEvidenceError(
+            f"we ask about {count} statements, the log has {len(foreign.coverage)} coverage,"
+            f" {len(foreign.state)} state and {len(foreign.path)} path answers"
+        )
+    statements = tuple(
+        one.model_copy(
+            update={
+                "coverage": _said(one.coverage, foreign.coverage[n]),
+                "state": _said(one.state, foreign.state[n]),
+                "path": _said(one.path, foreign.path[n]),
+            }
+        )
+        for n, one in enumerate(asked.statements)
+    )
+    return asked.model_copy(update={"statements": statements, "output": _said(asked.output, foreign.output)})
+
+
+def _said(answer: AnswerRecord, text: str) -> AnswerRecord:
+    return answer.model_copy(update={"reply": Reply(text=text)})

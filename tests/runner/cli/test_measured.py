@@ -1,0 +1,155 @@
+"""Commands that look at results: dry run, verify, results list, archive and diff, on one small run."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.small_run import KEY, SmallRun, made
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
+    return made(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture
+def small(finished: SmallRun, tmp_path: Path) -> SmallRun:
+    """A copy that a test may spoil."""
+    shutil.copytree(finished.root, tmp_path / "copy")
+    return SmallRun(tmp_path / "copy")
+
+
+def tamper(path: Path, change: dict[str, object]) -> None:
+    """Changes fields of the first line."""
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    line = {**json.loads(first), **change}
+    path.write_text("\n".join([json.dumps(line), *rest]) + "\n", encoding="utf-8")
+
+
+def test_run_says_what_it_did(finished: SmallRun) -> None:
+    """The summary has each model's replies, cost and limit, and the log every unit."""
+    said = (finished.root / "first.txt").read_text()
+    assert "6 units finished, 0 open" in said
+    assert "USD spent in this run" in said
+    events = [json.loads(line) for line in (finished.root / "run.log").read_text().splitlines()]
+    assert sum(event["event"] == "unit" for event in events) == 6
+    assert (events[-1]["event"], events[-1]["exit_code"]) == ("end", 0)
+
+
+def test_the_key_is_nowhere(finished: SmallRun) -> None:
+    """No file of a run, its cache, log and screen included, holds the key that was sent."""
+    files = [path for path in finished.root.rglob("*") if path.is_file()]
+    assert len(files) > 8
+    assert [path for path in files if KEY.encode() in path.read_bytes()] == []
+
+
+def test_dry_run_of_a_finished_run(finished: SmallRun) -> None:
+    """What is done costs nothing more, and nobody is asked: the server is gone."""
+    result = finished.run("--dry-run")
+    assert result.exit_code == 0, result.output
+    assert result.output.count("done") == 3
+
+
+def test_dry_run_estimates_the_rest(finished: SmallRun) -> None:
+    """A larger run is estimated from the observed lengths, in requests, tokens, dollars and width."""
+    result = finished.call("run", "--suites", "loop/core", "--limit", "12", "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "2 units of this model" in result.output
+    assert "USD" in result.output and "±" in result.output
+
+
+def test_a_finished_run_asks_nobody(finished: SmallRun) -> None:
+    """Run again without any server, it ends with 0 and leaves every byte."""
+    before = {path: path.read_bytes() for path in finished.results.rglob("*") if path.is_file()}
+    assert finished.run().exit_code == 0
+    assert {path: path.read_bytes() for path in finished.results.rglob("*") if path.is_file()} == before
+
+
+def test_budget_needs_prices(small: SmallRun) -> None:
+    """--budget with a model that has no price is refused before anything is asked."""
+    rows = (small.root / "models.yaml").read_text().replace("price: {input: 1, output: 2}", "")
+    (small.root / "models.yaml").write_text(rows)
+    result = small.run("--budget", "5")
+    assert "--budget needs the price of 'm'" in str(result.exception)
+
+
+def test_verify(finished: SmallRun) -> None:
+    """Everything that a run wrote follows from its evidence: all disciplines, every unit, every score."""
+    result = finished.call("verify")
+    assert result.exit_code == 0, result.output
+    assert "6 units in 3 files" in result.output
+
+
+@pytest.mark.parametrize(
+    ("suite", "change", "says"),
+    [
+        ("evolved/core-seeds", {"outcome": "timed_out"}, "outcome: stored 'timed_out'"),
+        ("evolved/core-seeds", {"program": "def f(): pass"}, "program: stored"),
+        ("loop/core", {"sustained_loops": 7}, "sustained_loops: stored 7"),
+        ("runtime/core", {"outcome": "passed"}, "outcome: stored 'passed'"),
+        ("evolved/core-seeds", {"task_id": "nobody/0"}, "the suite has no such task"),
+        ("evolved/core-seeds", {"protocol": "0" * 16}, "another protocol"),
+    ],
+    ids=str,
+)
+def test_verify_finds_a_tampered_line(
+    small: SmallRun, suite: str, change: dict[str, object], says: str
+) -> None:
+    """A line that was changed by hand is found, named, and ends with exit code 1."""
+    tamper(small.results / "runs" / "m" / f"{suite}.jsonl", change)
+    result = small.call("verify", "--suites", suite)
+    assert result.exit_code == 1, result.output
+    assert says in result.output
+
+
+def test_verify_finds_a_tampered_manifest(small: SmallRun) -> None:
+    """Counts that do not fit the lines are found."""
+    path = small.results / "runs" / "m" / "evolved" / "core-seeds.manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["outcomes"] = {"passed": 2, "failed": 9}
+    path.write_text(json.dumps(manifest))
+    result = small.call("verify", "--suites", "evolved/core-seeds")
+    assert result.exit_code == 1
+    assert "manifest outcomes" in result.output
+
+
+def test_list(finished: SmallRun) -> None:
+    """Every file is listed with its state."""
+    result = finished.call("results", "list", "--json")
+    rows = json.loads(result.output)
+    assert {(row["suite"], row["units"], row["open"], row["state"]) for row in rows} == {
+        (suite, 2, 0, "current") for suite in ("loop/core", "runtime/core", "evolved/core-seeds")
+    }
+
+
+def test_archive_outdated(small: SmallRun) -> None:
+    """Results of another revision are listed as such, archived when told, and still listed."""
+    rows = small.root / "models.yaml"
+    rows.write_text(rows.read_text().replace("model: scripted", "model: scripted, revision: v2"))
+    listed = json.loads(small.call("results", "list", "--json").output)
+    assert all(row["state"].startswith("made with another model: revision") for row in listed)
+    result = small.call("results", "archive", "--outdated", "--suites", "loop/core")
+    assert result.exit_code == 0, result.output
+    assert not (small.results / "runs" / "m" / "loop" / "core.jsonl").exists()
+    states = [
+        row["state"] for row in json.loads(small.call("results", "list", "--no-check", "--json").output)
+    ]
+    assert len(states) == 3 and sum(state.startswith("archived") for state in states) == 1
+
+
+def test_archive_wants_to_know_what(small: SmallRun) -> None:
+    """Without any choice nothing is moved."""
+    result = small.call("results", "archive")
+    assert "--models, --suites or --outdated" in str(result.exception)
+
+
+def test_diff(small: SmallRun, finished: SmallRun) -> None:
+    """Two folders are compared unit by unit; exit code 1 where they differ."""
+    same = small.call("results", "diff", str(finished.results), "results")
+    assert (same.exit_code, "0 differences" in same.output) == (0, True)
+    tamper(small.results / "runs" / "m" / "loop" / "core.jsonl", {"outcome": "refused"})
+    differs = small.call("results", "diff", str(finished.results), "results")
+    assert differs.exit_code == 1
+    assert "→ refused" in differs.output

@@ -1,0 +1,235 @@
+"""Other people's logs become our records: their replies, our judgement, filed apart with their origin."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from support.model_server import model_server_process
+from support.replay_loop import recording
+from support.small_run import SmallRun
+from triathlon_runner.datasets import Problem, core
+from triathlon_runner.records import EvolvedRecord, LoopRecord, Manifest, Outcome, RuntimeRecord
+from triathlon_runner.store import read_records
+
+PROBLEMS = core.problems("seeds")[:3]
+WRONG = "def nothing():\n    return None\n"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
+    """A folder whose cache of answer keys all tests share."""
+    return SmallRun(tmp_path_factory.mktemp("imports"))
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def bring(place: SmallRun, form: str, log: Path, suite: str, model: str) -> Result:
+    return place.call("import", form, str(log), "--suite", suite, "--model", model)
+
+
+def folder(place: SmallRun, model: str) -> Path:
+    return place.results / "imported" / "runs" / model
+
+
+def outcomes(place: SmallRun, model: str) -> list[Outcome]:
+    lines = folder(place, model) / "evolved" / "core-seeds.jsonl"
+    return [record.outcome for record in read_records(lines, EvolvedRecord)]
+
+
+def answers(problems: tuple[Problem, ...] | list[Problem]) -> list[str]:
+    """Two right programs and a wrong one."""
+    return [problems[0].reference, problems[1].reference, WRONG]
+
+
+def test_samples(place: SmallRun, tmp_path: Path) -> None:
+    """EvalPlus samples are judged as they are, in the suite's order, and marked with their origin."""
+    rows = [
+        {"task_id": one.task_id, "solution": text}
+        for one, text in zip(PROBLEMS, answers(PROBLEMS), strict=True)
+    ]
+    result = bring(
+        place, "evalplus", write_lines(tmp_path / "s.jsonl", rows[::-1]), "evolved/core-seeds", "ep"
+    )
+    assert result.exit_code == 0, result.output
+    assert outcomes(place, "ep")[:2] == [Outcome.PASSED, Outcome.PASSED]
+    assert outcomes(place, "ep")[2] is not Outcome.PASSED
+    manifest = Manifest.model_validate_json(
+        (folder(place, "ep") / "evolved" / "core-seeds.manifest.json").read_bytes()
+    )
+    assert manifest.origin is not None
+    assert (manifest.origin["format"], manifest.origin["file"]) == ("evalplus", "s.jsonl")
+    assert not (place.results / "runs" / "ep").exists()
+
+
+def test_imported_lines_are_no_answers_of_ours(place: SmallRun, tmp_path: Path) -> None:
+    """An import has a protocol of its own, and a second one of the same model is refused."""
+    rows = [{"task_id": PROBLEMS[0].task_id, "solution": PROBLEMS[0].reference}]
+    log = write_lines(tmp_path / "s.jsonl", rows)
+    assert bring(place, "evoeval", log, "evolved/core-seeds", "twice").exit_code == 0
+    result = bring(place, "evoeval", log, "evolved/core-seeds", "twice")
+    assert "is an import already" in str(result.exception)
+
+
+def test_what_is_not_ours_is_left_out(place: SmallRun, tmp_path: Path) -> None:
+    """A task that the suite does not have is named, with exit code 1."""
+    rows = [{"task_id": "HumanEval/0", "solution": "x = 1"}]
+    result = bring(place, "evalplus", write_lines(tmp_path / "s.jsonl", rows), "evolved/core-seeds", "other")
+    assert result.exit_code == 1
+    assert "left out HumanEval/0: the suite has no such task" in result.output
+
+
+@pytest.mark.parametrize(
+    ("form", "row", "says"),
+    [
+        ("evalplus", {"task_id": "a", "completion": "x"}, "triathlon grade"),
+        ("evalplus", {"solution": "x"}, "'task_id'"),
+        ("lm-eval", {"doc": {}, "filtered_resps": []}, "doc.task_id"),
+        ("lm-eval", {"doc": {"task_id": "a"}, "filtered_resps": 3}, "filtered_resps"),
+        ("evaloop", {"0": {"task_id": "a"}}, "lists of tasks"),
+        ("inspect", {"status": "success"}, "samples"),
+        ("evalplus", {}, "'task_id'"),
+    ],
+    ids=str,
+)
+def test_other_shapes_are_refused(
+    place: SmallRun, tmp_path: Path, form: str, row: dict[str, Any], says: str
+) -> None:
+    """A log of another shape is a user's error that says what was expected."""
+    suite = "loop/core" if form == "evaloop" else "evolved/core-seeds"
+    result = bring(place, form, write_lines(tmp_path / "log.jsonl", [row]), suite, "bad")
+    assert says in str(result.exception)
+    assert not (folder(place, "bad") / f"{suite}.jsonl").exists()
+
+
+def test_the_discipline_must_fit(place: SmallRun, tmp_path: Path) -> None:
+    """Samples of programs are no loops."""
+    log = write_lines(tmp_path / "s.jsonl", [{"task_id": "a", "solution": "x"}])
+    assert "suites of evolved" in str(bring(place, "evalplus", log, "loop/core", "m").exception)
+
+
+def test_lm_eval(place: SmallRun, tmp_path: Path) -> None:
+    """lm-evaluation-harness' samples hold the tested programs in filtered_resps, nested or not."""
+    texts = answers(PROBLEMS)
+    rows = [
+        {"doc": {"task_id": one.task_id, "prompt": one.prompt}, "resps": [["…"]], "filtered_resps": [[text]]}
+        for one, text in zip(PROBLEMS, texts, strict=True)
+    ]
+    rows[1]["filtered_resps"] = [texts[1]]
+    log = write_lines(tmp_path / "samples_humaneval.jsonl", rows)
+    assert bring(place, "lm-eval", log, "evolved/core-seeds", "lm").exit_code == 0
+    assert [one is Outcome.PASSED for one in outcomes(place, "lm")] == [True, True, False]
+
+
+def inspect_samples() -> list[dict[str, Any]]:
+    said: list[Any] = [f"Sure!\n```python\n{text}\n```\nDone." for text in answers(PROBLEMS)]
+    said[1] = [{"type": "reasoning", "reasoning": "def x"}, {"type": "text", "text": said[1]}]
+    return [
+        {"id": one.task_id, "input": one.prompt, "output": {"choices": [{"message": {"content": text}}]}}
+        for one, text in zip(PROBLEMS, said, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["eval", "json"])
+def test_inspect(place: SmallRun, tmp_path: Path, packed: bool) -> None:
+    """inspect_ai's replies go through our extraction; its zip and its JSON hold the same."""
+    log = tmp_path / ("log.eval" if packed else "log.json")
+    samples = [*inspect_samples(), {"id": "failed", "error": {"message": "x"}, "output": None}]
+    if packed:
+        with zipfile.ZipFile(log, "w") as archive:
+            archive.writestr("header.json", "{}")
+            for number, sample in enumerate(samples):
+                archive.writestr(f"samples/{number}_epoch_1.json", json.dumps(sample))
+    else:
+        log.write_text(json.dumps({"version": 2, "samples": samples}))
+    assert bring(place, "inspect", log, "evolved/core-seeds", f"in-{log.suffix[1:]}").exit_code == 0
+    found = outcomes(place, f"in-{log.suffix[1:]}")
+    assert [one is Outcome.PASSED for one in found] == [True, True, False]
+
+
+def cycle(program: str, sentence: str) -> dict[str, str]:
+    return {"code_output": program, "summary_output": f'"""\n{sentence}\nassert f(1) == 1\n"""\n'}
+
+
+def test_evaloop(place: SmallRun, tmp_path: Path) -> None:
+    """EVALOOOP's pages become loops: each program is judged, each sentence is the next prompt."""
+    one = PROBLEMS[0]
+    cycles = [cycle(one.reference, "Write it."), cycle(one.reference, "Again."), cycle(WRONG, "And again.")]
+    task = {"task_id": one.task_id, "initial_prompt": '"""\nX\nassert f(1) == 1\n"""', "cycles": cycles}
+    log = tmp_path / "page.json"
+    log.write_text(json.dumps({"2": [{**task, "successful_cycles": 2}], "10": []}))
+    result = bring(place, "evaloop", log, "loop/core", "page")
+    assert result.exit_code == 0, result.output
+    (record,) = read_records(folder(place, "page") / "loop" / "core.jsonl", LoopRecord)
+    assert (record.sustained_loops, len(record.loops)) == (2, 3)
+    assert [step.summary for step in record.loops] == ["Write it.", "Again.", None]
+    assert "Write it." in record.loops[1].prompt
+
+
+def test_a_loop_that_we_judge_longer_is_left_out(place: SmallRun, tmp_path: Path) -> None:
+    """What a program that passes here and failed there leads to was never asked: nothing is made up."""
+    one = PROBLEMS[1]
+    task = {"task_id": one.task_id, "initial_prompt": "X", "cycles": [cycle(one.reference, "Write it.")]}
+    log = tmp_path / "page.json"
+    log.write_text(json.dumps({"0": [task]}))
+    result = bring(place, "evaloop", log, "loop/core", "longer")
+    assert result.exit_code == 1
+    assert f"left out {one.task_id}" in result.output
+
+
+@pytest.mark.slow
+def test_reval(place: SmallRun, tmp_path: Path) -> None:
+    """REval's four logs are joined to units; our questions about them get their answers and our judgement."""
+    for task in ("coverage", "state", "path", "output"):
+        (tmp_path / f"{task}@x_direct_0.8").mkdir()
+    unit, count = first_unit(place)
+    program, _, index = unit.rpartition("#")
+    said = {"coverage": "YES[/ANSWER]", "state": "Nil", "path": "-1", "output": "assert True"}
+    for task, text in said.items():
+        results = [{"generated": text}] * (1 if task == "output" else count)
+        rows = [
+            {"task_id": program, "generation": [{"input_idx": int(index), "results": results}]},
+            {"acc": 0.5},
+        ]
+        write_lines(tmp_path / f"{task}@x_direct_0.8" / "24-01-01-00-00.jsonl", rows)
+    result = bring(place, "reval", tmp_path, "runtime/core", "rv")
+    assert result.exit_code == 0, result.output
+    (record,) = read_records(folder(place, "rv") / "runtime" / "core.jsonl", RuntimeRecord)
+    assert record.task_id == unit
+    assert [one.coverage.answer for one in record.statements] == ["YES"] * count
+    assert record.output.reply.text == "assert True"
+    assert not record.output.correct
+
+
+def first_unit(place: SmallRun) -> tuple[str, int]:
+    """The first unit of runtime/core and how many statements it has, by a run against a silent model."""
+    with model_server_process("support.server_scripts:echo") as url:
+        rows = f"models: [{{id: s, name: S, api: {{base_url: '{url}', model: scripted}}}}]"
+        (place.root / "models.yaml").write_text(rows)
+        assert place.call("run", "--suites", "runtime/core", "--limit", "1").exit_code == 0
+    (record,) = read_records(place.results / "runs" / "s" / "runtime" / "core.jsonl", RuntimeRecord)
+    return record.task_id, len(record.statements)
+
+
+@pytest.mark.slow
+@pytest.mark.official
+def test_recorded_loops(place: SmallRun, tmp_path: Path) -> None:
+    """Of a real model's stored run, a dozen tasks from every count of loops are imported with that count."""
+    tasks = recording("loop-gpt-3.5-turbo")
+    chosen: dict[int, list[dict[str, Any]]] = {}
+    for task in tasks:
+        if len(chosen.setdefault(task["successful_cycles"], [])) < 2:
+            chosen[task["successful_cycles"]].append(task)
+    log = tmp_path / "page.json"
+    log.write_text(json.dumps({str(loops): found for loops, found in chosen.items()}))
+    result = bring(place, "evaloop", log, "loop/mbpp-plus", "recorded")
+    assert result.exit_code == 0, result.output
+    records = read_records(folder(place, "recorded") / "loop" / "mbpp-plus.jsonl", LoopRecord)
+    expected = {task["task_id"]: task["successful_cycles"] for found in chosen.values() for task in found}
+    assert {record.task_id: record.sustained_loops for record in records} == expected

@@ -1,0 +1,98 @@
+"""The log for machines and the panel for people tell the same run."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from triathlon_runner.endpoints import EndpointStats
+from triathlon_runner.errors import UserError
+from triathlon_runner.records import Outcome, UnitRecord, Usage
+from triathlon_runner.registry import Price
+from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog, Progress, Several
+
+RECORD = UnitRecord(
+    suite="evolved/x",
+    model="m",
+    task_id="t/1",
+    protocol="p",
+    outcome=Outcome.TRUNCATED,
+    usage=Usage(requests=1, output_tokens=9),
+)
+
+
+def tell(progress: Progress) -> None:
+    stats = EndpointStats(in_flight=3, limit=16, answered=9, retries=2, truncated=1, last_error="429, slow")
+    stats.input_tokens = 1_000_000
+    progress.plan("m", "evolved/x", planned=4, done=1)
+    progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
+    progress.start("m", "evolved/x")
+    progress.finished(RECORD)
+    progress.failed("m", "evolved/x", "no answer")
+    progress.say("something")
+
+
+def test_log(tmp_path: Path) -> None:
+    """Every event is a JSON line with its time; the end sums up each model."""
+    with JsonLog(tmp_path / "logs" / "run.jsonl") as log:
+        tell(log)
+        log.end(finished=1, open=2)
+    lines = [json.loads(line) for line in (tmp_path / "logs" / "run.jsonl").read_text().splitlines()]
+    assert [line["event"] for line in lines] == [
+        "plan", "model", "start", "unit", "open", "message", "model_end", "end"
+    ]  # fmt: skip
+    assert all(line["time"].endswith("+00:00") for line in lines)
+    assert (lines[3]["task_id"], lines[3]["outcome"], lines[4]["reason"]) == ("t/1", "truncated", "no answer")
+    assert (lines[6]["usd"], lines[6]["retries"], lines[6]["last_error"]) == (2.5, 2, "429, slow")
+    assert (lines[7]["finished"], lines[7]["open"]) == (1, 2)
+
+
+def test_log_goes_on(tmp_path: Path) -> None:
+    """A second run appends to the log of the first."""
+    for _ in range(2):
+        with JsonLog(tmp_path / "run.jsonl") as log:
+            log.say("x")
+    assert len((tmp_path / "run.jsonl").read_text().splitlines()) == 2
+
+
+def test_log_that_cannot_be_written(tmp_path: Path) -> None:
+    """A log file that cannot be is a user's error, before anything is asked."""
+    with pytest.raises(UserError, match="--log-json"):
+        JsonLog(tmp_path)
+
+
+def test_panel() -> None:
+    """The panel shows models × suites, and of each model limit, retries, cut replies, cost and last error."""
+    screen = Console(file=io.StringIO(), width=200, height=30)
+    progress = ConsoleProgress(screen)
+    tell(progress)
+    with screen.capture() as capture:
+        screen.print(progress.panel())
+    suites, endpoints = capture.get().split("in flight")
+    assert all(word in suites for word in ("evolved/x", "2/4", "open", "failed"))
+    assert all(word in endpoints for word in ("16", "429, slow", "2.5000", "cut"))
+
+
+def test_panel_of_many() -> None:
+    """However many suites are planned, the panel fits the screen and says how many it leaves out."""
+    screen = Console(file=io.StringIO(), width=200, height=20)
+    progress = ConsoleProgress(screen)
+    for number in range(300):
+        progress.plan(f"m{number}", "evolved/x", planned=4, done=4 if number < 100 else 0)
+    with screen.capture() as capture:
+        screen.print(progress.panel())
+    assert len(capture.get().splitlines()) <= 20
+    assert "more, 100 of them done" in capture.get()
+
+
+def test_several_hear_the_same(tmp_path: Path) -> None:
+    """Panel and log are told everything, in the same order."""
+    screen = Console(file=io.StringIO(), width=200)
+    with JsonLog(tmp_path / "a") as first, JsonLog(tmp_path / "b") as second:
+        tell(Several([first, ConsoleProgress(screen), second]))
+    events = [
+        [json.loads(line)["event"] for line in (tmp_path / name).read_text().splitlines()] for name in "ab"
+    ]
+    assert events[0] == events[1] != []

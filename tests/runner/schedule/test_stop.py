@@ -1,0 +1,89 @@
+"""Budget and deadline: nothing new is started once they are reached, and everything can go on later."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from support.fake_suite import FakeModel, FakeSuite
+from support.schedule import Bench
+from triathlon_runner.endpoints import EndpointStats
+from triathlon_runner.errors import UserError
+from triathlon_runner.registry import Price
+from triathlon_runner.schedule import Account, Bounds, deadline
+from triathlon_runner.suites import Task
+
+NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("8h", NOW + timedelta(hours=8)),
+        ("90m", NOW + timedelta(minutes=90)),
+        ("2d12h", NOW + timedelta(days=2, hours=12)),
+        ("1.5h", NOW + timedelta(minutes=90)),
+        ("21:30", NOW.replace(hour=21, minute=30)),
+        ("07:00", NOW.replace(hour=7) + timedelta(days=1)),
+        ("2026-03-02T01:00", NOW.replace(day=2, hour=1)),
+        ("2026-03-02T01:00+02:00", NOW.replace(day=1, hour=23)),
+    ],
+)
+def test_deadlines(text: str, moment: datetime) -> None:
+    """Spans, the next time of day, and moments; without a zone they are local."""
+    assert deadline(text, NOW) == moment
+
+
+@pytest.mark.parametrize("text", ["", "soon", "8", "25:00", "2020-01-01T00:00"])
+def test_no_deadline(text: str) -> None:
+    """Anything else, and what has passed, is refused with what was given."""
+    with pytest.raises(UserError, match="--deadline") as caught:
+        deadline(text, NOW)
+    assert repr(text) in str(caught.value)
+
+
+def account(answered: int, in_flight: int = 0) -> Account:
+    stats = EndpointStats(in_flight=in_flight, answered=answered, input_tokens=1000 * answered)
+    return Account("m", stats, Price(input=1.0, output=2.0))
+
+
+def test_budget_counts_what_is_in_flight() -> None:
+    """Money is kept back for the requests in flight, at the mean of those before."""
+    bounds = Bounds(budget_usd=0.010, accounts=[account(answered=6)])
+    assert bounds.spent == pytest.approx(0.006)
+    assert bounds.reached() == ""
+    bounds.accounts = [account(answered=6, in_flight=4)]
+    assert "budget of 0.01 USD" in bounds.reached()
+
+
+def test_budget_counts_all_models() -> None:
+    """The judge's money is money, too."""
+    assert Bounds(budget_usd=0.01, accounts=[account(5), account(5)]).reached()
+
+
+async def test_deadline_stops_new_work(tmp_path: Path) -> None:
+    """Past the deadline nothing is asked, exit code 1, and the next run asks what is open."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    bench.bounds = Bounds(deadline=datetime.now(UTC) - timedelta(seconds=1))
+    summary = await bench.run()
+    assert (summary.finished, summary.open, summary.exit_code, bench.model.asked) == (0, 2, 1, [])
+    assert "deadline" in summary.stopped
+    bench.bounds = Bounds()
+    assert (await bench.run()).exit_code == 0
+
+
+async def test_budget_stops_new_work(tmp_path: Path) -> None:
+    """Once the money is spent, what is in flight is finished and nothing else begun."""
+    suite = FakeSuite(tasks=[Task(str(number)) for number in range(20)])
+    stats = EndpointStats()
+
+    def reply(text: str) -> str:
+        stats.count_answer(1000, 0)
+        return text
+
+    bench = Bench(tmp_path, suite, FakeModel("m", reply))
+    bench.bounds = Bounds(budget_usd=0.005, accounts=[Account("m", stats, Price(input=1.0, output=0.0))])
+    summary = await bench.run()
+    assert 5 <= summary.finished <= 5 + 4  # two slots, two units a slot
+    assert summary.open == 20 - summary.finished
+    assert "budget" in summary.stopped

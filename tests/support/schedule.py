@@ -1,0 +1,71 @@
+"""One results folder and everything around a run of the schedule."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from support.fake_suite import FakeModel, FakeReacher, FakeSuite, entry_of
+from triathlon_runner.grading import Grader
+from triathlon_runner.records import UnitRecord
+from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.schedule import PROFILES, Bounds, Conditions, ConsoleProgress, Plan, Runner, Summary
+from triathlon_runner.schedule._plan import choose, work_for
+from triathlon_runner.store import ResultsFolder, read_records
+
+ROW = ModelRow.model_validate(
+    {"id": "m", "name": "M", "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
+)
+GRADER = cast(Grader, SimpleNamespace())
+
+
+class Bench:
+    """One results folder and everything around a run."""
+
+    def __init__(self, root: Path, suite: FakeSuite, model: FakeModel, row: ModelRow = ROW) -> None:
+        self.folder = ResultsFolder(root)
+        self.suite = suite
+        self.model = model
+        self.row = row
+        self.reacher = FakeReacher(model)
+        self.said: list[str] = []
+        self.bounds = Bounds()
+        self.ask_again = False
+
+    def plan(self, limit: int | None = None) -> Plan:
+        built = choose(
+            entry_of(self.suite), self.suite, PROFILES["standard"].with_own(limit=limit, samples=None)
+        )
+        return Plan(work={self.row.id: work_for(Registry(models=(self.row,)), self.row, [built])})
+
+    async def run(self, limit: int | None = None, *, stop: bool = False) -> Summary:
+        plan = self.plan(limit)
+        progress = cast(ConsoleProgress, _Quiet(self.said))
+        runner = Runner(
+            self.folder,
+            GRADER,
+            cast(Any, self.reacher),
+            progress,
+            Conditions("standard", "lite", "x"),
+            self.bounds,
+            ask_again=self.ask_again,
+        )
+        runner.stop.asked = stop
+        return await runner.run(plan)
+
+    def records(self) -> list[UnitRecord]:
+        return list(read_records(self.folder.lines("m", self.suite.id), UnitRecord))
+
+
+class _Quiet:
+    def __init__(self, said: list[str]) -> None:
+        self.said = said
+
+    def plan(self, *args: object, **kwargs: object) -> None: ...
+    def start(self, *args: object) -> None: ...
+    def attach(self, *args: object) -> None: ...
+    def finished(self, *args: object) -> None: ...
+    def failed(self, model: str, suite: str, reason: str) -> None:
+        self.said.append(reason)
+
+    def say(self, message: str) -> None:
+        self.said.append(message)
