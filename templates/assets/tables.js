@@ -7,7 +7,7 @@
   ];
   /* What a row offers under a filter: several words, a month of a day, or the value itself. */
   const offers = (name, value) => name === "has" ? value.split(" ").filter(Boolean) : [name === "run" ? value.slice(0, 7) : value];
-  const SIZES = [["under 1 B", 0, 1], ["1 to 10 B", 1, 10], ["10 to 50 B", 10, 50], ["over 50 B", 50, Infinity]];
+  const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
   const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
 
   const make = (tag, attributes = {}, ...children) => {
