@@ -10,6 +10,7 @@ from typing import Any, Final
 from triathlon_site.load import Notice
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Page
+from triathlon_site.pages._sections import Section, Value
 from triathlon_site.published import Published
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, Overall, Score
@@ -50,6 +51,28 @@ def published_files(published: Published) -> Iterator[Page]:
     """The published tables as they were read."""
     for name, rows in published.tables.items():
         yield _csv(f"data/published-{name}.csv", rows)
+
+
+def section_path(board: Board, section: Section) -> str:
+    return f"data/{board.plan.id}-{section.anchor}.csv"
+
+
+def section_files(board: Board, sections: Sequence[Section]) -> Iterator[Page]:
+    """The smaller tables as they are shown; what stands in small print has a column of its own."""
+    for section in sections:
+        if section.rows:
+            yield _csv(section_path(board, section), [_section_row(section, row) for row in section.rows])
+
+
+def _section_row(section: Section, row: Sequence[Value]) -> Row:
+    small = [any(other[place].small for other in section.rows) for place in range(len(section.head))]
+    fields: Row = {}
+    for place, (head, value) in enumerate(zip(section.head, row, strict=True)):
+        name = head or "row"
+        fields[name] = value.text
+        if small[place]:
+            fields[f"{name}, detail"] = value.small
+    return fields
 
 
 def _board_rows(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Row]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from triathlon_runner.records import Discipline
+from triathlon_site.pages._data import section_files, section_path
 from triathlon_site.pages._evolved_sections import evolved_sections
 from triathlon_site.pages._figures import board_figures
 from triathlon_site.pages._findings import finding
@@ -31,6 +32,7 @@ def draft(board: Board, boards: Sequence[Board], models: Mapping[str, ModelInfo]
         )
         for model in board.models
     ]
+    sections = list(_sections(board, models))
     context = {
         "board": board,
         "discipline": board.plan.discipline.value,
@@ -39,11 +41,14 @@ def draft(board: Board, boards: Sequence[Board], models: Mapping[str, ModelInfo]
         "rows": rows,
         "finding": finding(board, models),
         "figures": board_figures(board, board.models[: ROWS if dotted(board) else SHOWN], models),
-        "sections": list(_sections(board, models)),
+        "sections": sections,
+        "section_paths": {
+            section.anchor: section_path(board, section) for section in sections if section.rows
+        },
         "outcomes": [(models[model], counts) for model, counts in outcome_table(board)],
         "outcome_names": sorted({name for _, counts in outcome_table(board) for name in counts}),
     }
-    return Draft(board_page(board), "discipline", context)
+    return Draft(board_page(board), "discipline", context, tuple(section_files(board, sections)))
 
 
 def _sections(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Section]:

@@ -19,6 +19,8 @@ class Draft:
     path: str
     template: str
     context: dict[str, Any] = field(default_factory=dict)
+    files: tuple["Page", ...] = ()
+    """Data files that belong to it."""
 
 
 @dataclass(frozen=True, slots=True)

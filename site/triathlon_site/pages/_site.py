@@ -55,6 +55,7 @@ def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
             **draft.context,
         }
         yield Page(draft.path, environment.render(draft.template, **context))
+        yield from draft.files
     yield from _data.files(site.boards, site.overalls, site.models, site.notices)
     yield from _compare.files(site.boards, site.models)
     if site.published:

@@ -146,6 +146,16 @@ def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:
     )
 
 
+def test_every_section_can_be_downloaded(site: Gathered) -> None:
+    """Its CSV has a line a row, and what stood in small print; the page links it."""
+    pages = {page.path: page.content for page in render_site(site, installed_environment())}
+    name = "data/loop-core-attacks-on-the-first-prompt.csv"
+    head, *rows = pages[name].splitlines()
+    assert head == 'Model,upper,"upper, detail",tasks'
+    assert [row.partition(",")[0] for row in rows] == list(board(site, "loop-core").models)
+    assert f'href="{name}"' in pages["loop.html"]
+
+
 def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     """Each task lists all models, by how they ended, each with its evidence."""
     pages = {page.path: page.content for page in render_site(site, installed_environment())}
