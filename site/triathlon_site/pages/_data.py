@@ -67,8 +67,7 @@ def section_files(board: Board, sections: Sequence[Section]) -> Iterator[Page]:
 def _section_row(section: Section, row: Sequence[Value]) -> Row:
     small = [any(other[place].small for other in section.rows) for place in range(len(section.head))]
     fields: Row = {}
-    for place, (head, value) in enumerate(zip(section.head, row, strict=True)):
-        name = head or "row"
+    for place, (name, value) in enumerate(zip(section.head, row, strict=True)):
         fields[name] = value.text
         if small[place]:
             fields[f"{name}, detail"] = value.small

@@ -74,7 +74,7 @@ def _drops(board: Board, found: analysis.Measured, models: Models) -> Section | 
         " were evolved from. A minus sign: solves more."
     )
     return Section(
-        "Drops", text, ("", *(set_title(n) for n in sets), "overall"), (tuple(mean), tuple(own), *rows)
+        "Drops", text, ("Model", *(set_title(n) for n in sets), "overall"), (tuple(mean), tuple(own), *rows)
     )
 
 
