@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from support.loop_fakes import is_summary
+from support.loop_fakes import ADD, RIGHT, is_summary
 from support.loop_run import SUITE, LoopRun, Write, asks_for_words, programmer, right, until, wrong
-from support.model_server import ModelServer
+from support.model_server import ModelServer, Script
 from support.server_replies import Asked
 from triathlon_runner import loop
 from triathlon_runner.errors import UserError
@@ -31,6 +31,16 @@ async def test_a_model_that_never_fails(tmp_path: Path) -> None:
     assert [(record.sustained_loops, record.outcome) for record in records] == [(10, Outcome.PASSED)] * 2
     assert all(step.verdict and step.verdict.passed > 5 for record in records for step in record.loops)
     assert loop.asl(records) == loop.Interval(10.0, 10.0)
+
+
+async def test_a_model_at_its_fixed_point(tmp_path: Path) -> None:
+    """Equal questions of different loops each reach the server, though replies are kept."""
+    async with ModelServer(lambda a: "Write add." if is_summary(a.prompt) else RIGHT) as server:
+        run = LoopRun(tmp_path, server.base_url, problems=[ADD])
+        await run()
+        assert server.count == 19
+        assert len({asked.prompt for asked in server.requests}) == 3
+    assert [record.sustained_loops for record in run.records()] == [10]
 
 
 @pytest.mark.parametrize(
@@ -107,16 +117,22 @@ async def test_a_judge_that_recovers(tmp_path: Path) -> None:
     assert [record.similarity for record in run.records()] == [0.5, 0.5]
 
 
-async def test_a_run_stopped_in_loop_6(tmp_path: Path) -> None:
-    """The next run asks only for what was in flight, and its lines are those of an undisturbed run."""
+def hanging_in_loop_6() -> tuple[Script, asyncio.Event]:
+    """A model that never fails, silent at the eleventh question of the first run; when that came."""
     reached = asyncio.Event()
 
-    async def hang(asked: Asked) -> str:
+    async def say(asked: Asked) -> str:
         if asked.number == 10:
             reached.set()
             await asyncio.sleep(60)
         return programmer(right)(asked)
 
+    return say, reached
+
+
+async def test_a_run_stopped_in_loop_6(tmp_path: Path) -> None:
+    """The next run asks only for what was in flight, and its lines are those of an undisturbed run."""
+    hang, reached = hanging_in_loop_6()
     async with ModelServer(hang) as server:
         run = LoopRun(tmp_path / "stopped", server.base_url, tasks=1)
         first = asyncio.create_task(run())
@@ -136,14 +152,7 @@ async def test_a_run_stopped_in_loop_6(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_a_command_killed_in_loop_6(tmp_path: Path) -> None:
     """`kill -9` loses nothing that was answered: the next run asks what was in flight and goes on."""
-    reached = asyncio.Event()
-
-    async def hang(asked: Asked) -> str:
-        if asked.number == 10:
-            reached.set()
-            await asyncio.sleep(60)
-        return programmer(right)(asked)
-
+    hang, reached = hanging_in_loop_6()
     async with ModelServer(hang) as server:
         killed = _command(tmp_path, server.base_url)
         await asyncio.wait_for(reached.wait(), 60)
