@@ -1,0 +1,69 @@
+"""Ctrl-C once and twice, on the real command."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.core_model import answer
+from support.model_server import ModelServer
+from support.small_run import KEY, ROWS
+
+COMMAND = [sys.executable, "-c", "from triathlon_site.cli import main; main()"]
+OPTIONS = ["run", "--suites", "evolved/core-seeds", "--limit", "24"]
+TASKS = 24
+
+
+async def start(server: ModelServer, root: Path) -> asyncio.subprocess.Process:
+    (root / "models.yaml").write_text(ROWS.format(url=server.base_url) + "defaults: {concurrency: 2}\n")
+    environment = {**os.environ, "TRIATHLON_CACHE": str(root / "cache"), "SMALL_RUN_KEY": KEY}
+    return await asyncio.create_subprocess_exec(
+        *COMMAND,
+        *OPTIONS,
+        cwd=root,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+
+
+async def until_asked(server: ModelServer, count: int) -> None:
+    while server.count < count:  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+
+
+def count_lines(root: Path) -> int:
+    path = root / "results" / "runs" / "m" / "evolved" / "core-seeds.jsonl"
+    return len([json.loads(line) for line in path.read_text().splitlines()]) if path.exists() else 0
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+async def test_ctrl_c(tmp_path: Path, presses: int) -> None:
+    """Once: what is in flight is finished, said so, exit code 1. Twice: stopped. Then the rest is done."""
+    async with ModelServer(answer, latency=0.3 if presses == 1 else 60) as server:
+        process = await start(server, tmp_path)
+        await until_asked(server, 2)
+        process.send_signal(signal.SIGINT)
+        if presses == 2:
+            await asyncio.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(50):
+            output, _ = await process.communicate()
+        said = output.decode()
+        assert process.returncode == 1, said
+        assert "finishing what is in flight" in said
+        assert "Traceback" not in said
+        asked = server.count
+    done = count_lines(tmp_path)
+    assert asked < TASKS
+    assert (done >= 2) if presses == 1 else (done == 0 and "stopped" in said)
+    async with ModelServer(answer) as server:
+        process = await start(server, tmp_path)
+        output, _ = await process.communicate()
+        assert process.returncode == 0, output.decode()
+        assert server.count == TASKS - done
+    assert count_lines(tmp_path) == TASKS
