@@ -57,6 +57,13 @@ def test_function_names_are_unique_among_seeds() -> None:
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.parametrize("set_name", ["verbose", "concise"])
+def test_every_seed_is_told_in_other_words(set_name: str) -> None:
+    """Each seed, and nothing else, stands in verbose and in concise."""
+    told = [parent for problem in core.problems(set_name) for parent in problem.parents]
+    assert sorted(told) == sorted(problem.task_id for problem in core.problems("seeds"))
+
+
 def test_main_only_asks_the_same_without_helpers() -> None:
     """tool_use-main_only differs from tool_use in nothing but the helpers in the prompt."""
     pairs = list(zip(core.problems("tool_use"), core.problems("tool_use-main_only"), strict=True))
