@@ -38,6 +38,10 @@ _VALUES = st.recursive(
         ("g(1)", 1, None),
         ("Here are some calls", 1, None),
         ("f(" + "1," * 3000 + ")", 1, None),
+        ("f(" + "-" * 1800 + "1)", 1, None),
+        ("f(" + "[" * 150 + "]" * 150 + ")", 1, None),
+        ("f(1); f(2)", 1, None),
+        ("f = 1", 1, None),
     ],
 )
 def test_read_inputs(line: str, arity: int, expected: str | None) -> None:

@@ -142,6 +142,10 @@ async def test_disagreement_for_ever(sandbox: Sandbox) -> None:
         (fenced(EVEN + "\n\n" + EVEN.replace("add_even", "two")), "one function was asked for, there are 2"),
         (fenced('def f():\n    """Return the answer to everything."""'), "plain positional parameters"),
         (fenced(SEED.prompt.replace("add_up", "sum_up")), "is the problem that you were given"),
+        ('{"prompt": "def f(x):\\n    \\"\\"\\"It is', "no Python code block"),
+        ('prompt = """\ndef f(x):\n[[half]\n', "no Python code block"),
+        ("", "no Python code block"),
+        (fenced(f'def f(x={"-" * 1800}1):\n    """Return the sum of it all."""'), "nested too deep"),
     ],
 )
 async def test_broken_problem(sandbox: Sandbox, reply: str, complaint: str) -> None:
@@ -162,6 +166,9 @@ async def test_broken_problem(sandbox: Sandbox, reply: str, complaint: str) -> N
         ("import os; os._exit(3)", "it died: "),
         ("return iter(numbers)", "works on 0 of 5 inputs"),
         ("import random; return random.random()", "gives other values when it runs again in another order"),
+        ("return 'a' * 10 ** 10", "MemoryError"),
+        ("import os; os.kill(os.getppid(), 9)", "it raised PermissionError"),
+        (f"return {'-' * 1800}1", "no solution"),
     ],
 )
 async def test_broken_references(sandbox: Sandbox, body: str, reason: str) -> None:

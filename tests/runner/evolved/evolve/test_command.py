@@ -1,0 +1,138 @@
+"""`triathlon evolve` from the command line: a good evolver, and one that does everything wrong."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from support.hostile_evolver import WAYS
+from support.model_server import model_server_process
+from triathlon_runner.evolved.evolve import DECISIONS, History, Workspace
+
+MODELS = """\
+models:
+  - id: evolver
+    name: Evolver
+    api: {{base_url: "{base_url}", model: evolver}}
+    price: {{input: 10, output: 30}}
+"""
+ASK = ("evolve", "--model", "evolver", "--out", "work")
+
+
+def _start(root: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [str(Path(sys.executable).with_name("triathlon")), *ASK, *arguments],
+        cwd=root,
+        env={**os.environ, "TRIATHLON_CACHE": str(root / "cache")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _call(root: Path, *arguments: str, expect: int = 0) -> str:
+    process = _start(root, *arguments)
+    output, _ = process.communicate()
+    assert process.returncode == expect, output
+    return output
+
+
+def _histories(root: Path) -> dict[str, History]:
+    return {history.job: history for history in Workspace(root / "work").histories()}
+
+
+class _Tags(HTMLParser):
+    """The tags of a page, and what its scripts say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [name for name, _ in attrs]
+
+
+def _tags(page: str) -> _Tags:
+    found = _Tags()
+    found.feed(page)
+    return found
+
+
+def test_costs_are_shown_and_decisions_applied(tmp_path: Path) -> None:
+    """Costs before and during; a problem that a person accepts on the page ends up among the accepted."""
+    with model_server_process("support.evolver_replies:answer", "--model", "evolver") as base_url:
+        (tmp_path / "models.yaml").write_text(MODELS.format(base_url=base_url))
+        some = ("--transformations", "verbose,concise", "--limit", "1")
+        said = _call(tmp_path, *some, "--dry-run")
+        assert re.search(r"2 problems to evolve, about 4 requests, \d+ tokens, about 0\.\d\d USD", said)
+        assert not (tmp_path / "work").exists()
+        said = _call(tmp_path, *some)
+        assert "2/2 evolved, 0 dropped, 0 open" in said
+        assert "0.00 USD" in said
+        assert "2 of 2 jobs gave a problem" in said
+        assert "0/2 evolved" not in _call(tmp_path, *some)
+    histories = _histories(tmp_path)
+    (job,) = (name for name in histories if name.startswith("concise/"))
+    decisions = {job: {"verdict": "accept", "note": ""}}
+    (tmp_path / "work" / DECISIONS).write_text(json.dumps(decisions))
+    assert "1 accepted, 0 refused, 1 undecided" in _call(tmp_path, "--apply")
+    assert len(list((tmp_path / "work" / "accepted" / "concise").glob("*.toml"))) == 1
+
+
+def test_a_killed_run_goes_on(tmp_path: Path) -> None:
+    """What had ended before the kill is on disk, whole, and is not asked again."""
+    log = tmp_path / "requests.jsonl"
+    script = ("support.evolver_replies:answer", "--model", "evolver", "--latency", "0.05", "--log", str(log))
+    some = ("--transformations", "verbose", "--limit", "20")
+    with model_server_process(*script) as base_url:
+        (tmp_path / "models.yaml").write_text(MODELS.format(base_url=base_url))
+        process = _start(tmp_path, *some)
+        while not list((tmp_path / "work").glob("*/*.history.json")):
+            assert process.poll() is None, process.communicate()[0]
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        before = _histories(tmp_path)
+        asked = len(log.read_text().splitlines())
+        said = _call(tmp_path, *some)
+    after = _histories(tmp_path)
+    assert 0 < len(before) < 20
+    assert {job: after[job] for job in before} == before
+    assert "20/20 evolved, 0 dropped, 0 open" in said
+    left = sum(history.usage.requests for job, history in after.items() if job not in before)
+    assert len(log.read_text().splitlines()) - asked <= left
+
+
+@pytest.mark.slow
+def test_an_evolver_that_does_everything_wrong(tmp_path: Path) -> None:
+    """Each way of failing drops its job with a reason; the page escapes all; nothing leaves the sandbox."""
+    with model_server_process("support.hostile_evolver:answer", "--model", "evolver") as base_url:
+        (tmp_path / "models.yaml").write_text(MODELS.format(base_url=base_url))
+        kinds = "difficult,creative,tool_use,verbose,decompose"
+        said = _call(tmp_path, "--transformations", kinds, "--limit", "24")
+        again = _call(tmp_path, "--transformations", kinds, "--limit", "24")
+    histories = _histories(tmp_path)
+    assert len(histories) == 120
+    assert all(history.reason for history in histories.values() if history.status == "dropped")
+    assert f"dropped {sum(h.status == 'dropped' for h in histories.values())}," not in again
+    assert "jobs gave a problem" in said
+    finished = {history.job for history in histories.values() if history.status == "finished"}
+    difficult = {job.partition("/")[2] for job in finished if job.startswith("difficult/")}
+    assert difficult, "the few harmless ways give problems"
+    page = (tmp_path / "work" / "review.html").read_text()
+    found = _tags(page)
+    assert found.tags.count("script") == 1
+    assert "img" not in found.tags
+    assert not [name for name in found.attributes if name.startswith("on") or name in ("src", "srcset")]
+    assert not list(tmp_path.rglob("pwned"))
+    assert len(WAYS) == 24
