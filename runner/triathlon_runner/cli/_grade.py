@@ -10,10 +10,10 @@ from rich.table import Table
 
 from triathlon_runner import catalogue
 from triathlon_runner.cli._app import Data, app, cache_folder, console, data_store
-from triathlon_runner.datasets import DataStore, Problem
+from triathlon_runner.datasets import ClassProblem, DataStore, Problem
 from triathlon_runner.datasets.official import TestedProblem, problem_file
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import GradeReport, grade_samples
+from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
 from triathlon_runner.suites import Programs
 
 Inputs = Literal["base", "all"]
@@ -24,7 +24,8 @@ def grade(
     samples: Annotated[Path, typer.Argument(help="A folder `<task>/<n>.py`, or JSON lines.")],
     suite: Annotated[str | None, typer.Option(help="Judge against the problems of this suite.")] = None,
     problems: Annotated[
-        Path | None, typer.Option(help="Judge against a file in HumanEval, EvalPlus or EvoEval format.")
+        Path | None,
+        typer.Option(help="Judge against a file in HumanEval, EvalPlus, EvoEval or ClassEval format."),
     ] = None,
     model: Annotated[str, typer.Option(help="Whose programs these are; stands in every line.")] = "",
     out: Annotated[Path | None, typer.Option(help="File that gets one JSON line a sample.")] = None,
@@ -43,11 +44,13 @@ def grade(
         grade_samples(
             samples,
             found,
-            out=out,
-            model=model,
-            inputs="base" if base_only else inputs,
-            jobs=jobs,
-            keys=cache_folder() / "keys",
+            GradeOptions(
+                out=out,
+                model=model,
+                inputs="base" if base_only else inputs,
+                jobs=jobs,
+                keys=cache_folder() / "keys",
+            ),
         )
     )
     _show(report)
@@ -56,7 +59,7 @@ def grade(
 
 def _problems(
     suite: str | None, file: Path | None, data: DataStore
-) -> tuple[Sequence[Problem | TestedProblem], Inputs]:
+) -> tuple[Sequence[Problem | TestedProblem | ClassProblem], Inputs]:
     if (suite is None) == (file is None):
         raise UserError(
             f"expected exactly one of --suite and --problems, got {'both' if suite else 'neither'}"

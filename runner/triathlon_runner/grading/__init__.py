@@ -2,17 +2,21 @@
 
 from triathlon_runner.grading._answer_key import AnswerKey
 from triathlon_runner.grading._api import Grader
+from triathlon_runner.grading._classes import CLASS_LIMITS, ClassGrader
 from triathlon_runner.grading._compare import agree
-from triathlon_runner.grading._grade import UNKNOWN_TASK, GradeReport, grade_samples
+from triathlon_runner.grading._grade import UNKNOWN_TASK, GradeOptions, GradeReport, grade_samples
 from triathlon_runner.grading._keys import AnswerKeys, ReferenceFailedError
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._tests import TEST_LIMITS, judge_by_tests, with_helpers
 
 __all__ = [
+    "CLASS_LIMITS",
     "TEST_LIMITS",
     "UNKNOWN_TASK",
     "AnswerKey",
     "AnswerKeys",
+    "ClassGrader",
+    "GradeOptions",
     "GradeReport",
     "Grader",
     "ProgramGrader",

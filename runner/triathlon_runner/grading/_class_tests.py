@@ -8,14 +8,14 @@ from triathlon_runner.grading._sandboxed import source
 
 RELAYED = ("_triathlon_make", "_triathlon_get", "_triathlon_set", "_triathlon_call")
 """What tests that run elsewhere ask of the program's process."""
+EQUALITIES = ("assertEqual", "assertListEqual", "assertDictEqual", "assertSetEqual", "assertTupleEqual")
+_OTHERS = (
+    "assertNotEqual assertIn assertNotIn assertIs assertIsNot assertGreater assertGreaterEqual assertLess "
+    "assertLessEqual assertAlmostEqual assertNotAlmostEqual"
+)
 OBSERVED = {
-    **dict.fromkeys(
-        ("assertEqual", "assertNotEqual", "assertIn", "assertNotIn", "assertIs", "assertIsNot"), 2
-    ),
-    **dict.fromkeys(("assertGreater", "assertGreaterEqual", "assertLess", "assertLessEqual"), 2),
-    **dict.fromkeys(("assertListEqual", "assertDictEqual", "assertSetEqual", "assertTupleEqual"), 2),
+    **dict.fromkeys((*EQUALITIES, *_OTHERS.split()), 2),
     **dict.fromkeys(("assertTrue", "assertFalse", "assertIsNone", "assertIsNotNone"), 1),
-    **dict.fromkeys(("assertAlmostEqual", "assertNotAlmostEqual"), 2),
 }
 """Assertions that are decided from what they saw, and how many operands they have."""
 
@@ -30,9 +30,14 @@ class Site:
     places: int = 7
     """Of `assertAlmostEqual`."""
 
+    @property
+    def telling(self) -> bool:
+        """Whether it says that two values are equal, both of which came from the program's process."""
+        return self.kind in EQUALITIES and not self.literals
+
 
 @dataclass(slots=True)
-class Tests:
+class UnittestModule:
     """A unittest module, read."""
 
     tree: ast.Module
@@ -41,7 +46,7 @@ class Tests:
     sites: list[Site] = field(default_factory=list)
 
 
-def read(test: str) -> Tests:
+def read(test: str) -> UnittestModule:
     """Reads the module.
 
     Raises:
@@ -55,7 +60,7 @@ def read(test: str) -> Tests:
         for item in one.body
         if isinstance(item, ast.FunctionDef) and item.name.startswith("test")
     )
-    return Tests(tree, methods)
+    return UnittestModule(tree, methods)
 
 
 def away(test: str, reference: str) -> str:
@@ -78,7 +83,7 @@ def _special(one: ast.ClassDef) -> list[str]:
     return [name for name in names if name.startswith("__") and name.endswith("__") and name not in left]
 
 
-def beside(program: str, tests: Tests) -> str:
+def beside(program: str, tests: UnittestModule) -> str:
     """The module that runs in the program's own process, without its literal answers; fills `tests.sites`."""
     tests.sites.clear()
     rewritten = ast.fix_missing_locations(_Rewriter(tests.sites).visit(ast.parse(ast.unparse(tests.tree))))
@@ -111,9 +116,10 @@ class _Rewriter(ast.NodeTransformer):
 
 
 def _assertion(node: ast.Call) -> str:
-    function = node.func
-    by_self = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
-    return function.attr if by_self and function.value.id == "self" else ""  # type: ignore[union-attr]
+    match node.func:
+        case ast.Attribute(value=ast.Name(id="self"), attr=kind):
+            return kind
+    return ""
 
 
 def _literal(node: ast.expr) -> list[Any]:

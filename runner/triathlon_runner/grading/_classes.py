@@ -3,7 +3,8 @@
 A test method that the reference passes that way runs away from the program, as relays of plain data
 (`outside`). One that can't, because an object of the program's own crosses, runs in its process
 (`same-process`): there the assertions only report what they see, without the literal answers, and are decided
-here. A pass then needs, for each assertion that the reference reaches, in its order, a value that holds.
+here. A pass then needs, for each assertion that the reference reaches, in its order, operands that hold and
+that, where they are plain data, are the reference's.
 """
 
 import operator
@@ -12,13 +13,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from triathlon_runner.datasets import ClassProblem
-from triathlon_runner.grading._class_tests import RELAYED, Site, Tests, away, beside, read
+from triathlon_runner.grading._class_tests import RELAYED, Site, UnittestModule, away, beside, read
 from triathlon_runner.grading._keys import ReferenceFailedError
 from triathlon_runner.grading._sandboxed import source
 from triathlon_runner.grading._shown import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.records._verdict import JudgedBy
-from triathlon_runner.sandbox import Call, Ended, Execution, Job, Limits, Opaque, Raised, Returned, Sandbox
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Execution,
+    Job,
+    Limits,
+    Opaque,
+    Raised,
+    Returned,
+    Sandbox,
+    is_plain,
+)
 
 CLASS_LIMITS = Limits(cpu_seconds=10, wall_seconds=20)
 """For all test methods together."""
@@ -31,8 +43,8 @@ class _Seen:
     ended: str
     """`passed`, `failed`, `crashed`, or `timed_out`."""
     words: str = ""
-    sites: tuple[int, ...] = ()
-    """The assertions that were reached, in order."""
+    sites: tuple[tuple[int, Any], ...] = ()
+    """The assertions that were reached, in order, with the operands of those that are `Site.telling`."""
 
 
 Method = tuple[str, str]
@@ -81,7 +93,7 @@ class ClassGrader:
         seen = await self._seen(program, problem, tests, ways)
         for index, method in enumerate(tests.methods):
             one = seen[method]
-            if one.ended != "passed" or one.sites != ways.expected[method].sites:
+            if one.ended != "passed" or not _as_expected(ways.expected[method], one):
                 return _failed(index, tests, one, ways.judged)
         count = len(tests.methods)
         return Verdict(outcome=Outcome.PASSED, passed=count, total=count, judged=ways.judged)
@@ -94,14 +106,15 @@ class ClassGrader:
         fault = "there are no tests"
         for ways in (Ways(away, left, {}), Ways((), tests.methods, {})):  # some need what others left
             seen = await self._seen(problem.reference, problem, tests, ways)
+            again = await self._seen(problem.reference, problem, tests, ways)
             wrong = [one for one in seen.values() if one.ended != "passed"]
             if seen and not wrong:
-                return replace(ways, expected=seen)
+                return replace(ways, expected={one: _steady(seen[one], again[one]) for one in seen})
             fault = f"{wrong[0].ended}: {wrong[0].words}" if wrong else fault
         raise ReferenceFailedError(problem.task_id, fault)
 
     async def _seen(
-        self, program: str, problem: ClassProblem, tests: Tests, ways: Ways
+        self, program: str, problem: ClassProblem, tests: UnittestModule, ways: Ways
     ) -> dict[Method, _Seen]:
         """What each method shows, each run where it is decided."""
         seen: dict[Method, _Seen] = {}
@@ -123,7 +136,7 @@ class ClassGrader:
         return _by_method(methods, executions, _of_away)
 
     async def _run_beside(
-        self, program: str, problem: ClassProblem, tests: Tests, methods: tuple[Method, ...]
+        self, program: str, problem: ClassProblem, tests: UnittestModule, methods: tuple[Method, ...]
     ) -> dict[Method, _Seen]:
         calls = tuple(Call("_triathlon_report", method) for method in methods)
         job = Job(beside(program, tests), calls, limits=self._limits, libraries=problem.libraries)
@@ -155,9 +168,37 @@ def _of_beside(value: Any, sites: list[Site]) -> _Seen:
         for number, operands in reports:
             if not holds(sites[number], operands):
                 return _Seen("failed", f"{sites[number].kind}: {', '.join(map(shown, operands))}")
-        return _Seen(str(ended), str(words), tuple(number for number, _ in reports))
+        facts = ((number, operands if sites[number].telling else None) for number, operands in reports)
+        return _Seen(str(ended), str(words), tuple(facts))
     except (TypeError, ValueError, IndexError, KeyError):
         return _Seen("crashed", f"an unreadable report: {shown(value)}")
+
+
+def _steady(first: _Seen, second: _Seen) -> _Seen:
+    """Only those operands that are the same in every run and in every right program."""
+    pairs = zip(first.sites, second.sites, strict=False)
+    return replace(
+        first,
+        sites=tuple(
+            (number, operands if operands == other and _comparable(operands) else None)
+            for (number, operands), (_, other) in pairs
+        ),
+    )
+
+
+def _comparable(value: Any) -> bool:
+    """Whether no object of the program's own is in it: what it holds inside is the program's own affair."""
+    if isinstance(value, dict):
+        return "triathlon object" not in value and all(map(_comparable, value.values()))
+    return all(map(_comparable, value)) if isinstance(value, list | tuple) else is_plain(value)
+
+
+def _as_expected(reference: _Seen, seen: _Seen) -> bool:
+    """Whether the same assertions were reached in the same order, and saw what they have to see."""
+    return len(reference.sites) == len(seen.sites) and all(
+        number == wanted and (operands is None or operands == got)
+        for (wanted, operands), (number, got) in zip(reference.sites, seen.sites, strict=True)
+    )
 
 
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
@@ -206,7 +247,7 @@ def _ending(executions: tuple[Execution, ...]) -> _Seen:
     return _Seen("timed_out" if timed_out else "crashed", last.detail or executions[0].detail)
 
 
-def _failed(index: int, tests: Tests, seen: _Seen, judged: JudgedBy) -> Verdict:
+def _failed(index: int, tests: UnittestModule, seen: _Seen, judged: JudgedBy) -> Verdict:
     outcomes = {"failed": Outcome.FAILED, "timed_out": Outcome.TIMED_OUT, "passed": Outcome.FAILED}
     words = seen.words or "other assertions than with the reference"
     return Verdict(

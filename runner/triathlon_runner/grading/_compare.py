@@ -1,10 +1,12 @@
 """The oracles that compare one output with the reference's. Both are plain decoded values."""
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from triathlon_runner.datasets import Comparison
+from triathlon_runner.sandbox import MalformedError, refuse_collisions
 
 RELATIVE_TOLERANCE = 1e-7
 """EvalPlus allows this on top of a task's absolute tolerance (the default of numpy's `assert_allclose`)."""
@@ -103,8 +105,8 @@ def unordered(expected: Any, got: Any, tolerance: float) -> bool:
         return close(expected, got, tolerance)
     if len(expected) != len(got):
         return False
-    left = list(got)
-    for item in expected:
+    missing, left = _without_common(expected, got)
+    for item in missing:
         for index, candidate in enumerate(left):
             if close(item, candidate, tolerance):
                 del left[index]
@@ -114,11 +116,22 @@ def unordered(expected: Any, got: Any, tolerance: float) -> bool:
     return True
 
 
+def _without_common(expected: Sequence[Any], got: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """What is left of both sides when equal items are taken away in pairs; unhashable ones all stay."""
+    try:
+        refuse_collisions(got)
+        first, second = Counter(expected), Counter(got)
+    except (TypeError, MalformedError):
+        return list(expected), list(got)
+    return list((first - second).elements()), list((second - first).elements())
+
+
 def as_sets(expected: Any, got: Any, _tolerance: float) -> bool:
     """Both sides as sets (EvalPlus' rule for Mbpp/2, 7, 111, 140, 232, 579, 769)."""
     try:
+        refuse_collisions(got)
         return set(expected) == set(got)
-    except TypeError:
+    except (TypeError, MalformedError):
         return False
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.errors import UserError
+from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._samples import AnyProblem, Sample, by_id, read_samples
 from triathlon_runner.grading._tests import judge_by_tests, with_helpers
@@ -51,16 +52,32 @@ class GradeReport:
         return sum(rates) / len(rates) if rates else float("nan")
 
 
+@dataclass(frozen=True, slots=True)
+class GradeOptions:
+    """How samples are judged, and where the lines go."""
+
+    out: Path | None = None
+    """The file of lines; what it has already is kept."""
+    model: str = ""
+    """Whose programs these are; stands in every line."""
+    inputs: Literal["base", "all"] = "all"
+    level: str = "auto"
+    jobs: int | None = None
+    """Programs at once; None: as many as cores."""
+    keys: Path | None = None
+    """Folder of answer keys; None: they are made anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judges:
+    functions: ProgramGrader
+    classes: ClassGrader
+
+
 async def grade_samples(
     samples: Path,
     problems: Sequence[AnyProblem],
-    *,
-    out: Path | None = None,
-    model: str = "",
-    inputs: Literal["base", "all"] = "all",
-    level: str = "auto",
-    jobs: int | None = None,
-    keys: Path | None = None,
+    options: GradeOptions = GradeOptions(),
     on_progress: Callable[[int, int], None] | None = None,
 ) -> GradeReport:
     """Judges every sample and appends its line to `out` at once; at the end `out` is in the samples' order.
@@ -71,13 +88,14 @@ async def grade_samples(
     """
     known = by_id(problems)
     found = read_samples(samples, known)
+    out = options.out
     written = {_key_of(line): line for line in _written(out)}
     _mend(out)
     report = GradeReport()
     judged: dict[_Key, Line] = {}
-    async with open_sandbox(level, jobs) as sandbox:
+    async with open_sandbox(options.level, options.jobs) as sandbox:
         report.level = sandbox.level
-        grader = ProgramGrader(sandbox, keys)
+        judges = _Judges(ProgramGrader(sandbox, options.keys), ClassGrader(sandbox))
         waiting = iter(found)
 
         async def judge_some() -> None:
@@ -87,7 +105,7 @@ async def grade_samples(
                 if line is not None:
                     report.kept += 1
                 else:
-                    line = await _line(sample, known.get(sample.task_id), grader, inputs, model, report)
+                    line = await _line(sample, known.get(sample.task_id), judges, options, report)
                     _append(out, line)
                 if line is not None:
                     judged[key] = line
@@ -95,7 +113,7 @@ async def grade_samples(
                     on_progress(len(judged) + len(report.open), len(found))
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(jobs or len(os.sched_getaffinity(0))):
+            for _ in range(options.jobs or len(os.sched_getaffinity(0))):
                 group.create_task(judge_some())
     report.lines = [judged[key] for key in dict.fromkeys(map(_key, found)) if key in judged]
     _rewrite(out, report.lines)
@@ -105,34 +123,33 @@ async def grade_samples(
 async def _line(
     sample: Sample,
     problem: AnyProblem | None,
-    grader: ProgramGrader,
-    inputs: Literal["base", "all"],
-    model: str,
+    judges: _Judges,
+    options: GradeOptions,
     report: GradeReport,
 ) -> Line | None:
     """One sample's line; None where our machinery failed."""
     head: Line = {"task_id": sample.task_id, "sample": sample.number, "program_sha256": _digest(sample)}
-    if model:
-        head["model"] = model
+    if options.model:
+        head["model"] = options.model
     if problem is None and not sample.fault.startswith("not JSON"):
         return {**head, "outcome": UNKNOWN_TASK, "detail": "the problems have no task of this id"}
     if sample.fault or problem is None:
         return {**head, "outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
     try:
-        verdict = await _judge(sample.program, problem, grader, inputs)
+        verdict = await _judge(sample.program, problem, judges, options)
     except SandboxError as error:
         report.open.append(f"{sample.task_id} sample {sample.number}: {error}")
         return None
     return {**head, **verdict.model_dump(mode="json")}
 
 
-async def _judge(
-    program: str, problem: AnyProblem, grader: ProgramGrader, inputs: Literal["base", "all"]
-) -> Verdict:
+async def _judge(program: str, problem: AnyProblem, judges: _Judges, options: GradeOptions) -> Verdict:
     if isinstance(problem, Problem):
-        return await grader.judge(program, problem, inputs=inputs)
+        return await judges.functions.judge(program, problem, inputs=options.inputs)
+    if isinstance(problem, ClassProblem):
+        return await judges.classes.judge(program, problem)
     tests = with_helpers(problem.tests, problem.prompt, problem.entry_point)
-    return await judge_by_tests(grader.sandbox, program, tests, (problem.entry_point,))
+    return await judge_by_tests(judges.functions.sandbox, program, tests, (problem.entry_point,))
 
 
 def _key(sample: Sample) -> _Key:

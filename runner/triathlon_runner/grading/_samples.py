@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.official import TestedProblem
 from triathlon_runner.errors import UserError
 
-AnyProblem = Problem | TestedProblem
+AnyProblem = Problem | TestedProblem | ClassProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,13 @@ def _of_row(row: dict[str, Any], problems: Mapping[str, AnyProblem]) -> Sample:
         return _sample(task_id, 0, row["solution"])
     if isinstance(row.get("completion"), str):
         problem = problems.get(task_id)
-        return _sample(task_id, 0, row["completion"], problem.prompt if problem else "")
+        return _sample(task_id, 0, row["completion"], _prompt(problem))
     return Sample(task_id, 0, "", "neither a solution nor a completion")
+
+
+def _prompt(problem: AnyProblem | None) -> str:
+    """What a completion goes on from; a class is always written whole."""
+    return "" if problem is None or isinstance(problem, ClassProblem) else problem.prompt
 
 
 def _sample(task_id: str, number: int, text: str, prompt: str = "") -> Sample:

@@ -15,4 +15,6 @@ def shown(value: object) -> str:
 
 
 def shorten(text: str) -> str:
+    """The beginning of a text, as characters that every record can hold."""
+    text = text[: SHOWN + 1].encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

@@ -15,7 +15,7 @@ from triathlon_runner.sandbox._api import (
     Sent,
     Source,
 )
-from triathlon_runner.sandbox._decode import MalformedError
+from triathlon_runner.sandbox._decode import MalformedError, refuse_collisions
 from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
@@ -44,4 +44,5 @@ __all__ = [
     "is_plain",
     "open_sandbox",
     "prepare",
+    "refuse_collisions",
 ]

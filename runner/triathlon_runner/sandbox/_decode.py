@@ -6,14 +6,14 @@ checked against the bytes that are left, nesting is bounded, keys built to colli
 
 import struct
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from triathlon_runner.sandbox._inside.encode import MAX_DEPTH, NAME_LENGTH
 from triathlon_runner.sandbox._values import Opaque, Tagged
 
 MAX_SAME_HASH = 32
-"""Keys of one table that may share a hash: honest data has a few (-1 and -2), an attack thousands."""
+"""Items of one table that may share a hash: honest data has a few (-1 and -2), an attack thousands."""
 
 
 class MalformedError(ValueError):
@@ -106,7 +106,7 @@ class _Reader:
     def keys(self, depth: int) -> list[Any]:
         items = self.body(depth)
         if len(items) > MAX_SAME_HASH:
-            _refuse_collisions(items)
+            refuse_collisions(items)
         return items
 
     def dict(self, depth: int) -> dict[Any, Any]:
@@ -122,17 +122,22 @@ class _Reader:
         return Tagged(name, self.value(depth + 1))
 
 
-def _refuse_collisions(items: list[Any]) -> None:
-    """Counts how often each hash comes, in a table whose own keys can't collide on purpose.
+def refuse_collisions(items: Iterable[Any]) -> None:
+    """Looks for many different items of one hash before a table is made of them.
 
-    The counts are keyed by the hash's decimal digits: strings, whose own hashes this process draws at random.
+    They are gathered under the hash's decimal digits: strings, whose own hashes this process draws at random.
+
+    Raises:
+        MalformedError: too many items share one.
+        TypeError: an item has none.
     """
-    counts: dict[str, int] = {}
+    different: dict[str, list[Any]] = {}
     for item in items:
-        key = str(hash(item))
-        counts[key] = counts.get(key, 0) + 1
-        if counts[key] > MAX_SAME_HASH:
-            raise MalformedError("keys that collide")
+        known = different.setdefault(str(hash(item)), [])
+        if item not in known:
+            known.append(item)
+            if len(known) > MAX_SAME_HASH:
+                raise MalformedError("items that collide")
 
 
 _SIZE = struct.Struct("<I")

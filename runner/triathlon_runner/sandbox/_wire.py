@@ -143,7 +143,12 @@ _UNREADABLE = Raised("Unreadable", "the report of the exception can't be read")
 def _raised(kind: Any, message: Any, line: Any) -> Raised:
     if not (isinstance(kind, str) and isinstance(message, str)):
         return _UNREADABLE
-    return Raised(kind[:200], message[:2000], line if type(line) is int else None)
+    return Raised(_writable(kind[:200]), _writable(message[:2000]), line if type(line) is int else None)
+
+
+def _writable(text: str) -> str:
+    """Text that every record can hold: half of a surrogate pair is no character."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def to_json(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """The oracles that compare plain values."""
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -108,3 +108,12 @@ def test_special_oracles(name: str, arguments: Any, expected: Any, got: Any, rig
 def test_special_oracles_survive_any_answer(name: str, got: Any) -> None:
     """An answer of another form is wrong, never an error."""
     assert special(name, ([1, 2], 3), 5, got, 1e-6) is False
+
+
+@pytest.mark.parametrize("oracle", ["set", "unordered"])
+def test_large_answers_are_compared_in_linear_time(oracle: Literal["set", "unordered"]) -> None:
+    """Neither a long list in another order nor items built to share a hash keep the grader busy."""
+    numbers = list(range(60_000))
+    colliding = [number * (2**61 - 1) for number in numbers]
+    assert agree(Comparison(oracle), numbers, numbers[::-1])
+    assert not agree(Comparison(oracle), numbers, colliding)

@@ -10,7 +10,7 @@ import pytest
 from triathlon_runner.datasets import Problem
 from triathlon_runner.datasets.official import TestedProblem, problem_file
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import UNKNOWN_TASK, grade_samples
+from triathlon_runner.grading import UNKNOWN_TASK, GradeOptions, grade_samples
 
 PROBLEM = Problem(
     "Test/0", "f", "def f(x):\n", "def f(x):\n    return x + 1\n", ("(1,)", "(2,)"), base_inputs=1
@@ -45,7 +45,9 @@ async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
     """Odd samples are outcomes; the file has one line a sample, in their order."""
     write(tmp_path / "samples.jsonl")
     out = tmp_path / "out.jsonl"
-    report = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=out, model="m", jobs=2)
+    report = await grade_samples(
+        tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out, model="m", jobs=2)
+    )
     assert [line["outcome"] for line in report.lines] == [outcome for _, outcome in SAMPLES]
     assert [json.loads(line) for line in out.read_text().splitlines()] == report.lines
     assert report.open == [] and {line["model"] for line in report.lines} == {"m"}
@@ -55,11 +57,11 @@ async def test_a_second_run_keeps_what_is_there(tmp_path: Path) -> None:
     """After an interruption, only what is missing is judged; the file ends up the same."""
     write(tmp_path / "samples.jsonl")
     out = tmp_path / "out.jsonl"
-    first = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=out, jobs=1)
+    first = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out, jobs=1))
     whole = out.read_bytes()
     kept = whole.splitlines(keepends=True)[:5]
     out.write_bytes(b"".join(kept) + b'{"task_id": "Te')
-    second = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=out, jobs=1)
+    second = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out, jobs=1))
     assert (first.kept, second.kept) == (0, 5)
     assert out.read_bytes() == whole
 
@@ -70,7 +72,7 @@ async def test_a_folder_of_samples(tmp_path: Path) -> None:
     for name, data in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(data)
-    report = await grade_samples(tmp_path, PROBLEMS, jobs=1)
+    report = await grade_samples(tmp_path, PROBLEMS, GradeOptions(jobs=1))
     found = {(line["task_id"], line["sample"]): line["outcome"] for line in report.lines}
     assert found == {("Test/0", 0): "passed", ("Test/0", 1): "no_answer", ("Nobody_1", 0): UNKNOWN_TASK}
     assert report.pass_at_1() == 0.5
@@ -84,7 +86,7 @@ async def test_a_users_mistakes_are_named(tmp_path: Path) -> None:
     write(tmp_path / "samples.jsonl")
     (tmp_path / "other.txt").write_text("my notes\n")
     with pytest.raises(UserError, match="expected a graded sample"):
-        await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=tmp_path / "other.txt")
+        await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=tmp_path / "other.txt"))
     assert (tmp_path / "other.txt").read_text() == "my notes\n"
 
 

@@ -21,6 +21,7 @@ LONG = Problem(
 def short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is longer than a few of these values is never decoded; doing so anyway is an error."""
     monkeypatch.setattr(_trial, "UNREAD", 1000)
+
     def decode_short(data: bytes) -> object:
         assert len(data) < 1000 or b"9998" not in data, "a long output was decoded"
         return decode(data)

@@ -12,6 +12,7 @@ from triathlon_runner.sandbox import (
     Job,
     Limits,
     Opaque,
+    Prepared,
     Raised,
     Returned,
     Sandbox,
@@ -19,6 +20,7 @@ from triathlon_runner.sandbox import (
     Source,
     Tagged,
     open_sandbox,
+    prepare,
 )
 
 QUICK = Limits(cpu_seconds=1, wall_seconds=2)
@@ -118,6 +120,21 @@ async def test_an_exception_is_a_result(sandbox: Sandbox) -> None:
     assert isinstance(division, Raised) and (division.type, division.line) == ("ZeroDivisionError", 2)
     assert good == Returned(1)
     assert isinstance(missing, Raised) and missing.type == "KeyError"
+
+
+async def test_what_an_exception_says_can_be_written_down(sandbox: Sandbox) -> None:
+    """Half of a surrogate pair in a message is spelled out: no file could hold it."""
+    for program in ("def f():\n    raise ValueError('a\\ud800')\n", "raise ValueError('a\\ud800')\n"):
+        result = (await sandbox.run(one(program))).results[0]
+        assert isinstance(result, Raised) and result.message == "a\\ud800"
+
+
+async def test_prepared_calls_are_made_like_others(sandbox: Sandbox) -> None:
+    """Calls that were encoded beforehand give what the same calls give."""
+    calls = (Call("f", ([1],)), Call("f", Source("({2},)")))
+    program = "def f(x):\n    return x\n"
+    prepared = Prepared(b"".join(map(prepare, calls)), len(calls))
+    assert await sandbox.run(Job(program, calls)) == await sandbox.run(Job(program, prepared))
 
 
 @pytest.mark.parametrize("program", ["def f(:", "1/0", "raise SystemExit(0)", "a\0b", "'\ud800'"])
@@ -232,6 +249,17 @@ async def test_an_exception_of_a_callback_reaches_the_caller(sandbox: Sandbox) -
     assert (await sandbox.run(job)).results == (Returned(1),)
 
 
+async def test_long_inputs_and_outputs_cross(sandbox: Sandbox) -> None:
+    """Frames far beyond what a pipe holds go both ways, and long after the first look at them."""
+    program = "import time\ndef f(x):\n    time.sleep(0.02)\n    return x\n"
+    text = "x" * 3_000_000
+    execution = await sandbox.run(Job(program, tuple(Call("f", (text,)) for _ in range(4))))
+    assert execution.ended is Ended.FINISHED
+    assert [result.value == text for result in execution.results if isinstance(result, Returned)] == [
+        True
+    ] * 4
+
+
 async def test_more_jobs_than_places_wait(sandbox: Sandbox) -> None:
     """Any number of jobs may be started at once; each gets its own result."""
     jobs = [sandbox.run(one("def f(x):\n    return x * x\n", number)) for number in range(20)]
@@ -318,6 +346,9 @@ async def test_tests_run_away_from_the_program(sandbox: Sandbox) -> None:
     )
     examiner, _ = await sandbox.examine(tests, cheat)
     assert examiner.ended is Ended.NOT_LOADED
+    asking = Job("def g(x):\n    return f(x) * 2\n", (Call("g", (1,)), Call("g", (2,))), asks=("f",))
+    examiner, _ = await sandbox.examine(asking, Job("def f(x):\n    return x + 1\n", ()))
+    assert examiner.results == (Returned(4), Returned(6)) and examiner.ended is Ended.FINISHED
     quitter = Job("import os\ndef f(x):\n    os._exit(0)\n", ())
     examiner, candidate = await sandbox.examine(tests, quitter)
     assert candidate.ended is Ended.DIED and examiner.ended is not Ended.FINISHED

@@ -27,7 +27,7 @@ def _triathlon_copy(value: Any, depth: int = 0) -> Any:
     if isinstance(value, type):
         return f"<class {value.__module__}.{value.__qualname__}>"
     if kind.__module__ == __name__ and hasattr(value, "__dict__"):
-        return [f"<{kind.__qualname__}>", _triathlon_copy(vars(value), depth + 1)]
+        return {"triathlon object": kind.__qualname__, "holds": _triathlon_copy(vars(value), depth + 1)}
     return value
 
 

@@ -36,6 +36,8 @@ class Attack:
     honest: bool
     """Its answers are right: it may pass, but must reach nothing."""
     source: str
+    on_class: bool = False
+    """It stands for a class that is tested by a unittest module, not for `f`."""
 
     def program(self, places: dict[str, str]) -> str:
         """The program, aimed at this run's canaries."""
@@ -59,4 +61,5 @@ def _read(path: Path) -> Attack:
         kind=cast("Kind", kind.removeprefix("kind: ")),
         honest=honest == "honest: yes",
         source=source,
+        on_class="# task: class\n" in source,
     )

@@ -5,10 +5,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from triathlon_runner.datasets import Problem
-from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.grading import ClassGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
-from triathlon_runner.sandbox import Execution, Job, Raised, Sandbox, SandboxError, Sent, open_sandbox
+from triathlon_runner.sandbox import (
+    Execution,
+    Job,
+    Limits,
+    Raised,
+    Sandbox,
+    SandboxError,
+    Sent,
+    open_sandbox,
+)
 from triathlon_runner.sandbox.attacks._canary import Canary, canary, server_processes
 from triathlon_runner.sandbox.attacks._library import Attack, library
 
@@ -19,6 +28,49 @@ TASK = Problem(
     reference="def f(x):\n    return x + 1\n",
     inputs=("(1,)", "(2,)", "(3,)", "(10,)", "(-5,)"),
 )
+CLASS_TASK = ClassProblem(
+    task_id="attack/steps",
+    class_name="Steps",
+    reference="""
+class Steps:
+    def __init__(self, size):
+        self.size = size
+        self.taken = []
+
+    def __eq__(self, other):
+        return self.size == other.size
+
+    def take(self, x):
+        self.taken.append(x + self.size)
+        return self.taken[-1]
+
+    def copy(self):
+        return Steps(self.size)
+""",
+    test="""
+import unittest
+
+
+class StepsTest(unittest.TestCase):
+    def test_take(self):
+        steps = Steps(1)
+        self.assertEqual(steps.take(1), 2)
+        self.assertEqual(steps.take(3), 4)
+        self.assertEqual(steps.taken, [2, 4])
+
+    def test_two_sizes(self):
+        first, second = Steps(2), Steps(5)
+        self.assertTrue(first.take(1) < second.take(1))
+        self.assertEqual(second.take(10), 15)
+
+    def test_copy(self):
+        steps = Steps(3).copy()
+        self.assertEqual(steps, Steps(3))
+        expected = 7
+        self.assertEqual(steps.take(4), expected)
+""",
+)
+"""Two of its methods are decided outside, the last one from what its assertions report."""
 CPU_SECONDS = 1.0
 WALL_SECONDS = 5.0
 SETTLE_SECONDS = 0.05
@@ -103,6 +155,11 @@ class _Watching:
         self.last = f"{execution.stdout}\n{execution.stderr}"
         return execution
 
+    async def examine(self, examiner: Job, candidate: Job, *others: Any) -> tuple[Execution, Execution]:
+        executions = await self._sandbox.examine(examiner, candidate, *others)
+        self.last = "\n".join(f"{one.stdout}\n{one.stderr}\n{one.results}" for one in executions)
+        return executions
+
     async def stream(self, job: Job, on_result: Callable[[int, Sent | Raised], bool]) -> Execution:
         sent: list[Sent | Raised] = []
         execution = await self._sandbox.stream(
@@ -120,6 +177,8 @@ class _AttackRun:
         self._grader = ProgramGrader(
             self._watching, None, min_cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS
         )
+        limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
+        self._classes = ClassGrader(self._watching, limits)
         self._servers = 0
 
     async def warm_up(self) -> None:
@@ -127,6 +186,8 @@ class _AttackRun:
         fault = await self._misjudged()
         if fault:
             raise SandboxError(f"the honest program did not pass before the attacks: {fault}")
+        if (await self._classes.judge(CLASS_TASK.reference, CLASS_TASK)).outcome is not Outcome.PASSED:
+            raise SandboxError("the honest class did not pass before the attacks")
         await asyncio.sleep(SETTLE_SECONDS)  # until the next child stands ready
         self._servers = len(server_processes())
 
@@ -137,11 +198,12 @@ class _AttackRun:
         outcome = "engine failed"
         self._watching.last = ""
         try:
-            verdict: Verdict | None = await self._grader.judge(one.program(self._bait.places), TASK)
+            verdict: Verdict | None = await self._judge(one)
         except SandboxError as error:
             verdict, harmed = None, f"the engine failed: {error}"
         if verdict is not None:
             outcome = verdict.outcome
+            harmed = _unwritable(verdict)
         loot = self._bait.stolen(self._watching.last)
         await asyncio.sleep(SETTLE_SECONDS)
         alive = len(server_processes())
@@ -157,6 +219,12 @@ class _AttackRun:
             survived=f"{alive - self._servers} processes" if alive > self._servers else "",
         )
 
+    async def _judge(self, one: Attack) -> Verdict:
+        program = one.program(self._bait.places)
+        if one.on_class:
+            return await self._classes.judge(program, CLASS_TASK)
+        return await self._grader.judge(program, TASK)
+
     async def _misjudged(self) -> str:
         """How the verdict over the honest program is wrong, or empty."""
         try:
@@ -164,3 +232,12 @@ class _AttackRun:
         except SandboxError as error:
             return f"the engine failed on the honest program: {error}"
         return "" if verdict.outcome is Outcome.PASSED else f"the honest program was judged {verdict.outcome}"
+
+
+def _unwritable(verdict: Verdict) -> str:
+    """Why a verdict can't be put into a file of results, or empty."""
+    try:
+        verdict.model_dump_json()
+    except ValueError as error:
+        return f"the verdict can't be written: {error}"
+    return ""

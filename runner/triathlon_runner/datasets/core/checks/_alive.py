@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from triathlon_runner.datasets import Comparison
 from triathlon_runner.datasets.core import _load, _prompt
 from triathlon_runner.datasets.core._model import CoreProblem, Survivor
-from triathlon_runner.datasets.core.checks._compare import all_same, same
 from triathlon_runner.datasets.core.checks._execute import (
     SECONDS_OF_A_REFERENCE,
     Expression,
@@ -15,6 +15,7 @@ from triathlon_runner.datasets.core.checks._execute import (
     run_batch,
 )
 from triathlon_runner.datasets.core.checks._mutants import mutants
+from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Sandbox
 
 INHERITING: Final = frozenset({"verbose", "concise", "tool_use-main_only"})
@@ -33,6 +34,19 @@ class Report:
     killed: int = 0
     survivors: tuple[str, ...] = ()
     """Mutants that survive and are not listed in the file."""
+
+
+def _same(expected: Outcome, got: Outcome, comparison: Comparison) -> bool:
+    """Whether a program gave on one input what the reference gave, by the problem's own rule."""
+    if expected.kind != got.kind:
+        return False
+    return agree(comparison if expected.kind == "value" else Comparison(), expected.value, got.value)
+
+
+def _all_same(expected: _Outcomes, got: _Outcomes, comparison: Comparison) -> bool:
+    return len(expected) == len(got) and all(
+        _same(left, right, comparison) for left, right in zip(expected, got, strict=True)
+    )
 
 
 def _examples(core: CoreProblem) -> list[tuple[str, str]]:
@@ -78,7 +92,7 @@ def _promise_findings(seen: Sequence[_Outcomes], core: CoreProblem) -> Iterator[
 
 def _wrong_findings(truth: _Outcomes, seen: Sequence[_Outcomes], core: CoreProblem) -> Iterator[str]:
     for wrong, outcomes in zip(core.wrong, seen, strict=True):
-        if all_same(truth, outcomes, core.problem.comparison):
+        if _all_same(truth, outcomes, core.problem.comparison):
             yield f"the wrong solution passes: {wrong.why}"
         elif outcomes[0].kind == "raised" and len(outcomes) == 1:
             yield f"the wrong solution does not load ({outcomes[0].value}): {wrong.why}"
@@ -90,7 +104,7 @@ def _parent_findings(
     truth: _Outcomes, seen: Sequence[_Outcomes], parents: Sequence[CoreProblem], core: CoreProblem
 ) -> Iterator[str]:
     for parent, outcomes in zip(parents, seen, strict=True):
-        if all_same(truth, outcomes, core.problem.comparison):
+        if _all_same(truth, outcomes, core.problem.comparison):
             yield f"its parent {parent.name} solves it"
         elif _signature(core) == _signature(parent) and not _differ(truth, outcomes, core):
             yield f"its parent {parent.name} gives no other value on any shared input"
@@ -102,7 +116,7 @@ def _signature(core: CoreProblem) -> tuple[str, ...]:
 
 def _differ(truth: _Outcomes, outcomes: _Outcomes, core: CoreProblem) -> bool:
     return any(
-        got.kind == "value" and not same(expected, got, core.problem.comparison)
+        got.kind == "value" and not _same(expected, got, core.problem.comparison)
         for expected, got in zip(truth, outcomes, strict=False)
     )
 
@@ -138,7 +152,7 @@ async def check_alive(sandbox: Sandbox, core: CoreProblem) -> Report:
     alive = [
         mutant.name
         for mutant, outcomes in zip(changed, seen[5], strict=True)
-        if all_same(truth, outcomes, problem.comparison)
+        if _all_same(truth, outcomes, problem.comparison)
     ]
     findings = (
         *_reference_findings(truth, seen[0][1], core),
@@ -168,6 +182,6 @@ async def check_join(sandbox: Sandbox, seed: CoreProblem) -> list[str]:
     questions = [Program(problem.reference, problem.entry_point), Program(joined, problem.entry_point)]
     truth, got = await run_batch(sandbox, problem.inputs, questions)
     findings = [f"the join does not call {name}" for name in unused]
-    if not all_same(truth, got, problem.comparison):
+    if not _all_same(truth, got, problem.comparison):
         findings.append("the two halves, joined, do not solve the seed")
     return findings
