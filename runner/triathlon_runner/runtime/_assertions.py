@@ -7,6 +7,7 @@ answer that does not call the program can't be right.
 
 import ast
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -27,6 +28,12 @@ _FUNCTIONS: Final = frozenset(
      "round", "set", "sorted", "str", "sum", "tuple", "zip", "Counter", "OrderedDict", "defaultdict", "deque",
      "Decimal", "Fraction", "nan", "inf", "np", "numpy", "datetime", "math"}
 )  # fmt: skip
+_HARMLESS: Final = frozenset({"array", "copy", "datetime", "random", "string", "time"})
+"""Modules that share their name with what a value is made by."""
+_NO_ATTRIBUTES: Final = (sys.stdlib_module_names - _HARMLESS) | {
+    "modules", "format", "format_map", "ctypeslib", "f2py", "testing", "vectorize", "frompyfunc",
+}  # fmt: skip
+"""What leads from a module to the program: `statistics.sys.modules['program']`, or a format that reads it."""
 _EXPRESSIONS: Final = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare,
     ast.Subscript, ast.Slice, ast.Attribute, ast.Name, ast.Call, ast.keyword, ast.Starred, ast.ListComp,
@@ -242,7 +249,7 @@ def _check_expression(filling: ast.expr, names: "_Names") -> None:
     for node in ast.walk(filling):
         if not isinstance(node, _EXPRESSIONS):
             raise DodgeError(f"{type(node).__name__} has no place in a value")
-        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+        if isinstance(node, ast.Attribute) and (node.attr.startswith("_") or node.attr in _NO_ATTRIBUTES):
             raise DodgeError(f"the name {node.attr!r} has no place in a value")
         if isinstance(node, ast.Name) and not (node.id in local or names.allows(node.id)):
             raise DodgeError(f"the name {node.id!r} has no place in a value")
