@@ -26,13 +26,18 @@ from triathlon_runner.cli._app import (
 )
 from triathlon_runner.cli._bounds import check_prices, show_estimates, show_summary
 from triathlon_runner.cli._doctor import grader_integrity
+from triathlon_runner.cli._executor import (
+    Executor,
+    ExecutorOption,
+    RayAddress,
+    check_executor,
+    open_grader,
+)
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import estimate
-from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.prompts import check_prompts
-from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     PROFILES,
     Account,
@@ -67,6 +72,8 @@ class Options:
     bounds: Bounds
     ask_again: bool
     log_json: Path | None
+    executor: Executor
+    ray_address: str | None
     folder: ResultsFolder
     data: DataStore
 
@@ -108,6 +115,8 @@ def run(
     log_json: Annotated[
         Path | None, typer.Option("--log-json", help="File that gets one JSON line an event, for machines.")
     ] = None,
+    executor: ExecutorOption = "local",
+    ray_address: RayAddress = None,
     models_file: ModelsFile = Common.models_file,
     results: Results = Common.results,
     data: Data = None,
@@ -118,6 +127,7 @@ def run(
     """
     if profile not in PROFILES:
         raise UserError(f"expected --profile {' or '.join(PROFILES)}, got {profile!r}")
+    check_executor(executor, ray_address)
     listed = registry.load(models_file)
     options = Options(
         models=names(models),
@@ -129,6 +139,8 @@ def run(
         bounds=Bounds(budget, moment(deadline) if deadline else None),
         ask_again=ask_again,
         log_json=log_json,
+        executor=executor,
+        ray_address=ray_address,
         folder=results_folder(results),
         data=data_store(data),
     )
@@ -144,12 +156,13 @@ def run(
 async def _run(options: Options, listed: registry.Registry) -> int:
     screen, cache = console(), cache_folder()
     async with AsyncExitStack() as stack:
-        sandbox = await stack.enter_async_context(open_sandbox())
         progress = ConsoleProgress(screen)
+        grader = await stack.enter_async_context(
+            open_grader(options.executor, options.ray_address, cache / "keys", progress.say)
+        )
         reacher = Reacher(
             listed, stack.enter_context(ReplyCache(cache / "replies.sqlite")), cache, progress.say
         )
-        grader = ProgramGrader(sandbox, cache / "keys")
         plan = await build_plan(
             listed,
             grader,
@@ -166,7 +179,8 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             show_estimates(await estimate(plan, options.folder, grader), screen)
             return 0
         _record_skipped(plan, options.folder)
-        conditions = Conditions(options.profile.name, sandbox.level, grader_integrity(sandbox.level))
+        level = grader.sandbox.level
+        conditions = Conditions(options.profile.name, level, grader_integrity(level))
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
         told = Several([progress, log]) if log else progress
         runner = Runner(

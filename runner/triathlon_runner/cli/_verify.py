@@ -1,7 +1,7 @@
 """`triathlon verify`: whether the stored scores follow from the stored evidence."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Annotated
 
@@ -21,11 +21,11 @@ from triathlon_runner.cli._app import (
     names,
 )
 from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_grader
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.grading import Grader
 from triathlon_runner.registry import check_names
-from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.verify import FileReport, verify_file, work_of
@@ -40,6 +40,8 @@ def verify(
     prompts: Annotated[
         Path | None, typer.Option(help="Folder with the prompts of your own that were used.")
     ] = None,
+    executor: ExecutorOption = "local",
+    ray_address: RayAddress = None,
     results: Results = Common.results,
     data: Data = None,
 ) -> None:
@@ -48,9 +50,11 @@ def verify(
     Exit code 0: every line and score follows from its evidence, bit for bit; 1: something does not, or could
     not be judged again; 2: something is for you to mend.
     """
-    folder = ResultsFolder(results)
+    check_executor(executor, ray_address)
+    folder, screen = ResultsFolder(results), console()
     wanted = _wanted(folder, names(models), names(suites))
-    raise typer.Exit(asyncio.run(_verify(folder, wanted, data_store(data), prompts, console())))
+    grader = open_grader(executor, ray_address, cache_folder() / "keys", lambda line: say(screen, line))
+    raise typer.Exit(asyncio.run(_verify(folder, wanted, data_store(data), prompts, grader, screen)))
 
 
 def _wanted(
@@ -73,12 +77,11 @@ async def _verify(
     wanted: list[tuple[str, str]],
     data: DataStore,
     prompts: Path | None,
+    opening: AbstractAsyncContextManager[Grader],
     screen: Console,
 ) -> int:
     reports: list[FileReport] = []
-    async with AsyncExitStack() as stack:
-        sandbox = await stack.enter_async_context(open_sandbox())
-        grader = ProgramGrader(sandbox, cache_folder() / "keys")
+    async with opening as grader:
         for suite in dict.fromkeys(suite for _, suite in wanted):
             built = await _built(suite, data, grader, prompts)
             for model in (model for model, one in wanted if one == suite):

@@ -16,13 +16,14 @@ class ResultsFile(Generic[R]):
     """The lines of one model and suite.
 
     A line is complete or not there: opening the file moves a torn last line to `<suite>.jsonl.torn`.
-    Only the place of each line is kept, so that a run of any length takes little memory.
+    Only the place of each line is kept, so that a run of any length takes little memory, and no descriptor
+    between two lines, so that a hundred models may have twenty suites each.
     """
 
     def __init__(self, path: Path, record: type[R]) -> None:
         self.path = path
         self._record = record
-        self._descriptor: int | None = None
+        self._opened = False
         self._places: dict[Unit, tuple[int, int]] = {}
         self._size = 0
         self.outcomes: Counter[str] = Counter()
@@ -34,7 +35,8 @@ class ResultsFile(Generic[R]):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             set_torn_line_aside(self.path)
             self.scan()
-            self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            os.close(self._for_appending())
+            self._opened = True
         except OSError as error:
             raise UserError(
                 f"cannot open {str(self.path)!r} for writing ({error.strerror}); make it writable or pass"
@@ -45,10 +47,14 @@ class ResultsFile(Generic[R]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._descriptor is not None:
-            os.fsync(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = None
+        if self._opened and self.path.exists():
+            descriptor = self._for_appending()
+            os.fsync(descriptor)
+            os.close(descriptor)
+        self._opened = False
+
+    def _for_appending(self) -> int:
+        return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def scan(self) -> None:
         """Finds out what stands in the file, without opening it for writing; a torn last line is left out.
@@ -87,18 +93,27 @@ class ResultsFile(Generic[R]):
         Raises:
             UserError: the disk is full or the file cannot be written; what was there stays whole.
         """
-        assert self._descriptor is not None, "append outside `with`"
+        assert self._opened, "append outside `with`"
         line = (record.model_dump_json(by_alias=True) + "\n").encode()
         try:
-            written = os.write(self._descriptor, line)
-            if written < len(line):
-                raise OSError("the disk is full")
+            self._write(line)
         except OSError as error:
-            os.ftruncate(self._descriptor, self._size)
             raise UserError(
                 f"cannot append to {str(self.path)!r} ({error}); make room and run again, nothing is lost"
             ) from None
         self._count(record, len(line))
+
+    def _write(self, line: bytes) -> None:
+        """All of it or nothing."""
+        descriptor = self._for_appending()
+        try:
+            if os.write(descriptor, line) < len(line):
+                raise OSError("the disk is full")
+        except OSError:
+            os.ftruncate(descriptor, self._size)
+            raise
+        finally:
+            os.close(descriptor)
 
     def sort(self, order: Sequence[Unit]) -> None:
         """Puts the lines into the suite's order, so that the same replies give the same bytes.
@@ -117,8 +132,6 @@ class ResultsFile(Generic[R]):
         for unit, size in sizes:
             self._places[unit] = (start, size)
             start += size
-        self.__exit__(None, None, None)
-        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)
 
     def _copy(self, lines: IO[bytes], file: IO[bytes], wanted: Sequence[Unit]) -> None:
         for unit in wanted:

@@ -1,0 +1,158 @@
+"""A grader and a sandbox whose work is done on the nodes of a cluster."""
+
+import asyncio
+import importlib.util
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from triathlon_runner.cluster._errors import ClusterError
+from triathlon_runner.datasets import Problem
+from triathlon_runner.records import Verdict
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Execution,
+    Job,
+    MalformedError,
+    Raised,
+    Returned,
+    Sandbox,
+    Sent,
+)
+
+if TYPE_CHECKING:
+    from triathlon_runner.cluster._nodes import Nodes
+
+
+class ClusterSandbox:
+    """Implements `Sandbox`: each job is executed in the sandbox of one node.
+
+    A job runs to its end over there; `on_result` sees its results here, in order, and what comes after the
+    result at which it stops is dropped, so that an execution is what it would have been on one machine.
+    """
+
+    def __init__(self, nodes: "Nodes") -> None:
+        """Made by `open_cluster`."""
+        self._nodes = nodes
+
+    @property
+    def level(self) -> str:
+        """The nodes' level; the weakest where they differ."""
+        return "lite" if "lite" in self._nodes.levels else "namespaces"
+
+    async def run(
+        self, job: Job, on_result: Callable[[int, Returned | Raised], bool] | None = None
+    ) -> Execution:
+        """Executes one job.
+
+        Raises:
+            SandboxError: the node's sandbox failed, or node after node was lost.
+        """
+        execution: Execution = await self._nodes.call("run", job)
+        for index, result in enumerate(execution.results if on_result else ()):
+            if on_result is not None and not on_result(index, result):
+                return replace(
+                    execution, ended=Ended.STOPPED, results=execution.results[: index + 1], detail=""
+                )
+        return execution
+
+    async def stream(self, job: Job, on_result: Callable[[int, Sent | Raised], bool]) -> Execution:
+        """As `run`, with results handed on as they came.
+
+        Raises:
+            SandboxError: the node's sandbox failed, or node after node was lost.
+        """
+        execution, results = await self._nodes.call("stream", job)
+        done: Execution = execution
+        try:
+            for index, result in enumerate(results):
+                if not on_result(index, result):
+                    return replace(done, ended=Ended.STOPPED, detail="")
+        except MalformedError as error:
+            return replace(done, ended=Ended.DIED, detail=f"sent a malformed value: {error}")
+        return done
+
+    async def examine(
+        self, examiner: Job, candidate: Job, on_call: Callable[[Call], None] | None = None
+    ) -> tuple[Execution, Execution]:
+        """Executes tests that are code against a program.
+
+        Raises:
+            SandboxError: the node's sandbox failed, or node after node was lost.
+        """
+        found, calls = await self._nodes.call("examine", examiner, candidate)
+        for call in calls if on_call else ():
+            if on_call is not None:
+                on_call(call)
+        executions: tuple[Execution, Execution] = found
+        return executions
+
+    async def aclose(self) -> None:
+        """Ends the nodes' workers."""
+        await self._nodes.close()
+
+
+class ClusterGrader:
+    """Implements `Grader`: a program is judged whole, on one node."""
+
+    def __init__(self, nodes: "Nodes") -> None:
+        """Made by `open_cluster`."""
+        self._nodes = nodes
+        self._sandbox = ClusterSandbox(nodes)
+
+    @property
+    def sandbox(self) -> Sandbox:
+        return self._sandbox
+
+    async def judge(
+        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+    ) -> Verdict:
+        """Tests a program against the reference.
+
+        Raises:
+            SandboxError: the node's sandbox failed, or node after node was lost.
+        """
+        verdict: Verdict = await self._nodes.call("judge", program, problem, inputs)
+        return verdict
+
+
+@asynccontextmanager
+async def open_cluster(
+    address: str | None = None,
+    *,
+    keys: Path | None = None,
+    report: Callable[[str], object],
+) -> AsyncIterator[ClusterGrader]:
+    """A grader over all nodes of a Ray cluster; without an address, over this machine as a cluster of one.
+
+    Args:
+        address: As `ray start` prints it, `auto` for the cluster that this machine belongs to.
+        keys: Folder of answer keys, on every node.
+        report: Takes one line about a node at a time.
+
+    Raises:
+        ClusterError: Ray is not installed, the cluster is not reached, or nothing can be executed there.
+    """
+    if importlib.util.find_spec("ray") is None:
+        raise ClusterError("--executor ray needs the extra: pip install 'triathlon-leaderboard[ray]'")
+    import ray  # noqa: PLC0415  an extra, and a second of import
+
+    from triathlon_runner.cluster._nodes import Nodes  # noqa: PLC0415
+
+    here = {} if address else {"include_dashboard": False}
+    try:
+        await asyncio.to_thread(
+            ray.init, address, log_to_driver=False, logging_level="ERROR", namespace="triathlon", **here
+        )
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise ClusterError(f"no Ray cluster at {address!r} ({error}); see `ray status`") from None
+    nodes = Nodes(keys, report)
+    try:
+        await nodes.discover()
+        yield ClusterGrader(nodes)
+    finally:
+        await nodes.close()
+        await asyncio.to_thread(ray.shutdown)

@@ -1,0 +1,64 @@
+"""What lives on each node: a sandbox of its own, with its own answer keys."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Literal
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.records import Verdict
+from triathlon_runner.sandbox import Call, Execution, Job, Raised, Sandbox, Sent, open_sandbox
+
+
+class NodeWorker:
+    """An actor. Nothing that a program does crosses but what the sandbox lets through."""
+
+    def __init__(self, jobs: int, keys: Path | None) -> None:
+        """`keys`: a folder on the node, as on every other."""
+        self._jobs, self._keys = jobs, keys
+        self._stack = AsyncExitStack()
+        self._sandbox: Sandbox | None = None
+        self._grader: ProgramGrader | None = None
+
+    async def open(self) -> str:
+        """Opens the sandbox and returns its level.
+
+        Raises:
+            SandboxError: nothing can be executed on this node.
+        """
+        self._sandbox = await self._stack.enter_async_context(open_sandbox("auto", self._jobs))
+        self._grader = ProgramGrader(self._sandbox, self._keys)
+        return self._sandbox.level
+
+    async def close(self) -> None:
+        """Ends every child."""
+        await self._stack.aclose()
+
+    async def judge(self, program: str, problem: Problem, inputs: Literal["base", "all"]) -> Verdict:
+        """As `Grader.judge`."""
+        assert self._grader is not None, "open() comes first"
+        return await self._grader.judge(program, problem, inputs=inputs)
+
+    async def run(self, job: Job) -> Execution:
+        """As `Sandbox.run`, to the end."""
+        return await self._opened.run(job)
+
+    async def stream(self, job: Job) -> tuple[Execution, list[Sent | Raised]]:
+        """As `Sandbox.stream`, to the end."""
+        results: list[Sent | Raised] = []
+
+        def keep(_: int, result: Sent | Raised) -> bool:
+            results.append(result)
+            return True
+
+        return await self._opened.stream(job, keep), results
+
+    async def examine(self, examiner: Job, candidate: Job) -> tuple[tuple[Execution, Execution], list[Call]]:
+        """As `Sandbox.examine`."""
+        calls: list[Call] = []
+        return await self._opened.examine(examiner, candidate, calls.append), calls
+
+    @property
+    def _opened(self) -> Sandbox:
+        assert self._sandbox is not None, "open() comes first"
+        return self._sandbox

@@ -1,0 +1,104 @@
+"""Grading on a real Ray cluster of two nodes on this machine: the same results, also when a node is lost."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from triathlon_runner.cluster import ClusterError, open_cluster
+from triathlon_runner.datasets import Problem, core
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.records import Verdict
+from triathlon_runner.sandbox import Call, Ended, Job, Raised, Returned, Sent, open_sandbox
+
+cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs Ray: pip install -e '.[ray]'")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+PROBLEMS = core.problems("seeds")[:6]
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """A head without CPUs, as large clusters keep it, and two nodes."""
+    made = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
+    )
+    made.add_node(num_cpus=1)
+    made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
+
+
+def programs() -> list[tuple[str, Problem]]:
+    """Right, wrong, crashing, endless and empty ones."""
+    found = []
+    for problem in PROBLEMS:
+        head = f"def {problem.entry_point}(*arguments):\n    "
+        bodies = ("return 'wrong'", "raise ValueError('x')", "import os; os._exit(3)")
+        found += [(problem.reference, problem), *((head + body, problem) for body in bodies), ("", problem)]
+    return found
+
+
+async def verdicts(grader: Grader) -> list[Verdict]:
+    return await asyncio.gather(*(grader.judge(program, problem) for program, problem in programs()))
+
+
+async def local(keys: Path) -> list[Verdict]:
+    async with open_sandbox(jobs=2) as sandbox:
+        return await verdicts(ProgramGrader(sandbox, keys))
+
+
+async def test_the_same_verdicts(cluster: Any, tmp_path: Path) -> None:
+    """Two nodes judge as this machine alone does, and both have a part in it."""
+    said: list[str] = []
+    async with open_cluster(cluster.address, keys=tmp_path / "keys", report=said.append) as grader:
+        assert await verdicts(grader) == await local(tmp_path / "local")
+        assert grader.sandbox.level in ("namespaces", "lite")
+    assert sum("programs at once" in line for line in said) == 2
+
+
+async def test_a_node_is_lost(cluster: Any, tmp_path: Path) -> None:
+    """A node that is killed in the middle loses nothing: its work is done again on the other."""
+    expected = await local(tmp_path / "local")
+    said: list[str] = []
+    async with open_cluster(cluster.address, keys=tmp_path / "keys", report=said.append) as grader:
+        judging = asyncio.gather(*(grader.judge(*one) for one in programs() for _ in range(3)))
+        await asyncio.sleep(random.uniform(0.2, 1.0))
+        victim = random.choice(list(cluster.worker_nodes))
+        await asyncio.to_thread(cluster.remove_node, victim, allow_graceful=False)
+        found = await judging
+    assert found == [verdict for verdict in expected for _ in range(3)]
+    assert any("is lost" in line for line in said)
+
+
+async def test_jobs_are_executed_there(cluster: Any) -> None:
+    """The cluster's sandbox is one: results in order, stopping, streams, as on one machine."""
+    job = Job("def f(x):\n    return 10 // x", tuple(Call("f", (x,)) for x in (5, 2, 0, 1)))
+    async with open_cluster(cluster.address, report=print) as grader:
+        sandbox = grader.sandbox
+        whole = await sandbox.run(job)
+        assert [getattr(one, "value", "raised") for one in whole.results] == [2, 5, "raised", 10]
+        first = await sandbox.run(job, lambda index, result: index < 1)
+        assert (first.ended, len(first.results)) == (Ended.STOPPED, 2)
+        seen: list[Sent | Raised] = []
+        await sandbox.stream(job, lambda index, result: seen.append(result) is None)
+        assert [one.value() if isinstance(one, Sent) else one.type for one in seen] == [
+            2, 5, "ZeroDivisionError", 10
+        ]  # fmt: skip
+    async with open_sandbox(jobs=1) as alone:
+        assert (await alone.run(job)).results == whole.results
+        stopped = await alone.run(job, lambda index, result: index < 1)
+        assert (stopped.ended, stopped.results) == (first.ended, first.results)
+    assert all(isinstance(one, Returned | Raised) for one in whole.results)
+
+
+async def test_no_such_cluster() -> None:
+    """An address where no cluster is, is a user's error."""
+    with pytest.raises(ClusterError, match="no Ray cluster"):
+        async with open_cluster("127.0.0.1:1", report=print):
+            pass
+    assert issubclass(ClusterError, UserError)
