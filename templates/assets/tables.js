@@ -8,6 +8,8 @@
   /* What a row offers under a filter: several words, a month of a day, or the value itself. */
   const offers = (name, value) => name === "has" ? value.split(" ").filter(Boolean) : [name === "run" ? value.slice(0, 7) : value];
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
+  /* Of a long table this many rows are in the page: laying out a thousand takes longer than anybody waits. */
+  const FIRST = 100;
   const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
 
   const make = (tag, attributes = {}, ...children) => {
@@ -37,6 +39,8 @@
       this.rows = [...this.body.rows].map((row, index) => ({
         row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
       }));
+      this.order = this.rows;
+      this.limit = this.rows.length > 2 * FIRST && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
       this.filters = new Map();
       this.words = [];
       this.status = null;
@@ -67,18 +71,38 @@
 
     sort(column, direction) {
       const sign = direction === "ascending" ? 1 : -1;
-      const ordered = [...this.rows].sort((a, b) => {
+      this.order = [...this.rows].sort((a, b) => {
         const x = this.keysOf(a)[column], y = this.keysOf(b)[column];
         if (x === y) return a.index - b.index;
         if (x === null) return 1; /* a missing value is last, whichever way */
         if (y === null) return -1;
         return (x < y ? -1 : 1) * sign;
       });
-      this.body.append(...ordered.map((item) => item.row));
+      this.place();
       this.heads.forEach((head, index) => {
         if (index === column) head.setAttribute("aria-sort", direction); else head.removeAttribute("aria-sort");
       });
       if (this.keeps) remember("sort", (sign < 0 ? "-" : "") + this.heads[column].dataset.key);
+    }
+
+    /* The rows that fit, in their order, as many as there is room for. */
+    place() {
+      const fitting = this.order.filter((item) => item.shown);
+      const placed = fitting.slice(0, this.limit).map((item) => item.row);
+      const now = this.body.rows;
+      if (placed.length !== now.length || placed.some((row, place) => row !== now[place])) this.body.replaceChildren(...placed);
+      if (!this.more) return;
+      this.more.hidden = fitting.length <= this.limit;
+      this.more.textContent = `The first ${this.limit} of ${fitting.length} are shown: show all`;
+    }
+
+    addMore() {
+      if (this.limit === Infinity) return;
+      this.more = make("button", { type: "button", class: "more" });
+      const all = () => { this.limit = Infinity; this.more.hidden = true; this.place(); };
+      this.more.addEventListener("click", all);
+      window.addEventListener("beforeprint", all);
+      this.table.parentElement.after(this.more);
     }
 
     /* ---- search and filters ---- */
@@ -97,6 +121,7 @@
       this.status = make("output", { class: "status", "aria-live": "polite" });
       const controls = make("div", { class: "controls" }, search, ...this.selects(), this.columnChooser(), this.status);
       this.table.parentElement.before(controls);
+      this.addMore();
       this.restore();
       this.apply();
     }
@@ -140,11 +165,10 @@
     apply() {
       let shown = 0;
       for (const item of this.rows) {
-        const fits = this.fits(item);
-        if (fits !== item.shown) item.row.hidden = !fits;
-        item.shown = fits;
-        shown += fits;
+        item.shown = this.fits(item);
+        shown += item.shown;
       }
+      this.place();
       this.rerank();
       if (!this.status) return;
       const part = shown < this.rows.length;
@@ -175,18 +199,21 @@
       const counts = new Map();
       for (const item of ranked) counts.set(item.place, (counts.get(item.place) ?? 0) + 1);
       for (const item of ranked) {
-        const bold = item.rank.querySelector("b");
-        item.label ??= bold.textContent;
+        item.bold ??= item.rank.querySelector("b");
+        item.small ??= item.rank.querySelector("small") ?? false;
+        item.label ??= item.bold.textContent;
+        item.said ??= item.label;
         const text = part || this.weighted ? (counts.get(item.place) > 1 ? "=" : "") + item.place : item.label;
-        if (bold.textContent !== text) bold.textContent = text;
-        const small = item.rank.querySelector("small");
-        if (small) small.hidden = part || Boolean(this.weighted);
+        if (item.said !== text) { item.bold.textContent = text; item.said = text; }
+        const hidden = part || Boolean(this.weighted);
+        if (item.small && item.small.hidden !== hidden) item.small.hidden = hidden;
       }
     }
 
     placeOf(item) {
       if (this.weighted) return this.weighted.has(item) ? -this.weighted.get(item) : null;
-      return item.rank.dataset.v === "" ? null : Number(item.rank.dataset.v);
+      item.ranked ??= item.rank.dataset.v === "" ? NaN : Number(item.rank.dataset.v);
+      return Number.isNaN(item.ranked) ? null : item.ranked;
     }
 
     /* ---- columns ---- */
