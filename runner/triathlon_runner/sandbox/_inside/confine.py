@@ -105,6 +105,11 @@ def prepare(settings: Mapping[str, Any]) -> Confinement:
     """
     place, outer = settings["place"], settings["outer_id"]
     visible, hidden = settings["visible"], settings["hidden"]
+    if settings["level"] != "namespaces" and not system.landlock_version():
+        raise OSError(
+            "without namespaces only Landlock keeps files out of reach, and this kernel has none "
+            "(5.13 or later, `landlock` among the active LSMs)"
+        )
     if settings["level"] == "namespaces":
         rooms.enter(place, visible, hidden, outer)
         scratch = rooms.SCRATCH
@@ -119,8 +124,6 @@ def prepare(settings: Mapping[str, Any]) -> Confinement:
     rules = [*_read_rules(visible, () if covered else hidden, settings["runnable"])]
     rules.append((scratch, landlock.SCRATCH))
     ruleset = landlock.ruleset([*rules, *((path, landlock.DEVICE) for path in rooms.DEVICES)])
-    if ruleset is None and settings["level"] != "namespaces":
-        raise OSError("the kernel has no Landlock (5.13 or later, `landlock` among the active LSMs)")
     if ruleset is not None:
         os.dup2(ruleset, RULESET)
         os.close(ruleset)

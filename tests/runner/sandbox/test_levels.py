@@ -1,0 +1,57 @@
+"""What is refused where the kernel lacks a layer."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.sandbox import SandboxError, open_sandbox
+from triathlon_runner.sandbox._inside import system
+
+WITHOUT_LANDLOCK = """
+    import sys, tempfile
+    from pathlib import Path
+    from triathlon_runner.sandbox._inside import confine, system
+    from triathlon_runner.sandbox._settings import python_settings
+
+    system.landlock_version = lambda: 0
+    with tempfile.TemporaryDirectory() as place:
+        settings = python_settings(sys.argv[1], frozenset(), Path(place))
+        try:
+            confine.prepare(settings)
+        except OSError as error:
+            print("refused:", error)
+        else:
+            print("prepared")
+"""
+
+
+@pytest.mark.parametrize(("level", "expected"), [("lite", "refused:"), ("namespaces", "prepared")])
+def test_lite_is_refused_where_landlock_is_missing(level: str, expected: str) -> None:
+    """Without namespaces nothing but Landlock hides the machine's files: no Landlock, no `lite`.
+
+    The room of `namespaces` shows only what may be read, with or without it.
+    """
+    program = textwrap.dedent(WITHOUT_LANDLOCK)
+    done = subprocess.run([sys.executable, "-c", program, level], capture_output=True, text=True, check=False)
+    if level == "namespaces" and "Operation not permitted" in done.stdout:
+        pytest.skip(f"this machine refuses namespaces: {done.stdout}")
+    assert done.stdout.startswith(expected), done.stdout + done.stderr
+    assert ("Landlock keeps files out of reach" in done.stdout) == (level == "lite")
+
+
+async def test_an_unknown_level_is_a_users_mistake() -> None:
+    """There is no level `none`."""
+    with pytest.raises(UserError, match="no isolation level 'none'"):
+        async with open_sandbox("none"):
+            pass
+
+
+async def test_where_no_level_works_nothing_is_executed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that refuses all levels is told what to enable; no weaker level takes their place."""
+    monkeypatch.setattr("triathlon_runner.sandbox._worker.BOOT", system.__file__)  # starts, and says nothing
+    with pytest.raises(SandboxError, match=r"no isolation level works .*namespaces: .*lite: .*Enable"):
+        async with open_sandbox():
+            pass
