@@ -44,14 +44,23 @@ def _core_source(store: DataStore) -> QuestionSource:
 
 
 def _official_source(
-    file: DataFile, subjects: Callable[[DataStore], Sequence[Subject]]
+    subjects: Callable[[DataStore], Sequence[Subject]], *made_of: DataFile
 ) -> Callable[[DataStore], QuestionSource]:
     def source(store: DataStore) -> QuestionSource:
         found = subjects(store)  # here, so that missing data is said before anything runs
-        info = DataSetInfo(file.name, file.version, file.sha256)
-        return QuestionSource(info, lambda: found, store.cache / "questions")
+        return QuestionSource(_info(made_of), lambda: found, store.cache / "questions")
 
     return source
+
+
+def _info(made_of: Sequence[DataFile]) -> DataSetInfo:
+    """One name, version and hash for all the files that a data set is made of."""
+    sha256 = hashlib.sha256("".join(file.sha256 for file in made_of).encode()).hexdigest()
+    return DataSetInfo(
+        " + ".join(file.name for file in made_of),
+        " + ".join(dict.fromkeys(file.version for file in made_of)),
+        made_of[0].sha256 if len(made_of) == 1 else sha256,
+    )
 
 
 DATASETS: Final = {
@@ -59,15 +68,17 @@ DATASETS: Final = {
     for one in (
         _DataSet("core", "core programs", _core_source, core=True),
         _DataSet(
-            "dreval", "DREval, its own questions", _official_source(official.DREVAL_TASKS, dreval_subjects)
+            "dreval",
+            "DREval, its own questions",
+            _official_source(dreval_subjects, official.DREVAL_TASKS, official.DREVAL_DATA),
         ),
         _DataSet(
             "humaneval",
             "HumanEval, our questions",
-            _official_source(official.HUMANEVAL_PLUS, humaneval_subjects),
+            _official_source(humaneval_subjects, official.HUMANEVAL, official.HUMANEVAL_PLUS),
         ),
         _DataSet(
-            "classeval", "ClassEval, our questions", _official_source(official.CLASSEVAL, classeval_subjects)
+            "classeval", "ClassEval, our questions", _official_source(classeval_subjects, official.CLASSEVAL)
         ),
     )
 }

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from triathlon_runner.datasets import ClassProblem, DataStore
-from triathlon_runner.datasets.official import DrevalInput, DrevalProgram, classeval, dreval, humaneval
+from triathlon_runner.datasets.official import (
+    DrevalInput,
+    DrevalProgram,
+    classeval,
+    dreval,
+    humaneval_original,
+)
 from triathlon_runner.runtime._assertions import Masked, originals
 from triathlon_runner.runtime._masking import call_text
 from triathlon_runner.runtime._programs import (
@@ -67,12 +73,12 @@ def _dreval_test(program: DrevalProgram, asked: DrevalInput) -> Candidate:
 
 
 def humaneval_subjects(store: DataStore) -> Sequence[Subject]:
-    """HumanEval's problems, asked about on their base inputs.
+    """HumanEval's own solutions, asked about on their base inputs.
 
     Raises:
         DataUnavailableError: the data file can't be had.
     """
-    return [function_subject(problem) for problem in humaneval(store)]
+    return [function_subject(problem) for problem in humaneval_original(store)]
 
 
 def classeval_subjects(store: DataStore) -> Sequence[Subject]:

@@ -18,6 +18,7 @@ from triathlon_runner.datasets.official._catalogue import (
 from triathlon_runner.datasets.official._evalplus import (
     humaneval,
     humaneval_contracts,
+    humaneval_original,
     humaneval_plus,
     mbpp_plus,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "evoeval_main_only",
     "humaneval",
     "humaneval_contracts",
+    "humaneval_original",
     "humaneval_plus",
     "humaneval_rows",
     "judged_typed",

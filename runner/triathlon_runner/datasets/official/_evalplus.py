@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 from triathlon_runner.datasets import Comparison, DataStore, Problem, arguments_source
 from triathlon_runner.datasets.official._assertions import example_assertion
-from triathlon_runner.datasets.official._catalogue import HUMANEVAL_PLUS, MBPP_PLUS
+from triathlon_runner.datasets.official._catalogue import HUMANEVAL, HUMANEVAL_PLUS, MBPP_PLUS
 from triathlon_runner.datasets.official._mbpp_types import typed_arguments
 from triathlon_runner.datasets.official._rows import Row, read_rows
 from triathlon_runner.datasets.official._syntax import third_party
@@ -40,6 +41,24 @@ def humaneval_plus(store: DataStore) -> tuple[Problem, ...]:
         DataUnavailableError: the data file can't be had.
     """
     return tuple(humaneval_problem(row) for row in read_rows(store, HUMANEVAL_PLUS))
+
+
+def humaneval_original(store: DataStore) -> tuple[Problem, ...]:
+    """HumanEval with the solutions of its own release, on its base inputs in EvalPlus' form.
+
+    EvalPlus wrote other solutions. DREval was made of these: 83 of its 85 functions are among them to the
+    last statement, 2 are among EvalPlus'.
+
+    Raises:
+        DataUnavailableError: a data file can't be had.
+    """
+    own = {row["task_id"]: row for row in read_rows(store, HUMANEVAL)}
+    return tuple(_with_own_solution(problem, own[problem.task_id]) for problem in humaneval(store))
+
+
+def _with_own_solution(problem: Problem, row: Row) -> Problem:
+    reference = f"{row['prompt']}{row['canonical_solution']}"
+    return replace(problem, prompt=row["prompt"], reference=reference, libraries=third_party(reference))
 
 
 def humaneval_contracts(store: DataStore) -> dict[str, str]:

@@ -177,3 +177,24 @@ def test_catalogue(store: DataStore) -> None:
     assert len({file.sha256 for file in official.FILES}) == len(official.FILES)
     for file in official.FILES:
         assert store.read(file)
+
+
+def test_humanevals_own_solutions_are_those_of_dreval(store: DataStore) -> None:
+    """83 of DREval's 85 functions are HumanEval's own solutions, statement by statement; 2 are EvalPlus'."""
+    own, plus = (
+        {problem.entry_point: _statements(problem.reference, problem.entry_point) for problem in problems}
+        for problems in (official.humaneval_original(store), official.humaneval(store))
+    )
+    functions = [program for program in official.dreval(store) if program.test is None]
+    asked = [(one.entry_point, _statements(one.code, one.entry_point)) for one in functions]
+    assert len(asked) == 85
+    assert sum(own[name] == statements for name, statements in asked) == 83
+    assert sum(plus[name] == statements for name, statements in asked) == 2
+
+
+def _statements(program: str, name: str) -> list[str]:
+    """The statements of the last function of a name, without its docstring."""
+    functions = [node for node in ast.parse(program).body if isinstance(node, ast.FunctionDef)]
+    function = [node for node in functions if node.name == name][-1]
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return [ast.dump(statement) for statement in body]
