@@ -1,7 +1,11 @@
-"""How everything is measured and computed."""
+"""How everything is measured and computed: definitions, prompts, and what the results were made with."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Discipline, Manifest
+from triathlon_site.load import Results
 from triathlon_site.pages._page import Draft
 from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.scores import Board
@@ -9,12 +13,49 @@ from triathlon_site.tasks import FEWEST_MODELS
 from triathlon_site.uncertainty import DRAWS, LEVEL
 
 
-def draft(boards: Sequence[Board]) -> Draft:
+@dataclass(frozen=True, slots=True)
+class SuiteFacts:
+    """Under which conditions the results of one suite were made; several of a kind where they differ."""
+
+    suite: str
+    models: int
+    data: tuple[str, ...]
+    hashes: tuple[str, ...]
+    protocols: tuple[str, ...]
+    sandboxes: tuple[str, ...]
+    integrity: tuple[str, ...]
+
+
+def drafts(boards: Sequence[Board], results: Results) -> Iterator[Draft]:
     context = {
         "boards": boards,
         "draws": DRAWS,
         "level": LEVEL,
         "significance": SIGNIFICANCE,
         "fewest": FEWEST_MODELS,
+        "facts": list(_facts(results)),
     }
-    return Draft("method.html", "method", context)
+    yield Draft("method.html", "method", context)
+    prompts = {discipline.value: load_prompts(discipline.value).templates for discipline in Discipline}
+    yield Draft("prompts.html", "prompts", {"prompts": prompts})
+
+
+def _facts(results: Results) -> Iterator[SuiteFacts]:
+    suites: dict[str, list[Manifest]] = {}
+    for file in results.files:
+        if file.manifest and file.tasks:
+            suites.setdefault(file.suite, []).append(file.manifest)
+    for suite, manifests in suites.items():
+        yield SuiteFacts(
+            suite,
+            len(manifests),
+            _different(f"{one.data.name} {one.data.version}" for one in manifests),
+            _different(one.data.sha256 for one in manifests),
+            _different(one.protocol for one in manifests),
+            _different(one.sandbox_level for one in manifests),
+            _different(one.grader_integrity for one in manifests),
+        )
+
+
+def _different(values: Iterator[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(values)))

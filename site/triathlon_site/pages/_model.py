@@ -64,7 +64,7 @@ def drafts(
             "overall": _overall_rows(overalls, model),
             "files": files,
             "comparable": len(results.models) > 1,
-            "card": list(_card(models[model])),
+            "card": [*_card(models[model]), *_served(files)],
             "notices": [notice for file in files for notice in file.notices],
             "tasks_page": tasks_page(models[model]),
             "outcomes": [
@@ -131,6 +131,13 @@ def _overall_rows(overalls: Mapping[str, Overall], model: str) -> list[tuple[str
         for row in overall.rows
         if row.model == model
     ]
+
+
+def _served(files: Sequence[FileAggregate]) -> Iterator[tuple[str, str]]:
+    """By what, as the manifests say."""
+    by = sorted({file.manifest.served_by for file in files if file.manifest})
+    if by:
+        yield "Served by", "; ".join(by)
 
 
 def _card(info: ModelInfo) -> Iterator[tuple[str, str]]:

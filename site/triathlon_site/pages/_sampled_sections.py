@@ -12,12 +12,13 @@ from triathlon_site.scores import Board, set_title, variants_of
 
 def sampled_sections(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Section]:
     """pass@k by model and set; nothing where no set was asked so."""
-    rows, titles = [], {}
+    rows: list[tuple[ModelInfo, str, int, dict[str, Value]]] = []
+    titles: dict[str, str] = {}
     for variant in variants_of(board, "temperatures"):
         known = {m.id: m for m in variant.entry.metrics}
         for model, file in board.of_suite(variant.entry.id).items():
-            cells = {name: _pass_at(file.metrics[name], metric) for name, metric in known.items()}
-            cells = {name: value for name, value in cells.items() if value}
+            shown = {name: _pass_at(file.metrics[name], metric) for name, metric in known.items()}
+            cells = {name: value for name, value in shown.items() if value}
             titles |= {name: known[name].title for name in cells}
             setting = f"{set_title(variant.entry.set_name)} at {variant.title}"
             rows.append((models[model], setting, max(task.sample for task in file.tasks) + 1, cells))

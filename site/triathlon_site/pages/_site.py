@@ -73,7 +73,7 @@ def _drafts(site: Gathered) -> Iterator[Draft]:
     yield from _model.drafts(site.boards, site.overalls, site.models, site.results)
     if site.published:
         yield from _published.drafts(site.published, published_boards(site.published))
-    yield _method.draft(site.boards)
+    yield from _method.drafts(site.boards, site.results)
     yield _data.draft(site.boards, site.overalls, site.notices)
 
 
@@ -93,4 +93,4 @@ def _nav(site: Gathered) -> list[Link]:
         links.append(Link("Compare", "compare.html"))
     if site.published:
         links.append(Link("Published", "published.html"))
-    return [*links, Link("Method", "method.html"), Link("Data", "data.html")]
+    return [*links, Link("Method", "method.html", ("prompts.html",)), Link("Data", "data.html")]
