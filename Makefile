@@ -7,7 +7,7 @@ PROFILE ?= quick
 RUN_OPTIONS ?=
 export TRIATHLON_CACHE ?= $(CURDIR)/.cache
 
-.PHONY: help setup setup-tests setup-official leaderboard run site serve test test-slow test-long check lint package bench clean
+.PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-long check lint package bench clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +39,10 @@ test: setup-tests ## Run the tests (slow ones: make test-slow)
 setup-official: setup ## Install the libraries that programs of the official data sets import
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,official]'
 
-test-slow: setup-tests setup-official ## Run the tests that take long
+setup-ray: setup ## Install Ray, for executing on a cluster and the tests of that
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,ray]'
+
+test-slow: setup-tests setup-official setup-ray ## Run the tests that take long
 	$(BIN)/python -m pytest -m "slow and not real_model"
 
 test-long: setup-tests setup-official ## Replay whole recorded runs (many minutes) and start real model servers
