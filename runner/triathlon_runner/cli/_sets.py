@@ -153,8 +153,8 @@ def _counts(pair: analysis.Paired) -> dict[str, float]:
     }
 
 
-@sets_app.command(name="pass-at-k")
-def report_pass_at_k(
+@sets_app.command(name="samples")
+def report_samples(
     suite: Annotated[str, typer.Argument(help="A suite, such as evolved/core-seeds@temperature-0.8.")],
     k: Annotated[str | None, typer.Option(help="Separated by commas; left out: 1 to the samples.")] = None,
     models: Names = None,

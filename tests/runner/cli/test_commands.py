@@ -23,6 +23,7 @@ COMMANDS = (
     "import",
     "questions",
     "evolve",
+    "sets",
     "translation",
     "scores",
     "build",

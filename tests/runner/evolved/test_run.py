@@ -107,7 +107,7 @@ def test_pass_at_k(place: Path) -> None:
     for k, share in ((1, 2 / 3), (2, 1.0), (3, 1.0)):
         assert pass_at_k(k).score(records) == pytest.approx((easy + (4 - easy) * share) / 4)
     assert easy < 4
-    shown = _json(place, "pass-at-k", WARM)
+    shown = _json(place, "samples", WARM)
     assert [row["model"] for row in shown] == ["chatting", "completing"]
     assert [row["samples"] for row in shown] == [3, 3]
     assert shown[0]["pass@1"] == pass_at_k(1).score(records)
