@@ -40,7 +40,7 @@ class Bench:
     async def run(self, limit: int | None = None, *, stop: bool = False) -> Summary:
         plan = self.plan(limit)
         progress = cast(ConsoleProgress, _Quiet(self.said))
-        runner = Runner(
+        self.runner = runner = Runner(
             self.folder,
             GRADER,
             cast(Any, self.reacher),

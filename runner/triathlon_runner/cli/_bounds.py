@@ -85,7 +85,7 @@ def show_summary(
     for name, why in summary.other_protocol.items():
         say(screen, f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew")
     for error in summary.errors:
-        say(screen, f"not finished: {error}")
+        say(screen, f"not finished: {error.splitlines()[0]}")  # all of it stands above
     say(screen, f"{summary.finished} units finished, {summary.open} open; results in {folder.root}{os.sep}")
 
 

@@ -1,6 +1,5 @@
 """Replies that were paid for once: a SQLite file that several processes may share."""
 
-import asyncio
 import hashlib
 import json
 import sqlite3
@@ -83,7 +82,7 @@ class ReplyCache:
         Raises:
             CacheError: the disk is full or the file cannot be written.
         """
-        was_new = await asyncio.wrap_future(self._writer.write((key, model, _encode(answer))))
+        was_new = await self._writer.write((key, model, _encode(answer)))
         return answer if was_new else self.get(key) or answer
 
     def info(self) -> CacheInfo:

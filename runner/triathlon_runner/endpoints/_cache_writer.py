@@ -1,8 +1,10 @@
 """Writing replies in a thread: what waits while one transaction is on its way to the disk shares the next."""
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -12,7 +14,7 @@ from triathlon_runner.endpoints._errors import CacheError
 
 Row = tuple[bytes, str, str]
 """Key, model, answer."""
-_Work = tuple[Callable[[sqlite3.Connection], int], "Future[int]"]
+_Work = tuple[Callable[[sqlite3.Connection], int], "Future[int] | asyncio.Future[int]"]
 _MOST_AT_ONCE = 256
 _ROWS_BETWEEN_LOOKS = 500
 """Rows written between two looks at the size of the file."""
@@ -30,10 +32,16 @@ class CacheWriter:
         self._thread = Thread(target=self._run, name="reply-cache", daemon=True)
         self._thread.start()
 
-    def write(self, row: Row) -> "Future[int]":
-        """Stores a row unless its key is there; the result, after the commit, is 1 where it was new."""
+    async def write(self, row: Row) -> int:
+        """Stores a row unless its key is there; returns, after the commit, 1 where it was new.
+
+        Raises:
+            CacheError: it could not be written.
+        """
         insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
-        return self._submit(lambda db: db.execute(insert, row).rowcount)
+        done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._queue.put((lambda db: db.execute(insert, row).rowcount, done))
+        return await done
 
     def prune(self, max_bytes: int | None, model: str | None) -> "Future[int]":
         """Drops replies; the result is their number."""
@@ -81,11 +89,9 @@ class CacheWriter:
         except sqlite3.Error as error:
             self._roll_back()
             reason = f"a reply could not be stored in {str(self._path)!r}: {error}"
-            for _, done in batch:
-                done.set_exception(CacheError(reason))
+            _land([(done, CacheError(reason)) for _, done in batch])
             return
-        for (_, done), result in zip(batch, results, strict=True):
-            done.set_result(result)
+        _land([(done, result) for (_, done), result in zip(batch, results, strict=True)])
 
     def _roll_back(self) -> None:
         if self._db.in_transaction:
@@ -97,3 +103,29 @@ class CacheWriter:
             self._rows_since_look = 0
             if size_bytes(self._db) > self._max_bytes:
                 drop_oldest(self._db, self._max_bytes * 9 // 10)
+
+
+_Landing = tuple["Future[int] | asyncio.Future[int]", int | CacheError]
+
+
+def _land(batch: list[_Landing]) -> None:
+    """Tells everybody how it went; wakes each event loop once, which costs more than writing a row."""
+    loops: dict[asyncio.AbstractEventLoop, list[_Landing]] = {}
+    for done, result in batch:
+        if isinstance(done, asyncio.Future):
+            loops.setdefault(done.get_loop(), []).append((done, result))
+        else:
+            _settle([(done, result)])
+    for loop, landings in loops.items():
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(_settle, landings)
+
+
+def _settle(landings: list[_Landing]) -> None:
+    for done, result in landings:
+        if done.cancelled():
+            continue
+        if isinstance(result, CacheError):
+            done.set_exception(result)
+        else:
+            done.set_result(result)

@@ -1,7 +1,6 @@
 """Writing down under which conditions the lines of a results file were made."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -112,7 +111,7 @@ def manifest_of(
     )
 
 
-def _identity(work: Work, before: Manifest | None, reached: Reached | None) -> Mapping[str, Any]:
+def _identity(work: Work, before: Manifest | None, reached: Reached | None) -> dict[str, Any]:
     weights = reached.weights if reached else before.identity.get(WEIGHTS) if before else None
     return {**work.identity, **({WEIGHTS: weights} if weights else {})}
 

@@ -1,15 +1,24 @@
 """Running plans: what is asked, what is written, what stays open."""
 
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from support.fake_suite import FakeModel, FakeSuite
+from support.fake_suite import FakeModel, FakeReacher, FakeSuite
+from support.model_server import ModelServer
 from support.schedule import ROW, Bench
-from triathlon_runner.endpoints import EndpointError, ModelUnavailableError
+from support.server_replies import Status
+from triathlon_runner.endpoints import ApiConfig, EndpointError, Limits, ModelUnavailableError, open_model
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome
 from triathlon_runner.registry import ModelRow
+from triathlon_runner.schedule import Reached
 from triathlon_runner.store import ResultsFile, archived
 from triathlon_runner.suites import Task
 
@@ -189,6 +198,37 @@ async def test_other_weights_are_kept_apart(tmp_path: Path) -> None:
     assert len(bench.records()) == 1
     bench.ask_again = True
     assert (await bench.run()).finished == 2
+
+
+async def test_stop_while_a_server_is_waited_for(tmp_path: Path) -> None:
+    """A stop that comes while a model's server starts ends the wait: nothing is asked, all stays open."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+
+    class Starting:
+        @asynccontextmanager
+        async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
+            bench.runner.stop.ask("Ctrl-C")
+            await asyncio.sleep(600)
+            yield cast(Reached, None)
+
+    bench.reacher = cast(FakeReacher, Starting())
+    async with asyncio.timeout(10):
+        summary = await bench.run()
+    assert (summary.finished, summary.open, summary.exit_code, summary.stopped) == (0, 2, 1, "Ctrl-C")
+
+
+async def test_a_clock_set_back_harms_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but the deadline and the times in manifests asks what the wall clock says."""
+    began = time.time()
+    ticks = itertools.count()
+    monkeypatch.setattr(time, "time", lambda: began - 3600 * next(ticks))
+    async with ModelServer(lambda asked: Status(429, headers={"Retry-After": "0.01"}) if not asked.attempt
+                           else asked.prompt) as server:  # fmt: skip
+        config = ApiConfig(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config, limits=Limits(first_wait=0.01)) as model:
+            bench = Bench(tmp_path, FakeSuite(), cast(FakeModel, model))
+            assert (await bench.run()).exit_code == 0
+    assert {record.outcome for record in bench.records()} == {Outcome.PASSED}
 
 
 async def test_the_manifest_is_there_before_the_first_line(tmp_path: Path) -> None:
