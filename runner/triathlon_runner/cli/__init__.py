@@ -2,6 +2,7 @@
 
 from triathlon_runner.cli import (  # noqa: F401  # importing them registers their commands
     _cache,
+    _contamination,
     _doctor,
     _evolve,
     _grade,

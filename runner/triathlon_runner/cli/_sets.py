@@ -11,92 +11,23 @@ from rich.markup import escape
 from rich.table import Table
 
 from triathlon_runner import catalogue
-from triathlon_runner.cli._app import Common, Data, Names, Results, app, console, data_store, names
-from triathlon_runner.datasets import DataStore, Problem
+from triathlon_runner.cli._app import Common, Names, Results, app, console, names
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import PASS_AT_1, analysis, pass_at_k
-from triathlon_runner.evolved.contamination import Contamination, Shared, contamination
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.registry import check_names
-from triathlon_runner.store import ResultsFolder, replace_file
-from triathlon_runner.suites import Programs
+from triathlon_runner.store import ResultsFolder
 
 sets_app = typer.Typer(help="The sets of the evolved discipline.", no_args_is_help=True)
 app.add_typer(sets_app, name="sets")
 
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
-Suite = Annotated[str, typer.Argument(help="A suite, such as evolved/core-subtle.")]
 ByModel = dict[str, tuple[EvolvedRecord, ...]]
 
 
 @sets_app.callback()
 def sets() -> None:
     """The evolved discipline's sets: do they copy, do models remember, what do more samples give?"""
-
-
-@sets_app.command(name="contamination")
-def report_contamination(
-    suite: Suite,
-    out: Annotated[Path | None, typer.Option(help="File that gets one JSON line a problem.")] = None,
-    as_json: AsJson = False,
-    data: Data = None,
-) -> None:
-    """For each problem the longest passage that it shares with its parents and with the rest of its set."""
-    problems, seeds = _problems(suite, data_store(data))
-    report = sorted(contamination(problems, seeds), key=lambda one: (-_largest(one), one.task_id))
-    lines = [_line(one) for one in report]
-    if out is not None:
-        replace_file(out, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-    if as_json:
-        console().print_json(json.dumps(lines))
-        return
-    head = ("problem", "words", "with a parent", "", "with the rest", "")
-    _show(head, [(one.task_id, one.words, *_cells(one.parent), *_cells(one.rest)) for one in report])
-    copies = sum(one.copied for one in report)
-    _say(f"{copies} of {len(report)} problems share half of their words or more in one passage")
-
-
-def _problems(suite: str, store: DataStore) -> tuple[Sequence[Problem], Sequence[Problem]]:
-    """A suite's problems, and those that they were evolved from."""
-    (entry,) = catalogue.select([suite])
-    built = entry.build(store)
-    if not isinstance(built, Programs):
-        raise UserError(
-            f"the tasks of {suite!r} are no functions to write; name a suite such as evolved/subtle"
-        )
-    if entry.seeds in (None, entry.id):
-        return built.functions(), ()
-    (parents,) = catalogue.select([entry.seeds or ""])
-    seeds = parents.build(store)
-    assert isinstance(seeds, Programs)
-    return built.functions(), seeds.functions()
-
-
-def _largest(one: Contamination) -> float:
-    return max((shared.share for shared in (one.parent, one.rest) if shared is not None), default=0.0)
-
-
-def _line(one: Contamination) -> dict[str, Any]:
-    found = {"parent": one.parent, "rest": one.rest}
-    return {
-        "task_id": one.task_id,
-        "words": one.words,
-        "copied": one.copied,
-        **{name: None if it is None else _plain(it) for name, it in found.items()},
-    }
-
-
-def _plain(shared: Shared) -> dict[str, Any]:
-    return {
-        "task_id": shared.other,
-        "words": shared.words,
-        "share": round(shared.share, 4),
-        "passage": shared.passage,
-    }
-
-
-def _cells(shared: Shared | None) -> tuple[str, str]:
-    return ("", "") if shared is None else (f"{shared.share:.0%} ({shared.words})", shared.other)
 
 
 @sets_app.command()
@@ -129,7 +60,7 @@ def compare(
         console().print_json(json.dumps([{"model": model, **_counts(pair)} for model, pair in rows]))
         return
     head = ("model", "problems", "both", f"{one[1]} only", f"{two[1]} only", "neither", "p")
-    _show(
+    show(
         head,
         [(model, pair.n, *list(_counts(pair).values())[:4], f"{pair.p_value:.3g}") for model, pair in rows],
     )
@@ -172,7 +103,7 @@ def report_samples(
     if as_json:
         console().print_json(json.dumps(rows))
         return
-    _show(tuple(rows[0]), [[f"{x:.3f}" if isinstance(x, float) else x for x in row.values()] for row in rows])
+    show(tuple(rows[0]), [[f"{x:.3f}" if isinstance(x, float) else x for x in row.values()] for row in rows])
 
 
 def _numbers(text: str) -> list[int]:
@@ -201,14 +132,10 @@ def _results(folder: Path, models: str | None) -> dict[str, ByModel]:
     return {model: suites for model, suites in read.items() if wanted is None or model in wanted}
 
 
-def _show(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def show(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, name in enumerate(head):
         table.add_column(name, justify="left" if number == 0 or not name else "right", overflow="fold")
     for row in rows:
         table.add_row(*("–" if cell is None else escape(str(cell)) for cell in row))
     console().print(table)
-
-
-def _say(text: str) -> None:
-    console().print(text, markup=False, highlight=False)
