@@ -5,7 +5,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +18,7 @@ from triathlon_runner.registry import Registry
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build._evidence import EvidencePages, evidence_files
 from triathlon_site.build._write import write_site
+from triathlon_site.history import HISTORY_FILE, read_history, snapshot_of, write_history
 from triathlon_site.load import AggregateCache, Notice, Results, read_results, suite_ids
 from triathlon_site.pages import Gathered, installed_environment, model_infos, render_site
 from triathlon_site.published import read_published
@@ -70,9 +71,23 @@ def _build(
     environment = installed_environment()
     pages = list(render_site(site, environment))
     write_site(out, pages, environment, evidence_files(site))
+    notices = (*site.notices, *_remember(results, site))
     AggregateCache(cache).prune()
     models = len(site.results.models)
-    return BuildReport(out, len(pages), models, time.monotonic() - started, tuple(site.notices))
+    return BuildReport(out, len(pages), models, time.monotonic() - started, notices)
+
+
+def _remember(results: Path, site: Gathered) -> list[Notice]:
+    """The build's places beside the results, so that the next can say what moved."""
+    if not site.boards:
+        return []
+    try:
+        write_history(results, site.history)
+    except OSError as error:
+        return [
+            Notice(file=HISTORY_FILE, message=f"cannot be written ({error.strerror}): the site is complete")
+        ]
+    return []
 
 
 @contextmanager
@@ -105,15 +120,21 @@ def gather(
         read = read_results(results, entries, AggregateCache(kept), evidence)
     scored = [board for plan in plan_boards(entries) if (board := score_board(plan, read))]
     boards = with_baselines(scored)
+    overalls = _overalls(boards)
+    before, faults = read_history(results)
+    read = replace(read, notices=(*read.notices, *faults))
     named = {*read.models, *(skipped.model for skipped in read.skipped)}
     return Gathered(
         results=read,
         boards=boards,
-        overalls=_overalls(boards),
+        overalls=overalls,
         models=model_infos(registry, named),
         date=_date(read),
         published=read_published(results / "published"),
         version=version("triathlon-leaderboard"),
+        history=before.after(
+            snapshot_of(read, boards, overalls), _date(read), version("triathlon-leaderboard")
+        ),
     )
 
 

@@ -1,12 +1,14 @@
 """The whole site as a list of pages, before anything is written."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from triathlon_site.history import History
 from triathlon_site.load import Notice, Results
 from triathlon_site.pages import (
     _agreement,
+    _changes,
     _compare,
     _data,
     _discipline,
@@ -36,6 +38,7 @@ class Gathered:
     """Day of the newest result, or of SOURCE_DATE_EPOCH."""
     version: str
     published: Published | None = None
+    history: History = field(default_factory=History)
 
     @property
     def notices(self) -> Sequence[Notice]:
@@ -74,6 +77,8 @@ def _drafts(site: Gathered) -> Iterator[Draft]:
     if site.published:
         yield from _published.drafts(site.published, published_boards(site.published))
     yield from _method.drafts(site.boards, site.results)
+    if site.boards:
+        yield from _changes.drafts(site.history, site.boards, site.models, site.results.models)
     yield _data.draft(site.boards, site.overalls, site.notices)
 
 

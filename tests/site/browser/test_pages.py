@@ -31,6 +31,8 @@ MAIN = (
     "published/reval.html",
     "published/evalplus.html",
     "method.html",
+    "prompts.html",
+    "changes.html",
     "data.html",
     "models/alpha.html",
     "models/alpha-tasks.html",

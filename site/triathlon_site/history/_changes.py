@@ -1,0 +1,78 @@
+"""What lies between two builds, and why."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from triathlon_runner.records import Strict
+from triathlon_site.history._snapshot import Snapshot
+
+Kind = Literal["new model", "gone model", "new results", "changed protocol", "moved"]
+
+
+class Event(Strict):
+    """One thing that happened to one model."""
+
+    kind: Kind
+    model: str
+    board: str = ""
+    """Where it moved."""
+    before: int = 0
+    after: int = 0
+    suites: tuple[str, ...] = ()
+    """What is new or was asked under another protocol."""
+    why: str = ""
+
+
+class Change(Strict):
+    """All that one build found new."""
+
+    date: str
+    """Day of the newest result."""
+    version: str
+    events: tuple[Event, ...]
+
+
+def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
+    """Models first, then results and protocols, then places; each in the order of names."""
+    return (*_models(before, after), *_results(before, after), *_moves(before, after))
+
+
+def _models(before: Snapshot, after: Snapshot) -> Iterator[Event]:
+    for model in sorted(after.suites.keys() - before.suites.keys()):
+        yield Event(kind="new model", model=model, suites=tuple(sorted(after.suites[model])))
+    for model in sorted(before.suites.keys() - after.suites.keys()):
+        yield Event(kind="gone model", model=model)
+
+
+def _results(before: Snapshot, after: Snapshot) -> Iterator[Event]:
+    for model in sorted(after.suites.keys() & before.suites.keys()):
+        old, new = before.suites[model], after.suites[model]
+        asked_anew = tuple(
+            suite for suite in sorted(new) if suite in old and new[suite].protocol != old[suite].protocol
+        )
+        added = tuple(
+            suite
+            for suite in sorted(new)
+            if suite not in asked_anew and (suite not in old or new[suite].sha256 != old[suite].sha256)
+        )
+        if asked_anew:
+            yield Event(kind="changed protocol", model=model, suites=asked_anew)
+        if added:
+            yield Event(kind="new results", model=model, suites=added)
+
+
+def _moves(before: Snapshot, after: Snapshot) -> Iterator[Event]:
+    """Places of models that were ranked in both; those that only others pushed are told so."""
+    own = {event.model for event in _results(before, after)}
+    for board in sorted(after.places.keys() & before.places.keys()):
+        old, new = before.places[board], after.places[board]
+        for model in sorted(new.keys() & old.keys(), key=lambda model: (new[model].rank, model)):
+            if new[model].rank != old[model].rank:
+                yield Event(
+                    kind="moved",
+                    model=model,
+                    board=board,
+                    before=old[model].rank,
+                    after=new[model].rank,
+                    why="its own results changed" if model in own else "others came, went or changed",
+                )

@@ -1,0 +1,54 @@
+"""The file beside the results that remembers the last build and what came before."""
+
+from pathlib import Path
+from typing import Final, Literal
+
+from triathlon_runner.records import Strict
+from triathlon_runner.store import replace_file
+from triathlon_site.history._changes import Change, changes_between
+from triathlon_site.history._snapshot import Snapshot
+from triathlon_site.load import Notice
+
+HISTORY_FILE: Final = "history.json"
+KEPT: Final = 200
+"""Changes remembered; older ones are dropped."""
+
+
+class History(Strict):
+    """The last build, and what moved at each."""
+
+    schema_version: Literal[1] = 1
+    last: Snapshot | None = None
+    changes: tuple[Change, ...] = ()
+    """The newest first."""
+
+    def after(self, snapshot: Snapshot, date: str, version: str) -> "History":
+        """With what is new since the last build; the same where nothing is. The first build has no before."""
+        if self.last is None or snapshot == self.last:
+            return self if self.last else History(last=snapshot)
+        events = changes_between(self.last, snapshot)
+        found = (Change(date=date, version=version, events=events),) if events else ()
+        return History(last=snapshot, changes=(*found, *self.changes)[:KEPT])
+
+
+def read_history(results: Path) -> tuple[History, list[Notice]]:
+    """An empty one where there is none; where it cannot be read, a notice says why and it begins anew."""
+    try:
+        return History.model_validate_json((results / HISTORY_FILE).read_bytes()), []
+    except FileNotFoundError:
+        return History(), []
+    except (OSError, ValueError) as error:
+        message = f"cannot be read ({type(error).__name__}): what moved begins anew"
+        return History(), [Notice(file=HISTORY_FILE, message=message)]
+
+
+def write_history(results: Path, history: History) -> None:
+    """Written only where it differs.
+
+    Raises:
+        OSError: the folder cannot be written; the site is complete without.
+    """
+    text = history.model_dump_json(by_alias=True, indent=1) + "\n"
+    path = results / HISTORY_FILE
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        replace_file(path, text)

@@ -1,0 +1,84 @@
+"""What moved since the last builds: a page and an Atom feed."""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_site.history import Change, Event, History
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._page import Draft
+from triathlon_site.scores import Board
+
+FEED: Final = "changes.xml"
+_NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "triathlon-leaderboard changes")
+MOST_SUITES: Final = 6
+"""Suites named in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One event as a sentence behind the model's name."""
+
+    kind: str
+    name: str
+    page: str
+    """Empty for a model that is gone."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One build's changes."""
+
+    id: str
+    date: str
+    version: str
+    lines: tuple[Line, ...]
+
+
+def drafts(
+    history: History, boards: Sequence[Board], models: Mapping[str, ModelInfo], measured: Sequence[str]
+) -> Iterator[Draft]:
+    titles = {board.plan.id: _board_title(board) for board in boards}
+    entries = [_entry(change, titles, models, measured) for change in history.changes]
+    yield Draft("changes.html", "changes", {"entries": entries, "feed": FEED})
+    yield Draft(FEED, "changes-feed", {"entries": entries, "feed_id": _NAMESPACE.urn})
+
+
+def _board_title(board: Board) -> str:
+    return f"{board.plan.discipline} ({board.plan.title})"
+
+
+def _entry(
+    change: Change, titles: Mapping[str, str], models: Mapping[str, ModelInfo], measured: Sequence[str]
+) -> Entry:
+    lines = tuple(
+        Line(
+            event.kind,
+            models[event.model].name if event.model in models else event.model,
+            models[event.model].page if event.model in measured and event.model in models else "",
+            _sentence(event, titles),
+        )
+        for event in change.events
+    )
+    return Entry(uuid.uuid5(_NAMESPACE, change.model_dump_json()).urn, change.date, change.version, lines)
+
+
+def _sentence(event: Event, titles: Mapping[str, str]) -> str:
+    if event.kind == "moved":
+        overall = {"overall-core": "overall", "overall-official": "overall (official data)"}
+        board = overall.get(event.board) or titles.get(event.board, event.board)
+        return f"{board}: from rank {event.before} to {event.after}; {event.why}"
+    return {
+        "new model": f"is new, with {_named(event.suites)}",
+        "gone model": "has no results any more",
+        "new results": f"has new results in {_named(event.suites)}",
+        "changed protocol": f"was asked under another protocol in {_named(event.suites)}",
+    }[event.kind]
+
+
+def _named(suites: Sequence[str]) -> str:
+    shown = ", ".join(suites[:MOST_SUITES])
+    rest = len(suites) - MOST_SUITES
+    return f"{shown} and {rest} other suites" if rest > 0 else shown

@@ -1,0 +1,100 @@
+"""What moved between builds, and the file that remembers."""
+
+import json
+import shutil
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from support.results import FakeModel
+from support.site import files, small_results
+from triathlon_site.build import build
+from triathlon_site.history import History, Place, Snapshot, SuiteState, changes_between
+
+OLD = Snapshot(
+    places={"loop-core": {"a": Place(rank=1, of=2), "b": Place(rank=2, of=2)}},
+    suites={
+        "a": {"loop/core": SuiteState(protocol="p", sha256="1", tasks=5)},
+        "b": {"loop/core": SuiteState(protocol="p", sha256="2", tasks=5)},
+    },
+)
+NEW = Snapshot(
+    places={
+        "loop-core": {"b": Place(rank=1, of=3), "a": Place(rank=2, of=3), "c": Place(rank=3, of=3)},
+    },
+    suites={
+        "a": {"loop/core": SuiteState(protocol="p", sha256="1", tasks=5)},
+        "b": {
+            "loop/core": SuiteState(protocol="q", sha256="3", tasks=5),
+            "runtime/core": SuiteState(protocol="p", sha256="4", tasks=5),
+        },
+        "c": {"loop/core": SuiteState(protocol="p", sha256="5", tasks=5)},
+    },
+)
+
+
+def test_each_kind_of_change_is_told_with_its_cause() -> None:
+    """A new model, another protocol, new results; who moved by itself and who was pushed."""
+    told = [(e.kind, e.model, e.suites or (e.before, e.after)) for e in changes_between(OLD, NEW)]
+    assert told == [
+        ("new model", "c", ("loop/core",)),
+        ("changed protocol", "b", ("loop/core",)),
+        ("new results", "b", ("runtime/core",)),
+        ("moved", "b", (2, 1)),
+        ("moved", "a", (1, 2)),
+    ]
+    why = {event.model: event.why for event in changes_between(OLD, NEW) if event.kind == "moved"}
+    assert why == {"b": "its own results changed", "a": "others came, went or changed"}
+    assert next(event.kind for event in changes_between(NEW, OLD)) == "gone model"
+
+
+def test_a_build_that_found_nothing_new_adds_nothing() -> None:
+    """The first build has no before; the same results twice are one state."""
+    first = History().after(OLD, "2026-01-01", "1")
+    assert first.changes == () and first.after(OLD, "2026-01-02", "1") == first
+    second = first.after(NEW, "2026-01-03", "1")
+    assert [change.date for change in second.changes] == ["2026-01-03"]
+
+
+@pytest.fixture
+def twice(tmp_path: Path) -> Path:
+    """A site built with two models, then with a third."""
+    models = (FakeModel("one", 1.0), FakeModel("two", -1.0), FakeModel("three<b>", 3.0, 0.99))
+    small_results(tmp_path / "results", models[:2], tasks=6)
+    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+    small_results(tmp_path / "results", models[2:], tasks=6)
+    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+    return tmp_path
+
+
+def test_page_and_feed_say_what_moved(twice: Path) -> None:
+    """The new model by name, the places that it took, and a feed that parses."""
+    page = (twice / "_site/changes.html").read_text()
+    assert "three&lt;b&gt;</a> is new, with evolved/core-combine" in page
+    assert "from rank 1 to 2; others came, went or changed" in page
+    feed = ET.parse(twice / "_site/changes.xml").getroot()
+    atom = "{http://www.w3.org/2005/Atom}"
+    (entry,) = feed.findall(f"{atom}entry")
+    assert "three<b> is new" in (entry.findtext(f"{atom}content") or "")
+    assert (entry.findtext(f"{atom}id") or "").startswith("urn:uuid:")
+    assert entry.findtext(f"{atom}updated") == "2026-01-02T00:00:00Z"
+
+
+def test_building_again_changes_no_byte(twice: Path) -> None:
+    """What moved stays told; elsewhere, with the file beside the results, the same site comes out."""
+    before = files(twice / "_site")
+    build(twice / "results", twice / "_site", None, cache=twice / "cache")
+    assert files(twice / "_site") == before
+    shutil.rmtree(twice / "_site")
+    build(twice / "results", twice / "_site", None, cache=twice / "other")
+    assert files(twice / "_site") == before
+
+
+def test_a_broken_memory_is_a_notice_and_begins_anew(twice: Path) -> None:
+    """It never keeps the site from being built."""
+    (twice / "results/history.json").write_text("{")
+    report = build(twice / "results", twice / "_site", None, cache=twice / "cache")
+    assert [notice.file for notice in report.notices] == ["history.json"]
+    assert "Nothing has moved" in (twice / "_site/changes.html").read_text()
+    assert json.loads((twice / "results/history.json").read_text())["last"]
