@@ -112,7 +112,7 @@ class SuiteEntry:
     variant_of: str | None = None
     """The suite id that this one differs from in one protocol setting, and in which kind of setting:"""
     variant_kind: str | None = None
-    """prompts, temperatures or attacks."""
+    """prompts, temperatures, attacks, style or sampling."""
     set_name: str = ""
     """What a board over several sets calls this one: `difficult`."""
     seeds: str | None = None

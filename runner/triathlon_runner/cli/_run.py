@@ -83,7 +83,7 @@ def run(
     models: Names = None,
     suites: Names = None,
     variants: Annotated[
-        str | None, typer.Option(help="Variants of the suites too: prompts, temperatures, attacks.")
+        str | None, typer.Option(help="Variants too: prompts, temperatures, attacks, style, sampling.")
     ] = None,
     prompts: Annotated[
         Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
