@@ -133,8 +133,8 @@ def measure_tables(models: int, keep: Path | None) -> None:
             page = browser.new_page(viewport={"width": 1280, "height": 900}, bypass_csp=True)
             page.goto((root / "_site/index.html").as_uri())
             page.wait_for_selector("thead .sort")
-            rows = page.locator("tbody tr").count()
-            print(f"{rows} rows, {browser.version}")
+            shown, rows = page.locator("output.status").last.inner_text(), page.locator("tbody tr").count()
+            print(f"{shown}, {rows} rows laid out, Chromium {browser.version}")
             for name, action in ACTIONS.items():
                 times = page.evaluate(MEASURE, [action, 11])
                 script, whole = (sorted(column) for column in zip(*times, strict=True))
