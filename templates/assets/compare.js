@@ -174,11 +174,13 @@
   const draw = (models) => {
     figures.hidden = false;
     figures.querySelector(".legend").replaceChildren(...models.map((model, i) => {
-      const key = document.createElementNS(SVG, "svg"), stroke = document.createElementNS(SVG, "path");
-      for (const [name, value] of Object.entries({ width: 28, height: 10, "aria-hidden": "true", class: `c${i}` })) key.setAttribute(name, value);
+      const [key, group, stroke] = ["svg", "g", "path"].map((tag) => document.createElementNS(SVG, tag));
+      for (const [name, value] of Object.entries({ width: 28, height: 10, "aria-hidden": "true" })) key.setAttribute(name, value);
+      group.setAttribute("class", `c${i}`);
       stroke.setAttribute("class", "line");
       stroke.setAttribute("d", "M1 5H27");
-      key.append(stroke);
+      group.append(stroke);
+      key.append(group);
       return make("li", {}, key, ` ${model.name}`);
     }));
     for (const [name, shape, field] of drawn) {
@@ -200,7 +202,12 @@
   const interact = (button) => {
     button.disabled = true;
     const models = chosen.map((id) => loaded.get(id)), holder = figures.querySelector("[data-plots]");
-    const plot = () => { curve(add(holder, "Degradation curves"), models); radar(add(holder, "All dimensions"), models); };
+    const plot = () => {
+      /* Both places first: a plot takes the width that its place has when it is drawn. */
+      const [left, right] = ["Degradation curves", "All dimensions"].map((label) => add(holder, label));
+      curve(left, models);
+      radar(right, models);
+    };
     if (window.Plotly) { plot(); return; }
     /* Elements that stand where plotly would else write style sheets of its maps, which the policy refuses. */
     for (const id of place.dataset.plotlyStyles.split(" ").filter(Boolean)) document.head.append(make("meta", { id }));
@@ -213,18 +220,22 @@
     const style = getComputedStyle(document.body);
     return { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: style.color, family: style.fontFamily, size: 12 }, margin: { t: 20, r: 20, b: 40, l: 50 }, legend: { orientation: "h", y: -0.2 } };
   };
+  const lines = () => {
+    const color = getComputedStyle(figures.querySelector(".grid")).stroke;
+    return { gridcolor: color, linecolor: color, zerolinecolor: color };
+  };
   const colour = (i) => getComputedStyle(place.querySelector(`.c${i}`)).color;
   const add = (holder, label) => { const div = make("div", { class: "plot", role: "img", "aria-label": label }); holder.append(div); return div; };
   const curve = (div, models) => window.Plotly.newPlot(div,
     models.flatMap((m, i) => m.curve ? [{ x: m.curve.map((_, j) => j + 1), y: m.curve, name: m.name, mode: "lines+markers", line: { color: colour(i) }, marker: { symbol: i } }] : []),
-    { ...layout(), xaxis: { title: { text: "loop" }, dtick: 1 }, yaxis: { title: { text: "still passing, %" }, range: [0, 100] } }, { displaylogo: false, responsive: true });
+    { ...layout(), xaxis: { title: { text: "loop" }, dtick: 1, ...lines() }, yaxis: { title: { text: "still passing, %" }, range: [0, 100], ...lines() } }, { displaylogo: false, responsive: true });
   const radar = (div, models) => {
     const axes = index.columns.filter((column) => column.axis && models.every((m) => m.columns.some((one) => one.id === column.id)));
     if (axes.length < 3) return;
     const value = (m, column) => { const cell = m.columns.find((one) => one.id === column.id); return 100 * cell.value / cell.maximum; };
     window.Plotly.newPlot(div,
-      models.map((m, i) => ({ type: "scatterpolar", name: m.name, r: [...axes, axes[0]].map((c) => value(m, c)), theta: [...axes, axes[0]].map((c) => c.title), line: { color: colour(i) }, fill: "none" })),
-      { ...layout(), polar: { radialaxis: { range: [0, 100] }, bgcolor: "rgba(0,0,0,0)" } }, { displaylogo: false, responsive: true });
+      models.map((m, i) => ({ type: "scatterpolar", name: m.name, r: [...axes, axes[0]].map((c) => value(m, c)), theta: [...axes, axes[0]].map((c) => c.short), line: { color: colour(i) }, fill: "none" })),
+      { ...layout(), polar: { radialaxis: { range: [0, 100], ...lines() }, angularaxis: lines(), bgcolor: "rgba(0,0,0,0)" } }, { displaylogo: false, responsive: true });
   };
 
   const others = document.getElementById("compare-alone");

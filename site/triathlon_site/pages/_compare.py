@@ -99,6 +99,7 @@ def _heading(
     return {
         "id": f"{board.plan.id} {column.column.id}",
         "title": _sentence(dimension(board, column)),
+        "short": _axis_title(board, column),
         "solving": metric.id.startswith("pass") and not others,
         "ranked": column.column.ranked,
         "axis": any(column is axis for _, axis in axes),
