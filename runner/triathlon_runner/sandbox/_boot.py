@@ -1,24 +1,20 @@
-"""Starts a template server: `python -I -S -B _boot.py <control descriptor> <configuration>`.
+"""Starts a template server: `python -s -S -B -P _boot.py <control descriptor> <configuration>`.
 
-Loads the folder `_inside` as a package of its own, so that nothing else of this package is imported.
+Makes the folder `_inside` a package of its own, so that nothing else of this package is imported.
 """
 
-import importlib
-import importlib.util
+import os
 import sys
-from pathlib import Path
+from types import ModuleType
 
 
 def main() -> None:
-    folder = Path(__file__).parent / "_inside"
-    spec = importlib.util.spec_from_file_location(
-        "inside", folder / "__init__.py", submodule_search_locations=[str(folder)]
-    )
-    assert spec is not None and spec.loader is not None
-    package = importlib.util.module_from_spec(spec)
+    package = ModuleType("inside")
+    package.__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "_inside")]  # noqa: PTH100, PTH118, PTH120 (pathlib would be in every fork)
     sys.modules["inside"] = package
-    spec.loader.exec_module(package)
-    importlib.import_module("inside.server").main(int(sys.argv[1]), sys.argv[2])
+    from inside.server import main as serve  # type: ignore[import-not-found] # noqa: PLC0415
+
+    serve(int(sys.argv[1]), sys.argv[2])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import marshal
 import os
 import shutil
 import socket
@@ -89,7 +90,8 @@ class Worker:
         try:
             with theirs:
                 process = await asyncio.create_subprocess_exec(
-                    sys.executable, "-s", "-S", "-B", "-P", str(BOOT), str(theirs.fileno()), repr(settings),
+                    sys.executable, "-s", "-S", "-B", "-P", str(BOOT), str(theirs.fileno()),
+                    marshal.dumps(settings).hex(),
                     stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
                     pass_fds=[theirs.fileno()], env={"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"},
                     cwd="/", start_new_session=True,
@@ -107,11 +109,10 @@ class Worker:
             return
         except OSError as error:
             message, ends = messages.FAILED + str(error).encode(), []
-        if message == messages.READY and len(ends) == PIPES:
-            self._ends = tuple(ends)
-        elif message[:1] == messages.ENDED:
+        self._ends = tuple(ends)
+        if message[:1] == messages.ENDED:
             self._report = messages.REPORT.unpack(message)
-        else:
+        elif message != messages.READY:
             self._fail(message[1:].decode("utf-8", "replace") or "the sandbox server ended")
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
@@ -154,7 +155,7 @@ class Worker:
         self._send(messages.BEGIN + messages.JOB.pack(limits.cpu_seconds, limits.wall_seconds))
         while self._report is None:
             await self._next_message()
-        _, status, cpu_seconds, note, confined, dirty = self._report
+        _, status, cpu_seconds, note, confined = self._report
         self._report = None
         # A child that we killed may have ended before it could say that it is confined; it ran nothing then.
         if not confined and not self._killed:
@@ -162,7 +163,7 @@ class Worker:
             raise SandboxError(
                 f"the sandbox server could not confine a child: {exchange.printed(1) or status!r}"
             )
-        self.usable = not dirty and not self._fault
+        self.usable = bool(self._ends) and not self._fault
         return ChildEnd(status, cpu_seconds, note)
 
     def _send(self, message: bytes) -> None:

@@ -12,12 +12,13 @@ KILL = b"K"
 
 # From the server.
 READY = b"C"
-"""A child stands ready; with the near ends of its pipes: jobs, results, standard output and error."""
+"""The first child stands ready; with the near ends of its pipes: jobs, results, standard output and error."""
 FAILED = b"E"
 """The server can't go on; with the reason."""
 ENDED = b"R"
-REPORT = struct.Struct("<cidB??")
-"""Kind, status as of wait(2), CPU seconds, note, whether it was confined, whether it left anything behind."""
+REPORT = struct.Struct("<cidB?")
+"""Kind, status as of wait(2), CPU seconds, note, whether it was confined; with the near ends of the next
+child, unless the one that ended left anything behind."""
 
 NOTHING, OUT_OF_TIME, ASLEEP, SCRATCH = range(4)
 """Notes: why the server killed the child."""

@@ -8,7 +8,7 @@ import ctypes
 import os
 import platform
 import struct
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from . import system
 
@@ -54,12 +54,11 @@ _ENOSYS = 38
 _OWN_PID = 0x7EADBEEF  # replaced in each child by its own pid
 
 
-@dataclass(frozen=True)
-class _Condition:
+class _Condition(NamedTuple):
     """A call is allowed if this argument is one of `values`, or has the bit `bit`."""
 
     argument: int
-    values: tuple[int, ...] = field(default=())
+    values: tuple[int, ...] = ()
     bit: int = 0
 
 
