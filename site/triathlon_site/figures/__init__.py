@@ -1,5 +1,6 @@
 """Figures as static SVG: they work without JavaScript, from a file, in print, in the page's colours."""
 
+from triathlon_site.figures._badge import badge
 from triathlon_site.figures._bars import bars
 from triathlon_site.figures._bump import RankLine, bump
 from triathlon_site.figures._curves import Series, curve_path, curves, curves_frame
@@ -15,6 +16,7 @@ __all__ = [
     "RankLine",
     "Series",
     "arrows",
+    "badge",
     "bars",
     "bump",
     "curve_path",

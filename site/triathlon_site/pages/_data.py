@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from triathlon_site.load import Notice
+from triathlon_site.pages._latex import board_files, overall_files, section_file
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Page
 from triathlon_site.pages._sections import Section, Value
@@ -38,6 +39,8 @@ def files(
         rows = list(_overall_rows(overall, models))
         yield _json(f"data/overall-{family}.json", {"family": family, "rows": rows})
         yield _csv(f"data/overall-{family}.csv", rows)
+    yield from board_files(boards, models)
+    yield from overall_files(overalls, models)
     yield _json("data/notices.json", {"notices": [notice.model_dump() for notice in notices]})
 
 
@@ -61,6 +64,7 @@ def section_files(board: Board, sections: Sequence[Section]) -> Iterator[Page]:
     """The smaller tables as they are shown; what stands in small print has a column of its own."""
     for section in sections:
         if section.rows:
+            yield section_file(section_path(board, section).removesuffix(".csv") + ".tex", section)
             yield _csv(section_path(board, section), [_section_row(section, row) for row in section.rows])
 
 

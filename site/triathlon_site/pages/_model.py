@@ -8,6 +8,8 @@ from typing import Final
 from triathlon_runner.records import Outcome
 from triathlon_site.evidence import evidence_path
 from triathlon_site.load import FileAggregate, Results
+from triathlon_site.pages._badges import badges_of
+from triathlon_site.pages._badges import files as badge_files
 from triathlon_site.pages._figures import board_figures, neighbours
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Cell, Draft, board_page, cell
@@ -58,8 +60,10 @@ def drafts(
     for model in results.models:
         own = [board for board in boards if model in board.models]
         files = tuple(results.of_model(model).values())
+        badges = list(badges_of(models[model], own, overalls))
         context = {
             "info": models[model],
+            "badges": badges,
             "boards": [_model_board(board, model, models) for board in own],
             "overall": _overall_rows(overalls, model),
             "files": files,
@@ -73,7 +77,7 @@ def drafts(
             "profile": profile(model, own, overalls, models),
             "receipts": {file.suite: receipt_anchor(file.suite) for file in files},
         }
-        yield Draft(models[model].page, "model", context)
+        yield Draft(models[model].page, "model", context, badge_files(badges))
         yield _tasks(models[model], files)
 
 

@@ -1,0 +1,53 @@
+"""Small pictures for a README: where a model stands."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+
+from triathlon_site.figures import badge
+from triathlon_site.pages import _format
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._page import Page
+from triathlon_site.ranking import Rank
+from triathlon_site.scores import Board, Overall
+
+_COLOURS: Final = {"loop": "#0b5fa5", "runtime": "#b3450b", "evolved": "#00704f", "translation": "#7a3f9d"}
+_NEUTRAL: Final = "#3a3d42"
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    title: str
+    """What a reader of the picture is told."""
+    path: str
+    picture: Markup
+
+
+def badges_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Iterator[Badge]:
+    """Overall first, then each board that ranks the model."""
+    for family, found in overalls.items():
+        ranked = [row for row in found.rows if row.rank]
+        place = next((row.rank for row in ranked if row.model == info.id), None)
+        if place:
+            name = "Triathlon" if family == "core" else "Triathlon, official data"
+            yield _badge(info, f"overall-{family}", name, place, len(ranked), _NEUTRAL)
+    for board in boards:
+        score = board.headline.scores.get(info.id)
+        if score and score.rank:
+            plan = board.plan
+            colour = _COLOURS.get(plan.discipline, _NEUTRAL)
+            data = "" if plan.family == "core" else f", {plan.title}"
+            name = f"Triathlon {plan.discipline}{data}"
+            yield _badge(info, plan.id, name, score.rank, len(board.headline.scores), colour)
+
+
+def _badge(info: ModelInfo, board: str, name: str, rank: Rank, of: int, colour: str) -> Badge:
+    spread = f" ({_format.rank_span(rank)})" if rank.low != rank.high else ""
+    place = f"rank {_format.rank(rank)} of {of}{spread}"
+    return Badge(f"{name}: {place}", f"badges/{info.slug}-{board}.svg", badge(name, place, colour))
+
+
+def files(badges: Sequence[Badge]) -> tuple[Page, ...]:
+    return tuple(Page(one.path, str(one.picture)) for one in badges)

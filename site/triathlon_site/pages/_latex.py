@@ -1,0 +1,105 @@
+"""Tables for papers: LaTeX with the package booktabs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from triathlon_site.pages import _format
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._page import Page
+from triathlon_site.pages._sections import Section, Value
+from triathlon_site.scores import Board, ColumnScores, Overall
+
+_SIGNS: Final = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "−": r"$-$",
+    "–": "--",
+    "±": r"$\pm$",
+}
+
+Models = Mapping[str, ModelInfo]
+
+
+def escape(text: str) -> str:
+    """As it stands, in one line: whatever a name holds is no command."""
+    return "".join(_SIGNS.get(sign, sign) for sign in " ".join(text.split()))
+
+
+def board_files(boards: Sequence[Board], models: Models) -> Iterator[Page]:
+    for board in boards:
+        title = f"{board.plan.discipline.capitalize()}, {board.plan.title}"
+        head = ("Rank", "Model", *(column.column.title for column in board.shown))
+        rows = [
+            (_rank(board.headline, model), models[model].name, *(_score(c, model) for c in board.shown))
+            for model in board.models
+        ]
+        yield Page(f"data/{board.plan.id}.tex", table(title, head, rows))
+
+
+def overall_files(overalls: Mapping[str, Overall], models: Models) -> Iterator[Page]:
+    for family, found in overalls.items():
+        head = ("Rank", "Model", *(b.plan.discipline.capitalize() for b in found.boards), "Mean percentile")
+        rows = [
+            (
+                _format.rank(row.rank),
+                models[row.model].name,
+                *(_score(board.headline, row.model) for board in found.boards),
+                _format.score(row.percentile, 100),
+            )
+            for row in found.rows
+        ]
+        yield Page(f"data/overall-{family}.tex", table("All disciplines", head, rows))
+
+
+def section_file(path: str, section: Section) -> Page:
+    rows = [tuple(_value(value) for value in row) for row in section.rows]
+    return Page(path, table(section.title, section.head, rows))
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A tabular: text on the left, numbers on the right."""
+    lines = [_line(head), r"\midrule", *map(_line, rows)]
+    columns = "".join("l" if name in {"Model", "Set"} else "r" for name in head)
+    return "\n".join(
+        (
+            f"% {' '.join(title.split())}; \\usepackage{{booktabs}}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        )
+    )
+
+
+def _line(cells: Sequence[str]) -> str:
+    return rf"{' & '.join(map(escape, cells))} \\"
+
+
+def _value(value: Value) -> str:
+    return f"{value.text} ({value.small})" if value.small else value.text
+
+
+def _rank(column: ColumnScores, model: str) -> str:
+    score = column.scores.get(model)
+    return _format.rank(score.rank if score else None)
+
+
+def _score(column: ColumnScores, model: str) -> str:
+    score = column.scores.get(model)
+    if score is None:
+        return _format.NONE
+    maximum = column.column.maximum
+    value = _format.known_range(score.value, score.upper, maximum)
+    return f"{value} ({_format.span(score.interval, maximum)})"
