@@ -86,7 +86,7 @@ async def test_a_few_recorded_tasks(name: str, tmp_path: Path, keys: Path) -> No
     assert {task_id: record.sustained_loops for task_id, record in records.items()} == recorded
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 async def test_recorded_runs_come_out_as_published(name: str, tmp_path: Path, keys: Path) -> None:
     """Sustained loops agree with the recording but for the tasks named, and ASL with its published value."""
