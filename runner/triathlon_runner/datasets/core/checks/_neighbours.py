@@ -31,8 +31,8 @@ _SAME_TASKS: Final = (
     "EvoEval_concise",
 )
 """Files whose tasks another file tells as well; ten neighbours are to be ten tasks."""
-_RETOLD: Final = frozenset({"verbose", "concise"})
-"""Sets that tell a seed again: its verdict is theirs."""
+_RETOLD: Final = frozenset({"verbose", "concise", "tool_use-main_only"})
+"""Sets that ask again what another set asks: its verdict is theirs."""
 
 
 class Verdict(BaseModel):
@@ -64,7 +64,7 @@ def digest(prompt: str) -> str:
 
 
 def judged_prompts() -> dict[str, str]:
-    """The texts that need a verdict, by task_id: all but those that tell a seed again."""
+    """The texts that need a verdict, by task_id: all but those that ask the same again."""
     told = [problem for name in _load.SETS if name not in _RETOLD for problem in _load.problems(name)]
     return {problem.task_id: problem.prompt for problem in told} | {
         shown.task_id: shown.reference for shown in _load.classes()
