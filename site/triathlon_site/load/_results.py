@@ -4,6 +4,7 @@ import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -216,12 +217,18 @@ def _parents(job: _Job, records: Sequence[UnitRecord]) -> dict[str, UnitRecord]:
         return {}
     found: dict[str, UnitRecord] = {}
     for seeds in _seeds_of(job, _reader):
-        of_seeds, _ = _records(seeds, _reader.entries[seeds.suite])
-        protocol = current_protocol(of_seeds, read_manifest(seeds.manifest, seeds.file)[0])
-        for record in of_seeds:
-            if record.task_id in wanted and not record.sample and record.protocol == protocol:
-                found[record.task_id] = record
-    return found
+        content = file_sha256(seeds.path) + file_sha256(seeds.manifest)
+        found |= _first_samples(replace(seeds, key=content))
+    return {task: found[task] for task in wanted if task in found}
+
+
+@lru_cache(maxsize=2)
+def _first_samples(job: _Job) -> dict[str, UnitRecord]:
+    """By task; kept for the next file, as a model's evolved sets have the same seeds. `key`: the content."""
+    assert _reader is not None
+    records, _ = _records(job, _reader.entries[job.suite])
+    protocol = current_protocol(records, read_manifest(job.manifest, job.file)[0])
+    return {record.task_id: record for record in records if not record.sample and record.protocol == protocol}
 
 
 def _skipped(root: Path) -> Iterator[Skipped]:

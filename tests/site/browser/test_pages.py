@@ -277,3 +277,12 @@ def test_a_served_site_works_under_a_path(page: Page, site: Path) -> None:
     for one in (server, below):
         one.shutdown()
         one.server_close()
+
+
+def test_badges_are_pictures(page: Page, site: Path) -> None:
+    """Each is drawn when it comes into sight, and its words are there for those who do not see it."""
+    page.goto((site / "models/alpha.html").as_uri())
+    badges = page.locator("img[src*='badges/']")
+    badges.first.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector(\"img[src*='badges/']\").naturalWidth > 50")
+    assert (badges.first.get_attribute("alt") or "").startswith("Triathlon: rank 1 of 5")
