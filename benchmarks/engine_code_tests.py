@@ -1,0 +1,143 @@
+"""How many references pass tests that are code, away from the program and, without a relay, beside it.
+
+    python benchmarks/engine_code_tests.py --data FOLDER [--sets mbpp,python,php,ruby,javascript,classeval]
+
+`mbpp` are MBPP+'s references with its assert scripts; languages are MBXP's own references. A reference that
+passes beside its tests and not away from them is lost by the relay; one that passes neither way is wrong.
+"""
+
+import argparse
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from triathlon_runner.datasets import ClassProblem, DataStore
+from triathlon_runner.datasets.official import mbpp_plus, problem_file
+from triathlon_runner.datasets.official._catalogue import MBPP_PLUS
+from triathlon_runner.datasets.official._rows import read_rows
+from triathlon_runner.grading import TEST_LIMITS, ClassGrader, judge_by_tests
+from triathlon_runner.records import Outcome
+from triathlon_runner.sandbox import Ended, Job, Language, Sandbox, SandboxError, open_sandbox
+from triathlon_runner.translation._mbxp import joined
+from triathlon_runner.translation._task import reference
+
+SETS = ("mbpp", *(language.value for language in Language), "classeval")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One reference with its tests."""
+
+    task_id: str
+    program: str
+    tests: str
+    function: str
+    language: Language = Language.PYTHON
+    libraries: frozenset[str] = frozenset()
+
+
+def of_mbpp(store: DataStore) -> list[Trial]:
+    """MBPP+'s references with its assert scripts, which are the tests of MBPP."""
+    scripts = {row["task_id"]: row["assertion"] for row in read_rows(store, MBPP_PLUS)}
+    return [
+        Trial(
+            problem.task_id,
+            problem.reference,
+            f"import math, sys\n{scripts[problem.task_id]}",  # which two scripts take from the program
+            problem.entry_point,
+            libraries=problem.libraries,
+        )
+        for problem in mbpp_plus(store)
+    ]
+
+
+def of_language(store: DataStore, language: Language) -> list[Trial]:
+    """MBXP's references of one language; Perl has none."""
+    return [
+        Trial(str(task.number), program, row.test, task.name(language), language)
+        for task in joined(store)
+        if (program := reference(row := task.rows[language]))
+    ]
+
+
+async def passes_away(sandbox: Sandbox, trial: Trial) -> bool:
+    verdict = await judge_by_tests(
+        sandbox, trial.program, trial.tests, (trial.function,),
+        language=trial.language, libraries=trial.libraries,
+    )  # fmt: skip
+    return verdict.outcome is Outcome.PASSED
+
+
+async def passes_beside(sandbox: Sandbox, trial: Trial) -> bool:
+    """Program and tests as one text, in one process: what the data set's authors did."""
+    text = f"{trial.program}\n{trial.tests}\n"
+    if trial.language is Language.PYTHON and "def check(" in trial.tests:
+        text += f"check({trial.function})\n"
+    job = Job(text, (), trial.language, limits=TEST_LIMITS, libraries=trial.libraries)
+    return (await sandbox.run(job)).ended is Ended.FINISHED
+
+
+async def measure(sandbox: Sandbox, name: str, trials: Sequence[Trial]) -> None:
+    """Prints one set's figures."""
+    start = time.monotonic()
+    away = await asyncio.gather(*(passes_away(sandbox, trial) for trial in trials))
+    failing = [trial for trial, passed in zip(trials, away, strict=True) if not passed]
+    beside = await asyncio.gather(*(passes_beside(sandbox, trial) for trial in failing))
+    lost = [trial.task_id for trial, passed in zip(failing, beside, strict=True) if passed]
+    seconds = time.monotonic() - start
+    print(
+        f"{name}: {sum(away)} of {len(trials)} pass away from their tests, {len(lost)} only beside them "
+        f"{lost}, {len(failing) - len(lost)} neither way ({seconds:.0f} s)",
+        flush=True,
+    )
+
+
+async def measure_classes(sandbox: Sandbox, path: Path) -> None:
+    """Prints how many of ClassEval's classes and test methods are judged where."""
+    grader = ClassGrader(sandbox)
+    problems = [problem for problem in problem_file(path) if isinstance(problem, ClassProblem)]
+
+    async def one(problem: ClassProblem) -> tuple[int, int]:
+        try:
+            ways = await grader.ways(problem)
+        except SandboxError as error:
+            print(f"    {str(error)[:160]}", flush=True)
+            return 0, 0
+        return len(ways.outside), len(ways.same_process)
+
+    found = await asyncio.gather(*map(one, problems))
+    outside = sum(beside == 0 < away for away, beside in found)
+    mixed = sum(beside > 0 for _, beside in found)
+    print(
+        f"classeval: of {len(problems)} classes {outside} are judged outside, {mixed} in part or wholly in "
+        f"their process; test methods: {sum(away for away, _ in found)} outside, "
+        f"{sum(beside for _, beside in found)} in their process",
+        flush=True,
+    )
+
+
+async def run(options: argparse.Namespace) -> None:
+    store = DataStore(options.data, options.data, fetch=False)
+    async with open_sandbox(options.level) as sandbox:
+        for name in options.sets.split(","):
+            if name == "classeval":
+                await measure_classes(sandbox, options.data / "ClassEval_data.json.gz")
+            else:
+                trials = of_mbpp(store) if name == "mbpp" else of_language(store, Language(name))
+                await measure(sandbox, name, trials)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder with the official data files")
+    parser.add_argument("--sets", default=",".join(SETS), help="comma-separated")
+    parser.add_argument("--level", default="auto")
+    asyncio.run(run(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()
