@@ -78,7 +78,10 @@ def test_a_few_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str)
 
 
 SLOW = {"combine": frozenset({"EvoEval/65"})}
-"""Officially failed; it passes within 10 s of CPU time and not within 4."""
+"""Officially failed, by a limit: its fifth input alone takes 4 s of CPU time, all of them 5.5 s, of our 10.
+
+So combine has 34 here where the board has 33; everything else is the board's, one by one.
+"""
 
 
 @pytest.mark.slow
@@ -91,8 +94,9 @@ def test_every_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) 
     official = _official(f"evolved/{name}")
     different = {task for task in official if outcomes.get(task) != official[task]}
     assert outcomes.keys() == official.keys()
-    assert different <= SLOW.get(name, frozenset())
-    assert abs(sum(outcomes.values()) - PASSED[name]) <= len(different)
+    slow = SLOW.get(name, frozenset())
+    assert different == slow
+    assert sum(outcomes.values()) == PASSED[name] + len(slow)
 
 
 @pytest.mark.slow
