@@ -6,16 +6,16 @@ from triathlon_runner.sandbox import doctor
 from triathlon_runner.sandbox.attacks import Attack, attack, library
 
 FAST = {
-    "answer-keys", "class-that-lies", "environment", "equals-everything", "exit-zero", "forge-before-inputs",
+    "answer-keys", "class-answers-frames", "class-forges-reports", "class-patches-unittest", "class-that-lies", "environment", "equals-everything", "exit-zero", "forge-before-inputs",
     "fork-bomb", "giant-frame", "kill-parent", "left-over-files-1", "left-over-files-2", "overwrite-file",
-    "print-success", "reduce-code", "signal-by-descriptor", "symlink-out", "walk-files",
+    "half-characters", "print-success", "reduce-code", "signal-by-descriptor", "symlink-out", "walk-files",
 }  # fmt: skip
 
 
 def test_the_library_is_large_and_documented() -> None:
-    """At least 60 attacks of all kinds, each with a sentence of its own."""
+    """At least 100 attacks of all kinds, on functions and on classes, each with a sentence of its own."""
     attacks = library()
-    assert len(attacks) >= 60
+    assert len(attacks) >= 100 and {one.on_class for one in attacks} == {True, False}
     assert {one.kind for one in attacks} == {"cheat", "theft", "sabotage", "dos"}
     assert len({one.what for one in attacks}) == len(attacks)
     assert all(one.what.endswith(".") for one in attacks)
