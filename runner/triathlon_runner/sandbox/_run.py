@@ -49,6 +49,7 @@ class Run:
         self._asked = len(job.calls)
         self._answered = 0
         self._loaded = False
+        self._over = False
         self._ended: Ended | None = None
         self._detail = ""
         self._error: Exception | None = None
@@ -75,6 +76,7 @@ class Run:
             self._feed(b"", last=self.finished)
             exchange.listen(at_once=self._interactive)
             end = await self._worker.run(limits, exchange)
+            self._over = True
             exchange.drain()
         finally:
             exchange.close()
@@ -108,8 +110,14 @@ class Run:
             self._exchange.feed(data, last=last)
 
     def call(self, call: Call) -> None:
+        """One more call.
+
+        Raises:
+            SandboxError: its arguments can't cross; it is not made.
+        """
+        data = self._wire.call(call)
         self._asked += 1
-        self._feed(self._wire.call(call), last=False)
+        self._feed(data, last=False)
 
     def answer(self, result: Returned | Raised) -> bool:
         """Answers the question that the child waits for."""
@@ -125,7 +133,8 @@ class Run:
         """Kills the child for this reason, unless there is one already."""
         if self._ended is None:
             self._ended, self._detail = ended, detail
-            self._worker.kill_child()
+            if not self._over:
+                self._worker.kill_child()
         return False
 
     def _on_frame(self, kind: bytes, payload: bytes) -> bool:
