@@ -1,6 +1,7 @@
 """How near the loop comes to what a server and this machine can give.
 
-    python benchmarks/loop.py [--tasks 378] [--loops 10] [--latency 0.05] [--slots 64] [--same-program]
+    python benchmarks/loop.py [--tasks 378] [--loops 10] [--latency 0.05] [--slots 64] [--jobs N]
+        [--same-program]
 
 The server (a process of its own) answers every request after `latency` seconds, `slots` at a time: at best it
 gives slots / latency answers a second. The run is the real one: schedule, client, cache of replies, results
@@ -128,7 +129,7 @@ async def ask(
     async with AsyncExitStack() as stack:
         grader: Grader = FakeGrader()
         if execute:
-            grader = await _grader(stack)
+            grader = await _grader(stack, options.jobs)
         replies = stack.enter_context(ReplyCache(folder / "replies.sqlite"))
         reacher = Reacher(registry, replies, folder, progress.say)
         runner = Runner(
@@ -143,11 +144,11 @@ async def ask(
     return measured, progress.records
 
 
-async def execute(programs: int) -> Measured:
+async def execute(programs: int, jobs: int | None) -> Measured:
     """Judges so many different right programs."""
     measured = Measured()
     async with AsyncExitStack() as stack:
-        grader = await _grader(stack)
+        grader = await _grader(stack, jobs)
         numbers = iter(range(programs))
 
         async def some() -> None:
@@ -161,9 +162,9 @@ async def execute(programs: int) -> Measured:
     return measured
 
 
-async def _grader(stack: AsyncExitStack) -> ProgramGrader:
+async def _grader(stack: AsyncExitStack, jobs: int | None) -> ProgramGrader:
     """With its answer key made and its sandbox warm."""
-    grader = ProgramGrader(await stack.enter_async_context(open_sandbox()))
+    grader = ProgramGrader(await stack.enter_async_context(open_sandbox(jobs=jobs)))
     await grader.judge(ADD.reference, ADD)
     return grader
 
@@ -177,6 +178,7 @@ def main() -> None:
     parser.add_argument("--loops", type=int, default=10)
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--slots", type=int, default=64)
+    parser.add_argument("--jobs", type=int, help="places in the sandbox; by default its own number")
     parser.add_argument("--same-program", action="store_true")
     options = parser.parse_args()
     script = f"support.loop_fakes:{'same_program' if options.same_program else 'new_programs'}"
@@ -189,7 +191,9 @@ def main() -> None:
         ):
             runs.append(asyncio.run(ask(options, base_url, Path(folder), execute=executing)))
     programs = options.tasks * (1 if options.same_program else options.loops)
-    report(options, runs[0][0], asyncio.run(execute(programs)), runs[1][0], runs[1][1], programs)
+    report(
+        options, runs[0][0], asyncio.run(execute(programs, options.jobs)), runs[1][0], runs[1][1], programs
+    )
 
 
 def report(
