@@ -82,7 +82,8 @@
   const verdict = (d) => d.low > 0 ? "better" : d.high < 0 ? "worse" : "no telling";
 
   let chosen = (new URLSearchParams(location.search).get("m") ?? "").split(",").filter((id) => known.has(id)).slice(0, MOST);
-  if (!chosen.length) chosen = index.models.slice(0, 2).map((model) => model.id);
+  /* Too few are filled up with the best. */
+  for (const { id } of index.models) if (chosen.length < 2 && !chosen.includes(id)) chosen.push(id);
 
   const remember = () => {
     try { history.replaceState(null, "", `${location.pathname}?m=${chosen.map(encodeURIComponent).join(",")}`); }

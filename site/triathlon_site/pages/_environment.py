@@ -63,6 +63,7 @@ class Environment:
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=True,
+            auto_reload=False,  # a build of ten thousand units would look as often whether a template changed
         )
         self._jinja.filters.update(_format.FILTERS, billions=billions)
         self._jinja.globals["asset"] = self.assets.__getitem__

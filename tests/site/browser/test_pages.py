@@ -175,6 +175,13 @@ def test_comparing(page: Page, site: Path) -> None:
     expect(page.locator("#compare .lede")).to_contain_text("Switch from Alpha to Beta?")
 
 
+def test_one_model_is_compared_with_the_best(page: Page, site: Path) -> None:
+    """The link of a model's page names that model alone."""
+    page.goto((site / "models/gamma.html").as_uri())
+    page.get_by_role("link", name="Compare with others").click()
+    expect(page.locator("#compare .lede")).to_contain_text("Switch from Gamma to Alpha?")
+
+
 def test_comparing_draws_at_once(page: Page, site: Path) -> None:
     """A curve and a shape a model in the page’s own figures; the large script is not asked for."""
     asked: list[str] = []
