@@ -7,6 +7,7 @@ here. A pass then needs, for each assertion that the reference reaches, in its o
 that, where they are plain data, are the reference's.
 """
 
+import asyncio
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -72,6 +73,7 @@ class ClassGrader:
         self._sandbox = sandbox
         self._limits = limits
         self._ways: dict[ClassProblem, Ways] = {}
+        self._finding: dict[ClassProblem, asyncio.Lock] = {}
 
     async def ways(self, problem: ClassProblem) -> Ways:
         """Where the tests of a problem are decided.
@@ -79,8 +81,9 @@ class ClassGrader:
         Raises:
             SandboxError: our machinery failed, or the reference does not pass either way.
         """
-        if problem not in self._ways:
-            self._ways[problem] = await self._find_ways(problem)
+        async with self._finding.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+            if problem not in self._ways:
+                self._ways[problem] = await self._find_ways(problem)
         return self._ways[problem]
 
     async def judge(self, program: str, problem: ClassProblem) -> Verdict:

@@ -1,6 +1,7 @@
 """Making and keeping answer keys: a problem's reference runs once, in the sandbox."""
 
 import ast
+import asyncio
 import hashlib
 import mmap
 import os
@@ -28,6 +29,7 @@ class AnswerKeys:
         self._sandbox = sandbox
         self._folder = folder
         self._known: dict[Problem, AnswerKey] = {}
+        self._making: dict[Problem, asyncio.Lock] = {}
 
     async def of(self, problem: Problem) -> AnswerKey:
         """The key, from memory, disk or the reference itself.
@@ -37,13 +39,17 @@ class AnswerKeys:
         """
         known = self._known.get(problem)
         if known is None:
-            if self._folder is None:
-                known = await _made_unnamed(self._sandbox, problem)
-            else:
-                path = self._folder / key_name(problem)
-                known = _read(path) or await _made(self._sandbox, problem, path)
-            self._known[problem] = known
+            async with self._making.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+                known = self._known.get(problem) or await self._read_or_make(problem)
+                self._known[problem] = known
+            self._making.pop(problem, None)
         return known
+
+    async def _read_or_make(self, problem: Problem) -> AnswerKey:
+        if self._folder is None:
+            return await _made_unnamed(self._sandbox, problem)
+        path = self._folder / key_name(problem)
+        return _read(path) or await _made(self._sandbox, problem, path)
 
 
 async def _made(sandbox: Sandbox, problem: Problem, path: Path) -> AnswerKey:
