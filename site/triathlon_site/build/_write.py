@@ -56,7 +56,7 @@ def _write_all(draft: Path, pages: Iterable[Page], environment: Environment) -> 
         _write(draft / published, environment.asset_contents[name])
     _write(draft / "assets" / PLOTLY, plotly_script())
     for page in pages:
-        _write(draft / page.path, page.content.encode())
+        _write(draft / page.path, page.bytes)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import pandas as pd
+
 from triathlon_site.load import Notice
 from triathlon_site.pages._latex import board_files, overall_files, section_file
 from triathlon_site.pages._models import ModelInfo
@@ -41,6 +43,7 @@ def files(
         yield _csv(f"data/overall-{family}.csv", rows)
     yield from board_files(boards, models)
     yield from overall_files(overalls, models)
+    yield parquet_file("data/scores.parquet", list(score_rows(boards, models)))
     yield _json("data/notices.json", {"notices": [notice.model_dump() for notice in notices]})
 
 
@@ -54,6 +57,13 @@ def published_files(published: Published) -> Iterator[Page]:
     """The published tables as they were read."""
     for name, rows in published.tables.items():
         yield _csv(f"data/published-{name}.csv", rows)
+
+
+def parquet_file(path: str, rows: Sequence[Row]) -> Page:
+    """One row a score; the same rows give the same bytes with the same pyarrow."""
+    target = io.BytesIO()
+    pd.DataFrame(rows).to_parquet(target, engine="pyarrow", index=False, compression="zstd")
+    return Page(path, "", target.getvalue())
 
 
 def section_path(board: Board, section: Section) -> str:

@@ -29,6 +29,12 @@ class Page:
 
     path: str
     content: str
+    raw: bytes | None = None
+    """In place of the content where the file is no text."""
+
+    @property
+    def bytes(self) -> bytes:
+        return self.content.encode() if self.raw is None else self.raw
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """The sections below a ranking, and the pages of tasks and models, on results with every kind of variant."""
 
 import html
+import io
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from support.results import FakeModel
@@ -154,6 +156,18 @@ def test_every_section_can_be_downloaded(site: Gathered) -> None:
     assert head == 'Model,upper,"upper, detail",tasks'
     assert [row.partition(",")[0] for row in rows] == list(board(site, "loop-core").models)
     assert f'href="{name}"' in pages["loop.html"]
+
+
+def test_every_score_is_in_the_parquet_file(site: Gathered) -> None:
+    """The same rows that the boards' CSV files have, typed; the same bytes each time."""
+    pages = {page.path: page for page in render_site(site, installed_environment())}
+    content = pages["data/scores.parquet"].bytes
+    frame = pd.read_parquet(io.BytesIO(content))
+    lines = sum(pages[f"data/{one.plan.id}.csv"].content.count("\n") - 1 for one in site.boards)
+    assert len(frame) == lines
+    assert frame["score"].dtype == "float64" and frame["suites"][0].tolist() == ["loop/core"]
+    again = {page.path: page for page in render_site(site, installed_environment())}
+    assert again["data/scores.parquet"].bytes == content
 
 
 def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
