@@ -26,6 +26,8 @@ from triathlon_runner.sandbox import (
 if TYPE_CHECKING:
     from triathlon_runner.cluster._nodes import Nodes
 
+_CONNECT_SECONDS = 10.0
+
 
 class ClusterSandbox:
     """Implements `Sandbox`: each job is executed in the sandbox of one node.
@@ -142,6 +144,7 @@ async def open_cluster(
 
     from triathlon_runner.cluster._nodes import Nodes  # noqa: PLC0415
 
+    await _reachable(address)
     here = {} if address else {"include_dashboard": False}
     try:
         await asyncio.to_thread(
@@ -156,3 +159,22 @@ async def open_cluster(
     finally:
         await nodes.close()
         await asyncio.to_thread(ray.shutdown)
+
+
+async def _reachable(address: str | None) -> None:
+    """Ray itself would look for many minutes for a cluster that is not there.
+
+    Raises:
+        ClusterError: nothing listens at the address, or it is none.
+    """
+    if address in (None, "auto", "local"):
+        return
+    host, _, port = str(address).rpartition(":")
+    if not host or not port.isdecimal():
+        raise ClusterError(f"expected --ray-address as host:port or auto, got {address!r}")
+    try:
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            _, writer = await asyncio.open_connection(host, int(port))
+    except (OSError, TimeoutError) as error:
+        raise ClusterError(f"no Ray cluster at {address!r} ({error}); see `ray status`") from None
+    writer.close()

@@ -9,6 +9,7 @@ import pytest
 from click.testing import Result
 
 from support.model_server import model_server_process
+from support.official_data import official_store
 from support.replay_loop import recording
 from support.small_run import SmallRun
 from triathlon_runner.datasets import Problem, core
@@ -228,7 +229,10 @@ def test_recorded_loops(place: SmallRun, tmp_path: Path) -> None:
             chosen[task["successful_cycles"]].append(task)
     log = tmp_path / "page.json"
     log.write_text(json.dumps({str(loops): found for loops, found in chosen.items()}))
-    result = bring(place, "evaloop", log, "loop/mbpp-plus", "recorded")
+    data = official_store().folder
+    result = place.call(
+        "import", "evaloop", str(log), "--suite", "loop/mbpp-plus", "--model", "recorded", "--data", str(data)
+    )
     assert result.exit_code == 0, result.output
     records = read_records(folder(place, "recorded") / "loop" / "mbpp-plus.jsonl", LoopRecord)
     expected = {task["task_id"]: task["successful_cycles"] for found in chosen.values() for task in found}
