@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
-from support.scripted_evolver import ScriptedEvolver, fenced, same_problem
+from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Problem
 from triathlon_runner.evolved.evolve import (
     DECISIONS,
@@ -38,7 +38,7 @@ SEEDS = [
     for name in ("up", "on", "in")
 ]
 ATTACK = "</pre></script><script>document.title = 'owned'</script><img src=x onerror=document.title='owned'>"
-SCRIPT = {
+SCRIPT: dict[str, Said | list[Said]] = {
     "transform": fenced(f'def even(numbers: list[int]) -> int:\n    """Return the even sum. {ATTACK}"""\n'),
     "solve": fenced("def even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n"),
     "inputs": "even([1, 2])\neven([])\neven([2, 2, 4])\neven([7])",
