@@ -188,6 +188,8 @@ class _AttackRun:
             raise SandboxError(f"the honest program did not pass before the attacks: {fault}")
         if (await self._classes.judge(CLASS_TASK.reference, CLASS_TASK)).outcome is not Outcome.PASSED:
             raise SandboxError("the honest class did not pass before the attacks")
+        # A program may ask for numpy's server by its imports: it is no survivor.
+        await self._grader.judge(f"import numpy\n{TASK.reference}", TASK)
         await asyncio.sleep(SETTLE_SECONDS)  # until the next child stands ready
         self._servers = len(server_processes())
 
