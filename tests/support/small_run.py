@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from support.model_server import model_server_process
 from triathlon_runner.cli import app

@@ -2,11 +2,13 @@
 
 import asyncio
 import importlib.util
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from triathlon_runner.cluster._errors import ClusterError
 from triathlon_runner.datasets import Problem
@@ -145,11 +147,11 @@ async def open_cluster(
     from triathlon_runner.cluster._nodes import Nodes  # noqa: PLC0415
 
     await _reachable(address)
-    here = {} if address else {"include_dashboard": False}
+    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if address is None:
+        settings["include_dashboard"] = False
     try:
-        await asyncio.to_thread(
-            ray.init, address, log_to_driver=False, logging_level="ERROR", namespace="triathlon", **here
-        )
+        await asyncio.to_thread(partial(ray.init, address, namespace="triathlon", **settings))
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise ClusterError(f"no Ray cluster at {address!r} ({error}); see `ray status`") from None
     nodes = Nodes(keys, report)

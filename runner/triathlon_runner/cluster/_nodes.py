@@ -75,7 +75,7 @@ class Nodes:
             return None  # a head that is kept free
         place = NodeAffinitySchedulingStrategy(node_id=name, soft=False)
         options = {"num_cpus": 0, "max_concurrency": 1000, "scheduling_strategy": place}
-        actor = ray.remote(NodeWorker).options(**options).remote(jobs, self._keys)
+        actor: Any = ray.remote(NodeWorker).options(**options).remote(jobs, self._keys)
         try:
             level = await asyncio.wait_for(actor.open.remote(), _OPEN_SECONDS)
         except (RayActorError, RayTaskError, TimeoutError) as error:

@@ -95,7 +95,12 @@ async def test_jobs_are_executed_there(cluster: Any) -> None:
         first = await sandbox.run(job, lambda index, result: index < 1)
         assert (first.ended, len(first.results)) == (Ended.STOPPED, 2)
         seen: list[Sent | Raised] = []
-        await sandbox.stream(job, lambda index, result: seen.append(result) is None)
+
+        def keep(_: int, result: Sent | Raised) -> bool:
+            seen.append(result)
+            return True
+
+        await sandbox.stream(job, keep)
         assert [one.value() if isinstance(one, Sent) else one.type for one in seen] == [
             2, 5, "ZeroDivisionError", 10
         ]  # fmt: skip

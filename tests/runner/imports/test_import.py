@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from support.model_server import model_server_process
 from support.official_data import official_store
@@ -194,7 +194,7 @@ def test_reval(place: SmallRun, tmp_path: Path) -> None:
     said = {"coverage": "YES[/ANSWER]", "state": "Nil", "path": "-1", "output": "assert True"}
     for task, text in said.items():
         results = [{"generated": text}] * (1 if task == "output" else count)
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"task_id": program, "generation": [{"input_idx": int(index), "results": results}]},
             {"acc": 0.5},
         ]
