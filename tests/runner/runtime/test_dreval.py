@@ -212,6 +212,19 @@ async def test_our_constructor_chooses_the_official_pairs(store: DataStore) -> N
 
 
 @pytest.mark.slow
+async def test_our_questions_on_humaneval_cover_drevals_functions(store: DataStore) -> None:
+    """Of HumanEval's 164 functions 94 have something to ask about, all that DREval took among them."""
+    async with open_sandbox() as sandbox:
+        built = await question_source("humaneval", store).build(sandbox)
+    ours = {program.entry_point for program in built.programs}
+    official = {subject.entry_point for subject in dreval_subjects(store) if not subject.test}
+    assert len(official) == 83, "two of its 85 programs have the name of another"
+    assert official <= ours
+    assert built.report.programs == 94
+    assert len(built.report.left_out_programs) == 70
+
+
+@pytest.mark.slow
 async def test_scripted_models_on_dreval(store: DataStore, questions: QuestionFile, tmp_path: Path) -> None:
     """All right scores full marks, always YES the base rate, coverage alone an IC of 12.5."""
     suite = {entry.id: entry for entry in catalogue()}["runtime/dreval"].build(store)
