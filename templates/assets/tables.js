@@ -8,8 +8,8 @@
   /* What a row offers under a filter: several words, a month of a day, or the value itself. */
   const offers = (name, value) => name === "has" ? value.split(" ").filter(Boolean) : [name === "run" ? value.slice(0, 7) : value];
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
-  /* Of a long table this many rows are in the page: laying out a thousand takes longer than anybody waits. */
-  const FIRST = 100;
+  /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand takes longer than anybody waits. */
+  const LONG = 200, FIRST = 60;
   const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
 
   const make = (tag, attributes = {}, ...children) => {
@@ -40,7 +40,7 @@
         row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
       }));
       this.order = this.rows;
-      this.limit = this.rows.length > 2 * FIRST && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
+      this.limit = this.rows.length > LONG && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
       this.filters = new Map();
       this.words = [];
       this.status = null;
