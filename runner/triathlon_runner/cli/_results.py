@@ -28,6 +28,7 @@ from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import PaperModel
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.imports import IMPORTED
 from triathlon_runner.registry import Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
@@ -73,6 +74,7 @@ def list_command(
     )
     rows = [
         *(_row(folder, model, suite, states.get((model, suite), "")) for model, suite in folder.files()),
+        *_imported_rows(folder),
         *_archived_rows(folder),
     ]
     if as_json:
@@ -167,6 +169,17 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: str) -> Row:
         return Row(model, suite, len(folder.units(model, suite)), None, "?", "", state or "no manifest")
     units = sum(manifest.outcomes.values())
     return Row(model, suite, units, manifest.open_units, manifest.protocol, manifest.ended, state)
+
+
+def _imported_rows(folder: ResultsFolder) -> list[Row]:
+    imported = ResultsFolder(folder.root / IMPORTED)
+    rows = []
+    for model, suite in imported.files():
+        manifest = imported.read_manifest(model, suite)
+        origin = (manifest.origin if manifest else None) or {}
+        state = f"imported: {origin.get('format', '?')}, {origin.get('file', '?')}"
+        rows.append(_row(imported, model, suite, state))
+    return rows
 
 
 def _archived_rows(folder: ResultsFolder) -> list[Row]:

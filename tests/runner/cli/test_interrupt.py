@@ -41,7 +41,7 @@ def count_lines(root: Path) -> int:
     return len([json.loads(line) for line in path.read_text().splitlines()]) if path.exists() else 0
 
 
-@pytest.mark.parametrize("presses", [1, 2])
+@pytest.mark.parametrize("presses", [1, pytest.param(2, marks=pytest.mark.slow)])
 async def test_ctrl_c(tmp_path: Path, presses: int) -> None:
     """Once: what is in flight is finished, said so, exit code 1. Twice: stopped. Then the rest is done."""
     async with ModelServer(answer, latency=0.3 if presses == 1 else 60) as server:

@@ -67,6 +67,8 @@ def test_samples(place: SmallRun, tmp_path: Path) -> None:
     assert manifest.origin is not None
     assert (manifest.origin["format"], manifest.origin["file"]) == ("evalplus", "s.jsonl")
     assert not (place.results / "runs" / "ep").exists()
+    listed = json.loads(place.call("results", "list", "--no-check", "--json").output)
+    assert "imported: evalplus, s.jsonl" in [row["state"] for row in listed if row["model"] == "ep"]
 
 
 def test_imported_lines_are_no_answers_of_ours(place: SmallRun, tmp_path: Path) -> None:
