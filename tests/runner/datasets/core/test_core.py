@@ -1,6 +1,7 @@
 """Our own problems hold what their format promises."""
 
 import ast
+from dataclasses import replace
 
 import pytest
 
@@ -27,6 +28,17 @@ def failures():
 def test_every_problem_keeps_the_rules_on_paper(task_id: str) -> None:
     """Types, two examples, enough inputs and wrong solutions, known topics, plain imports, the canary."""
     assert checks.still_findings(core.detail(task_id)) == []
+
+
+def test_a_format_stands_in_one_line() -> None:
+    """A quotation that a line end tears cannot be read as the format that it shows."""
+    whole = core.detail("core/seeds/text-table")
+    torn = replace(
+        whole, problem=replace(whole.problem, prompt=whole.problem.prompt.replace('" | "', '"\n    | "'))
+    )
+    assert [finding.split(":")[0] for finding in checks.still_findings(torn)] == [
+        "a quotation goes on in the next line"
+    ] * 2
 
 
 @pytest.mark.parametrize("task_id", ALL[::40])

@@ -51,6 +51,14 @@ def _signature(core: CoreProblem) -> Iterator[str]:
     if len(_prompt.examples(problem.prompt)) < EXAMPLES:
         yield f"the docstring needs {EXAMPLES} examples"
     yield from (f"line too long: {line}" for line in problem.prompt.splitlines() if len(line) > WIDTH)
+    yield from (
+        f"a quotation goes on in the next line: {line}" for line in _prose(asked) if line.count('"') % 2
+    )
+
+
+def _prose(asked: ast.FunctionDef) -> list[str]:
+    """The lines of a docstring without its examples."""
+    return [line for line in (ast.get_docstring(asked) or "").splitlines() if ">>>" not in line]
 
 
 def _programs(core: CoreProblem) -> Iterator[str]:
