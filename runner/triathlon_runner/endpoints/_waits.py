@@ -13,6 +13,16 @@ _IN_TEXT = re.compile(
     re.IGNORECASE,
 )
 
+_LIMIT_HEADERS = tuple(
+    pair
+    for kind in ("requests", "tokens")
+    for pair in (
+        (f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}"),
+        (f"anthropic-ratelimit-{kind}-remaining", f"anthropic-ratelimit-{kind}-reset"),
+    )
+)
+"""What is left of a limit, and when it is whole again."""
+
 
 def duration(text: str) -> float | None:
     """Seconds of `1h2m3.5s`, `120ms`, a plain number of seconds, or a moment (HTTP or ISO date)."""
@@ -50,12 +60,9 @@ def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
 
 def exhausted_for(headers: Mapping[str, str]) -> float | None:
     """Seconds until a rate limit that a good answer's headers report as used up is filled again."""
-    waits = []
-    for kind in ("requests", "tokens"):
-        for left, reset in (
-            (f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}"),
-            (f"anthropic-ratelimit-{kind}-remaining", f"anthropic-ratelimit-{kind}-reset"),
-        ):
-            if headers.get(left, "").strip() == "0":
-                waits.append(duration(headers.get(reset, "")))
+    waits = [
+        duration(headers.get(reset, ""))
+        for left, reset in _LIMIT_HEADERS
+        if left in headers and headers[left].strip() == "0"
+    ]
     return max((wait for wait in waits if wait is not None), default=None)
