@@ -6,6 +6,7 @@ from support.translations import TALLY
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.sandbox import Language
 from triathlon_runner.translation._extract import continued, translated
+from triathlon_runner.translation._languages import opening
 
 PHP = TALLY[Language.PHP]
 
@@ -72,3 +73,10 @@ def test_a_base_model_goes_on_with_the_opening() -> None:
     assert continued(ran_on, opening) == (expected, None)
     assert continued(Reply(text=body, finish=Finish.LENGTH), opening) == ("", Outcome.TRUNCATED)
     assert continued(Reply(text="\n\n###\n"), opening) == ("", Outcome.NO_ANSWER)
+
+
+def test_no_parameter_is_called_like_a_word_of_the_language() -> None:
+    """`new` cannot be a parameter in JavaScript, nor `end` in Ruby; a sign in front of it makes it one in PHP."""
+    assert opening(Language.JAVASCRIPT, "changed", ["old", "new"]) == "function changed(old, new_) {\n"
+    assert opening(Language.RUBY, "between", ["start", "end"]) == "def between(start, end_)\n"
+    assert opening(Language.PHP, "changed", ["old", "new"]) == "function changed($old, $new) {\n"
