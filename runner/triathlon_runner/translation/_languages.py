@@ -48,16 +48,16 @@ def definition(language: Language, name: str = r"\w+") -> re.Pattern[str]:
     return re.compile(_DEFINITIONS[language].format(name=name), re.MULTILINE)
 
 
-_RESERVED: Final = {
-    Language.JAVASCRIPT: frozenset(
-        "await break case catch class const continue debugger default delete do else enum export extends false"
-        " finally for function if implements import in instanceof interface let new null package private"
-        " protected public return static super switch this throw true try typeof var void while with yield".split()
-    ),
-    Language.RUBY: frozenset(
-        "alias and begin break case class def defined? do else elsif end ensure false for if in module next nil"
-        " not or redo rescue retry return self super then true undef unless until when while yield".split()
-    ),
+_RESERVED: Final[Mapping[Language, str]] = {
+    Language.JAVASCRIPT: """
+        await break case catch class const continue debugger default delete do else enum export extends false
+        finally for function if implements import in instanceof interface let new null package private
+        protected public return static super switch this throw true try typeof var void while with yield
+    """,
+    Language.RUBY: """
+        alias and begin break case class def do else elsif end ensure false for if in module next nil not or
+        redo rescue retry return self super then true undef unless until when while yield
+    """,
 }
 """Words that no parameter can be called there; parameters of PHP and Perl carry a sign in front."""
 
@@ -67,7 +67,7 @@ def opening(language: Language, name: str, parameters: Sequence[str]) -> str:
 
     A parameter that is called like a word of the language gets a "_" behind its name.
     """
-    reserved = _RESERVED.get(language, frozenset())
+    reserved = _RESERVED.get(language, "").split()
     plain = ", ".join(f"{parameter}_" if parameter in reserved else parameter for parameter in parameters)
     signed = ", ".join(f"${parameter}" for parameter in parameters)
     return {
