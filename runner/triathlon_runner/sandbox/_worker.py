@@ -19,6 +19,8 @@ from triathlon_runner.sandbox._exchange import Exchange
 from triathlon_runner.sandbox._inside import messages
 
 BOOT = Path(__file__).parent / "_boot.py"
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+"""All that a server is told by its environment; its children have none."""
 START_SECONDS = 60.0
 END_SECONDS = 5.0
 PIPES = 4
@@ -93,7 +95,7 @@ class Worker:
                     sys.executable, "-s", "-S", "-B", "-P", str(BOOT), str(theirs.fileno()),
                     marshal.dumps(settings).hex(),
                     stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()], env={"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"},
+                    pass_fds=[theirs.fileno()], env=_ENVIRONMENT,
                     cwd="/", start_new_session=True,
                 )  # fmt: skip
         except BaseException:

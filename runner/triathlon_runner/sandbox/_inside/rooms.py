@@ -42,7 +42,7 @@ def enter(place: str, visible: Sequence[str], hidden: Sequence[str], outer_id: i
         os.setgroups([])
         os.setresgid(SERVER_ID, SERVER_ID, SERVER_ID)
         os.setresuid(SERVER_ID, SERVER_ID, SERVER_ID)
-    _become_first_process()
+    go_on_in_a_fork()
 
 
 class _Mapper:
@@ -108,8 +108,8 @@ def _show(
     system.restrict_mount(target, attributes)
 
 
-def _become_first_process() -> None:
-    """Forks into the new process namespace; the parent only waits, so that it ends when the room does."""
+def go_on_in_a_fork() -> None:
+    """Forks, into a new process namespace if there is one; the parent only waits for the end of the fork."""
     pid = os.fork()
     if pid == 0:
         return
