@@ -146,7 +146,7 @@ def run(
     )
     rows = listed.select(options.models)
     if budget is not None:
-        check_prices(rows)
+        check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])])
     catalogue.select(options.suites, options.variants)
     if options.prompts is not None:
         check_prompts(options.prompts)
