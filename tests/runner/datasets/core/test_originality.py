@@ -35,3 +35,13 @@ def test_no_function_has_a_public_name() -> None:
     _, names = _public()
     ours = {problem.entry_point for name in core.SETS for problem in core.problems(name)}
     assert ours & names == set()
+
+
+def test_every_problem_was_judged_beside_its_neighbours() -> None:
+    """Whoever judged a problem saw its present wording and ten public problems that exist."""
+    folder = official_store().folder
+    assert folder is not None
+    assert checks.unjudged(checks.judged_prompts()) == []
+    assert {name for verdict in checks.verdicts().values() for name in verdict.nearest} <= set(
+        checks.public_rows(folder)
+    )
