@@ -68,14 +68,14 @@ PROFILES = {
             "a few tasks of each core suite, evenly over the levels",
             official=False,
             tasks={
-                "loop": 10,
+                "loop": 5,
                 "runtime": 3,
-                "evolved": 3,
+                "evolved": 2,
                 "translation": 0,
                 # The plain problems and their retellings are what a small model solves some of.
                 "evolved/core-seeds": 6,
-                "evolved/core-verbose": 6,
-                "evolved/core-concise": 6,
+                "evolved/core-verbose": 3,
+                "evolved/core-concise": 3,
             },
             repeats=False,
             leaves_out=frozenset(
