@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from triathlon_runner.endpoints._api import Answer, EndpointError
 from triathlon_runner.endpoints._attempts import Budget
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import ModelUnavailableError, NullContent, Retryable, Throttled
+from triathlon_runner.endpoints._errors import (
+    Malformed,
+    ModelUnavailableError,
+    NullContent,
+    Retryable,
+    Throttled,
+)
 from triathlon_runner.endpoints._gate import Gate
 from triathlon_runner.endpoints._http import Post
 from triathlon_runner.endpoints._limits import Limits
@@ -45,10 +51,21 @@ class Endpoint:
         """
         try:
             return await self._ask(question)
+        except Malformed as error:
+            raise self._final(self._not_understood(error)) from None
         except Retryable as error:
             raise self._final(EndpointError(error.reason)) from None
         except EndpointError as error:
             raise self._final(error) from None
+
+    def _not_understood(self, error: Malformed) -> EndpointError:
+        """A server whose replies could never be read is of another kind: trying again does not mend that."""
+        if self._stats.answered:
+            return EndpointError(error.reason)
+        return ModelUnavailableError(
+            f"expected replies of the OpenAI protocol from {self._config.base_url!r}, got {error.reason};"
+            " look at base_url in the model's row (most end with /v1)"
+        )
 
     def _final(self, error: EndpointError) -> EndpointError:
         message = self._secrets.scrub(str(error))

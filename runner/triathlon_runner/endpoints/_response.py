@@ -97,7 +97,7 @@ def _json(raw: bytes) -> dict[str, Any]:
     try:
         body = json.loads(raw.decode("utf-8"))
     except ValueError as error:
-        raise Malformed(f"a reply that is no JSON ({error})") from None
+        raise Malformed(f"a reply that is no JSON ({error}): {raw[:80]!r}") from None
     if not isinstance(body, dict):
         raise Malformed(f"a reply that is no JSON object but {type(body).__name__}")
     return body

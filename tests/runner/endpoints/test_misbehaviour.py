@@ -25,6 +25,7 @@ from triathlon_runner.endpoints import (
     Chat,
     Limits,
     Message,
+    ModelUnavailableError,
     ReplyCache,
     Sampling,
     open_model,
@@ -93,6 +94,13 @@ async def test_same_replies_as_a_calm_server(tmp_path: Path, seed: int) -> None:
             count = server.count
             assert await ask_all(server, cache) == expected
             assert server.count == count > 1.1 * QUESTIONS
+
+
+async def test_a_server_of_another_kind_stops_the_model() -> None:
+    """Where no reply ever kept the protocol, the row is wrong; the message shows what came."""
+    async with ModelServer(lambda asked: Raw(b"<html>welcome</html>", "text/html")) as server:
+        with pytest.raises(ModelUnavailableError, match=r"b'<html>welcome</html>'; look at base_url"):
+            await ask_all(server)
 
 
 async def test_answers_never_shift() -> None:
