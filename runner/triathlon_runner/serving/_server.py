@@ -224,7 +224,7 @@ async def serve(
     """
     cache, log = _rooted(cache), _rooted(log)
     machine = machine or await Machine.look()
-    async with machine.seat(config, report) as seat:
+    async with machine.seat(config, lambda why: report(f"{model_id} is {why}")) as seat:
         engine = await engine_for(config, seat.device, cache, report)
         weights = await loadable(config, engine=engine, cache=cache, report=report)
         plan = planned(config, model_id=model_id, engine=engine, weights=weights, seat=seat)
