@@ -7,7 +7,7 @@ PROFILE ?= quick
 RUN_OPTIONS ?=
 export TRIATHLON_CACHE ?= $(CURDIR)/.cache
 
-.PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-long check lint package bench clean
+.PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-model check lint package bench clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ serve: setup ## Show _site/ on loopback
 	$(BIN)/triathlon serve
 
 test: setup-tests ## Run the tests (slow ones: make test-slow)
-	$(BIN)/python -m pytest -m "not slow and not long and not real_model"
+	$(BIN)/python -m pytest -m "not slow and not real_model"
 
 setup-official: setup ## Install the libraries that programs of the official data sets import
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,official]'
@@ -45,8 +45,8 @@ setup-ray: setup ## Install Ray, for executing on a cluster and the tests of tha
 test-slow: setup-tests setup-official setup-ray ## Run the tests that take long
 	$(BIN)/python -m pytest -m "slow and not real_model"
 
-test-long: setup-tests setup-official ## Replay whole recorded runs (many minutes) and start real model servers
-	$(BIN)/python -m pytest -m "long or real_model"
+test-model: setup-tests ## Run the tests that start real model servers
+	$(BIN)/python -m pytest -m real_model
 
 lint: setup ## ruff and mypy strict
 	$(BIN)/ruff check .
