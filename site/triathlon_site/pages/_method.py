@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Discipline, Manifest
 from triathlon_site.load import Results
+from triathlon_site.pages import _card
 from triathlon_site.pages._page import Draft
 from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.scores import Board
@@ -38,6 +39,7 @@ def drafts(boards: Sequence[Board], results: Results) -> Iterator[Draft]:
     yield Draft("method.html", "method", context)
     prompts = {discipline.value: load_prompts(discipline.value).templates for discipline in Discipline}
     yield Draft("prompts.html", "prompts", {"prompts": prompts})
+    yield _card.draft(results)
 
 
 def _facts(results: Results) -> Iterator[SuiteFacts]:

@@ -32,6 +32,7 @@ MAIN = (
     "published/evalplus.html",
     "method.html",
     "prompts.html",
+    "core.html",
     "changes.html",
     "data.html",
     "models/alpha.html",
