@@ -5,7 +5,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
@@ -13,17 +13,23 @@ from triathlon_site.load import Notice
 from triathlon_site.pages._latex import board_files, overall_files, section_file
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Page
+from triathlon_site.pages._schema import DATA_SCHEMA, FORMATS, schema_files
 from triathlon_site.pages._sections import Section, Value
 from triathlon_site.published import Published
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, Overall, Score
 
-DATA_SCHEMA: Final = 1
 Row = dict[str, Any]
 
 
 def draft(boards: Sequence[Board], overalls: Mapping[str, Overall], notices: Sequence[Notice]) -> Draft:
-    context = {"boards": boards, "overalls": overalls, "notices": notices, "data_schema": DATA_SCHEMA}
+    context = {
+        "boards": boards,
+        "overalls": overalls,
+        "notices": notices,
+        "data_schema": DATA_SCHEMA,
+        "formats": FORMATS,
+    }
     return Draft("data.html", "data", context)
 
 
@@ -45,6 +51,7 @@ def files(
     yield from overall_files(overalls, models)
     yield parquet_file("data/scores.parquet", list(score_rows(boards, models)))
     yield _json("data/notices.json", {"notices": [notice.model_dump() for notice in notices]})
+    yield from schema_files()
 
 
 def score_rows(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Row]:

@@ -1,0 +1,193 @@
+"""What the data files hold: the documented schema of `data/*.json`, published as JSON Schema beside them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from triathlon_runner.records import Strict
+from triathlon_site.pages._page import Page
+
+DATA_SCHEMA: Final = 1
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+class _Placed(Strict):
+    rank: int | None
+    """1 is best; ties share the smallest rank. null where the column is not ranked."""
+    tied: bool | None
+    """Whether another model has the same rank."""
+    rank_low: int | None
+    """Best rank of the middle 95 % of the resamples."""
+    rank_high: int | None
+    """Worst rank of the middle 95 % of the resamples."""
+
+
+class BoardRow(_Placed):
+    """One model in one column of a board."""
+
+    board: str
+    """Id of the board; the file is named after it."""
+    model: str
+    """Id of the model, as in the results."""
+    name: str
+    """Name of the model, as shown."""
+    suites: list[str]
+    """Suites that the score is made of; in CSV separated by spaces."""
+    column: str
+    """Id of the column: suite and metric."""
+    title: str
+    """Heading of the column."""
+    score: float | None
+    """On the column's own scale: shares of 1, per cent, or loops; of a range the lower end."""
+    low: float | None
+    """Lower end of the 95 % interval."""
+    high: float | None
+    """Upper end of the 95 % interval."""
+    tasks: int
+    """Clusters that count: tasks; in the runtime discipline programs."""
+    score_upper: float | None
+    """Upper end of the score where judgements are missing, so that only a range is known."""
+    tier: int | None
+    """Headline and baseline columns only: models not significantly worse than the best of their tier."""
+    rank_shift: int | None
+    """Rank by plain pass@1 minus rank by this column; positive: the model rises."""
+    rank_shift_significant: bool | None
+    """Whether 95 % of the resamples agree on the sign of the shift."""
+    open_units: int
+    """Units whose infrastructure failed; the next run tries them again."""
+
+
+class BoardFile(Strict):
+    """The scores of every model on one board."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    """Version of this schema: a change that readers must know of raises it."""
+    board: str
+    """Id of the board."""
+    rows: list[BoardRow]
+    """One a column and model, in the board's order."""
+
+
+class OverallRow(_Placed):
+    """One model in an overall ranking."""
+
+    model: str
+    """Id of the model, as in the results."""
+    name: str
+    """Name of the model, as shown."""
+    mean_percentile: float | None
+    """Mean of the percentiles in the disciplines; null for a model that lacks one."""
+    first_in_share_of_weightings: float | None
+    """Share of all weightings of the disciplines in which the model is first."""
+    loop_percentile: float | None = None
+    """Percentile in the loop discipline; there where the ranking has that discipline."""
+    runtime_percentile: float | None = None
+    """Percentile in the runtime discipline; there where the ranking has that discipline."""
+    evolved_percentile: float | None = None
+    """Percentile in the evolved discipline; there where the ranking has that discipline."""
+
+
+class OverallFile(Strict):
+    """The ranking across disciplines on one family of data."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    """Version of this schema: a change that readers must know of raises it."""
+    family: Literal["core", "official"]
+    """Our own problems, or official data."""
+    rows: list[OverallRow]
+    """One a model, best first."""
+
+
+class NoticeRow(Strict):
+    """One fault in the results."""
+
+    file: str
+    """Relative to the results folder."""
+    line: int | None
+    """Line of the file; null where it is not about one."""
+    message: str
+    """What is wrong, and what became of it."""
+
+
+class NoticesFile(Strict):
+    """What the build had to leave out, or to warn of."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    """Version of this schema: a change that readers must know of raises it."""
+    notices: list[NoticeRow]
+    """Empty where every line was read and counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLine:
+    """One line of the Data page's description."""
+
+    name: str
+    type: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataFormat:
+    """One kind of data file."""
+
+    name: str
+    title: str
+    files: str
+    """Which data files have it, for readers."""
+    model: type[Strict]
+    row: type[Strict]
+
+    @property
+    def path(self) -> str:
+        return f"data/schema/{self.name}.schema.json"
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema, draft 2020-12."""
+        found = self.model.model_json_schema(mode="validation")
+        return {"$schema": _DIALECT, "$id": f"{self.name}.schema.json", **_without_titles(found)}
+
+    def fields(self) -> list[FieldLine]:
+        """Of one row."""
+        properties: Mapping[str, Any] = self.row.model_json_schema()["properties"]
+        return [FieldLine(name, _type_name(one), one["description"]) for name, one in properties.items()]
+
+
+FORMATS: Final = (
+    DataFormat("board", "A board", "data/<board>.json, and the CSV beside it", BoardFile, BoardRow),
+    DataFormat(
+        "overall", "An overall ranking", "data/overall-<family>.json, and the CSV", OverallFile, OverallRow
+    ),
+    DataFormat("notices", "Faults in the results", "data/notices.json", NoticesFile, NoticeRow),
+)
+
+
+def schema_files() -> Iterator[Page]:
+    """The JSON Schema of each kind of data file."""
+    for one in FORMATS:
+        yield Page(one.path, json.dumps(one.schema(), indent=1, ensure_ascii=False) + "\n")
+
+
+def _without_titles(node: Any) -> Any:
+    """Pydantic's titles repeat the names; a field called `title` is kept."""
+    if isinstance(node, list):
+        return [_without_titles(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: _without_titles(value)
+        for key, value in node.items()
+        if not (key == "title" and isinstance(value, str))
+    }
+
+
+def _type_name(schema: Mapping[str, Any]) -> str:
+    """`number or null`; `list of string`."""
+    if "anyOf" in schema:
+        return " or ".join(_type_name(one) for one in schema["anyOf"])
+    if schema.get("type") == "array":
+        return f"list of {_type_name(schema['items'])}"
+    return str(schema["type"])

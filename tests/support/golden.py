@@ -1,0 +1,163 @@
+"""The golden site: a small site compared whole, so that no page changes unseen.
+
+`PYTHONPATH=tests .venv/bin/python -m support.golden` writes it again; the change of `tests/site/golden/`
+is then looked at like any other.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+from unittest import mock
+
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import SUITES, entries, files
+from triathlon_runner.registry import Registry
+from triathlon_site.build import build
+
+FOLDER: Final = Path(__file__).parents[1] / "site/golden"
+MANIFEST: Final = "manifest.txt"
+PUBLISHED: Final = Path(__file__).parents[2] / "results/published"
+HOSTILE: Final = "\"><script>alert('x')</script>&amp;{{ 7 * 7 }}\u202e"
+HOSTILE_MODEL: Final = "<img src=x onerror=alert(1)>'\"&{{ 7 * 7 }} ünï"
+MODELS: Final = (
+    FakeModel("strong", 2.0, 0.95),
+    FakeModel(HOSTILE_MODEL, 0.0, 0.8),
+    FakeModel("weak", -1.5, 0.5),
+)
+VARIANTS: Final = ("loop/core@prompt-upper", "loop/core@attack-upper", "translation/core", "runtime/core@cot")
+SHOWN: Final = (
+    "index.html",
+    "loop.html",
+    "runtime.html",
+    "evolved.html",
+    "translation.html",
+    "tasks.html",
+    "tasks/loop-core.html",
+    "agreement.html",
+    "compare.html",
+    "changes.html",
+    "changes.xml",
+    "method.html",
+    "data.html",
+    "published/evoeval.html",
+    "models/strong.html",
+    "models/img-src-x-onerror-alert-1-7-7-n-*.html",
+    "evidence/strong/loop-core-1.html",
+    "evidence/strong/runtime-core-1.html",
+    "evidence/weak/evolved-core-difficult-1.html",
+    "data/loop-core.json",
+    "data/loop-core.csv",
+    "data/loop-core.tex",
+    "data/overall-core.json",
+    "data/notices.json",
+    "badges/strong-overall-core.svg",
+)
+"""Files kept in full, one or more of each kind; of the others the manifest holds the hash."""
+_OTHERS_WORK: Final = re.compile(r"assets/|.*\.parquet$")
+"""Styles and scripts (their sources are reviewed as they are) and what pyarrow's version shapes."""
+_BLOCK: Final = re.compile(r"(?<!\n)(?=<(?:tr|t[hd]|li|p|h\d|section|div|dt|dd|g|path|text|circle|rect|a)\b)")
+
+
+def golden_results(root: Path) -> Path:
+    """Three models, one with a hostile name, on the main suites and a variant of each kind; with faults."""
+    suites = [FakeSuite(entry, tasks=6) for entry in entries((*SUITES, *VARIANTS))]
+    suites[1] = FakeSuite(suites[1].entry, tasks=6, planned=6, open_units=2)
+    write_results(root, MODELS, suites)
+    _make_hostile(root / "runs/strong/loop/core.jsonl")
+    broken = root / "runs/weak/evolved/core-subtle.jsonl"
+    broken.write_text("nonsense\n" + broken.read_text())
+    (root / "runs/weak/evolved/core-combine.manifest.json").unlink()
+    skipped = root / "runs/absent/skipped.txt"
+    skipped.parent.mkdir()
+    skipped.write_text(f"no key {HOSTILE}")
+    return root
+
+
+def golden_site(root: Path) -> dict[str, bytes]:
+    """Every file of the site, built under `root` with SOURCE_DATE_EPOCH and the list of suites fixed."""
+    results = golden_results(root / "results")
+    shutil.copytree(PUBLISHED, results / "published")
+    with mock.patch.dict(os.environ, {"SOURCE_DATE_EPOCH": "1770000000"}):
+        catalogue = entries((*SUITES, *VARIANTS))
+        build(results, root / "_site", _registry(), catalogue=catalogue, cache=root / "cache")
+    return files(root / "_site")
+
+
+def normalised(site: Mapping[str, bytes]) -> dict[str, str]:
+    """Text with a line a tag, without hashes of assets and the version; other people's work left out."""
+    return {
+        path: _normal(content.decode()) for path, content in site.items() if not _OTHERS_WORK.fullmatch(path)
+    }
+
+
+def kept(site: Mapping[str, str]) -> dict[str, str]:
+    """What `tests/site/golden/` holds: the shown files, and a line for every file."""
+    texts = {path: text for path, text in site.items() if any(Path(path).match(one) for one in SHOWN)}
+    lines = [f"{hashlib.sha256(text.encode()).hexdigest()[:16]}  {path}" for path, text in site.items()]
+    return {**texts, MANIFEST: "\n".join(lines) + "\n"}
+
+
+def stored() -> dict[str, str]:
+    """The golden site as it was last accepted."""
+    return {path: content.decode() for path, content in files(FOLDER).items()}
+
+
+def rewrite() -> None:
+    """Accepts the site as it is built now."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = kept(normalised(golden_site(Path(folder))))
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    for path, text in found.items():
+        target = FOLDER / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+
+
+def _normal(text: str) -> str:
+    text = re.sub(r"-[0-9a-f]{8,16}\.(css|js|svg)\b", r"-HASH.\1", text)
+    text = text.replace(f"Triathlon {version('triathlon-leaderboard')}", "Triathlon VERSION")
+    text = re.sub(r"(?m)[ \t]+$", "", _BLOCK.sub("\n", text))
+    return re.sub(r"\n{2,}", "\n", text).rstrip("\n") + "\n"
+
+
+def _make_hostile(path: Path) -> None:
+    """What a model wrote tries to become markup."""
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for record in records:
+        record["task_id"] += HOSTILE if record["task_id"].endswith("/003") else ""
+        for step in record["loops"]:
+            step["program"] = HOSTILE + step["program"]
+            step["reply"]["text"] = HOSTILE
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def _registry() -> Registry:
+    rows: list[dict[str, Any]] = [
+        {
+            "id": "strong",
+            "name": f"Strong {HOSTILE}",
+            "organization": HOSTILE,
+            "parameters": "7B",
+            "license": "mit",
+            "open_weights": True,
+            "released": "2025-06",
+            "kind": "instruct",
+            "link": "javascript:alert(1)",
+            "notes": HOSTILE,
+        },
+        {"id": "weak", "name": "Weak", "parameters": "135M", "price": {"input": 1, "output": 3}},
+    ]
+    for row in rows:
+        row["api"] = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
+    return Registry.model_validate({"models": rows})
+
+
+if __name__ == "__main__":
+    rewrite()
