@@ -11,9 +11,6 @@ from triathlon_runner.runtime import chains
 from triathlon_site.evidence._words import Words, changed_words
 
 PAGE_CHARACTERS: Final = 60_000
-LONGEST_TEXT: Final = 12_000
-"""Of a longer text, beginning and end are shown: the results file has it whole."""
-KEPT_AT_END: Final = 2_000
 
 
 class Renderer(Protocol):
@@ -78,7 +75,6 @@ def _unit(record: UnitRecord, source: EvidenceSource) -> dict[str, object]:
         "chain_scores": [one.score for one in chains(record)] if isinstance(record, RuntimeRecord) else [],
         "parents": parents,
         "retold": _retold(record, parents),
-        "cut": cut,
     }
 
 
@@ -88,14 +84,6 @@ def _retold(record: UnitRecord, parents: Sequence[UnitRecord]) -> list[Words]:
         return []
     seed = parents[0]
     return changed_words(seed.prompt, record.prompt) if isinstance(seed, EvolvedRecord) else []
-
-
-def cut(text: str) -> str:
-    """A text short enough to read."""
-    if len(text) <= LONGEST_TEXT:
-        return text
-    head, tail = text[: LONGEST_TEXT - KEPT_AT_END], text[-KEPT_AT_END:]
-    return f"{head}\n\n[… {len(text) - LONGEST_TEXT:,} characters left out …]\n\n{tail}"
 
 
 def _kind(record: UnitRecord) -> str:

@@ -4,7 +4,7 @@ from support.results import FakeModel, FakeSuite, fake_records
 from support.site import entries
 from triathlon_runner.records import Reply
 from triathlon_site.evidence import EvidenceSource, changed_words, evidence_path, render_evidence
-from triathlon_site.evidence._pages import LONGEST_TEXT, cut
+from triathlon_site.evidence._markup import LONGEST_TEXT, cut
 from triathlon_site.pages import installed_environment
 
 
