@@ -12,6 +12,7 @@ from support.results import FakeModel
 from support.site import build_small, entries, files, small_results
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build
+from triathlon_site.pages import _site
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,17 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     second = files(tmp_path / "_site")
     build_small(tmp_path)
     assert first == second == files(tmp_path / "_site")
+
+
+def test_rendering_in_several_processes_gives_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large site is rendered by forked workers: the order and content of its files stay."""
+    build_small(tmp_path, tasks=3)
+    first = files(tmp_path / "_site")
+    monkeypatch.setattr(_site, "WORTH_A_PROCESS", 0)
+    build_small(tmp_path, tasks=3)
+    assert files(tmp_path / "_site") == first
 
 
 def test_the_date_is_that_of_the_results_or_of_the_environment(
