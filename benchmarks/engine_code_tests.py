@@ -4,6 +4,8 @@
 
 `mbpp` are MBPP+'s references with its assert scripts; languages are MBXP's own references. A reference that
 passes beside its tests and not away from them is lost by the relay; one that passes neither way is wrong.
+Beside it counts only where the text was executed to its end: after a program in PHP that ends in `?>` the
+tests are mere output.
 """
 
 import argparse
@@ -19,10 +21,18 @@ from triathlon_runner.datasets.official._catalogue import MBPP_PLUS
 from triathlon_runner.datasets.official._rows import read_rows
 from triathlon_runner.grading import TEST_LIMITS, ClassGrader, judge_by_tests
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import Ended, Job, Language, Sandbox, SandboxError, open_sandbox
+from triathlon_runner.sandbox import Call, Job, Language, Returned, Sandbox, SandboxError, open_sandbox
 from triathlon_runner.translation._mbxp import joined
 from triathlon_runner.translation._task import reference
 
+END = {
+    Language.PYTHON: "def triathlon_end():\n    return 1\n",
+    Language.PHP: "function triathlon_end() { return 1; }\n",
+    Language.RUBY: "def triathlon_end\n  1\nend\n",
+    Language.JAVASCRIPT: "function triathlon_end() { return 1; }\n",
+    Language.PERL: "sub triathlon_end { return 1; }\n",
+}
+"""Stands after the tests: it can be called only where they were executed."""
 SETS = ("mbpp", *(language.value for language in Language), "classeval")
 
 
@@ -75,8 +85,9 @@ async def passes_beside(sandbox: Sandbox, trial: Trial) -> bool:
     text = f"{trial.program}\n{trial.tests}\n"
     if trial.language is Language.PYTHON and "def check(" in trial.tests:
         text += f"check({trial.function})\n"
-    job = Job(text, (), trial.language, limits=TEST_LIMITS, libraries=trial.libraries)
-    return (await sandbox.run(job)).ended is Ended.FINISHED
+    end = (Call("triathlon_end", ()),)
+    job = Job(text + END[trial.language], end, trial.language, limits=TEST_LIMITS, libraries=trial.libraries)
+    return (await sandbox.run(job)).results == (Returned(1),)
 
 
 async def measure(sandbox: Sandbox, name: str, trials: Sequence[Trial]) -> None:

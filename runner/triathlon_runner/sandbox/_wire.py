@@ -5,7 +5,7 @@ trust. Every other language speaks JSON in a closed form:
 
     null, true, false, numbers, strings, lists   as they are
     {"m": [[key, value], …]}                     a map, whatever its keys
-    {"f": "nan"}, {"i": "123…"}                  numbers that JSON has no form for
+    {"f": "nan"}, {"i": "123…"}                  numbers that JSON has no form for, or takes for another kind
     {"s": […]}, {"y": name}, {"u": type}         a set, a symbol, something that can't cross
 """
 
@@ -175,6 +175,8 @@ def _other(value: Any) -> Any:
         return {"y": value.value}
     if isinstance(value, Tagged) and value.type == "set":
         return {"s": to_json(value.value)}
+    if isinstance(value, Tagged) and value.type == "map":
+        return {"m": to_json(value.value)}
     return {"u": value.type if isinstance(value, Opaque | Tagged) else type(value).__name__}
 
 
@@ -210,19 +212,21 @@ def from_json(value: Any, depth: int = 0) -> Any:
 def _collection(tag: str, content: list[Any], depth: int) -> Any:
     if tag == "s":
         return Tagged("set", [from_json(item, depth + 1) for item in content])
-    pairs = [(_key(key), from_json(item, depth + 1)) for key, item in content]
-    return dict(pairs)
+    pairs = [[from_json(key, depth + 1), from_json(item, depth + 1)] for key, item in content]
+    found = {key: item for key, item in pairs if _is_key(key)}
+    return found if len(found) == len(pairs) else Tagged("map", pairs)
 
 
-def _key(key: Any) -> Any:
-    """Keys that can't collide on purpose: text, small numbers; anything else by its JSON text."""
-    if isinstance(key, str) or (isinstance(key, int | float) and abs(key) < _LARGEST_EXACT):
-        return key
-    return json.dumps(key)
+def _is_key(key: Any) -> bool:
+    """Whether a dict can have it: text, small numbers. Others can collide on purpose, or are equal here only.
+
+    A map with such a key (a list, a symbol, a truth value, 1 beside 1.0) stays a list of pairs.
+    """
+    return isinstance(key, str) or (type(key) in (int, float) and abs(key) < _LARGEST_EXACT)
 
 
 def _scalar(tag: str, content: str) -> Any:
-    if tag == "f" and content in ("nan", "inf", "-inf"):
+    if tag == "f":
         return float(content)
     if tag == "i":
         return int(content)

@@ -1,5 +1,6 @@
 """Reading what a child wrote, whatever that is."""
 
+import json
 import struct
 import time
 from typing import Any
@@ -9,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triathlon_runner.sandbox._decode import MalformedError, decode
-from triathlon_runner.sandbox._inside.encode import ValueTooDeepError, ValueTooLargeError, encode
+from triathlon_runner.sandbox._inside.encode import MAX_DEPTH, ValueTooDeepError, ValueTooLargeError, encode
+from triathlon_runner.sandbox._values import Tagged
+from triathlon_runner.sandbox._wire import JsonWire, to_json
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
@@ -120,3 +123,19 @@ def test_encoding_is_bounded() -> None:
         encode(circular, 1 << 20)
     with pytest.raises(ValueTooLargeError):
         encode(1 << 10**7, 1 << 20)
+
+
+def test_maps_with_keys_that_no_dict_has_are_pairs() -> None:
+    """Keys that are equal here only, or can't be a dict's, keep their map a list of pairs, however deep."""
+    wire = JsonWire()
+    assert wire.value(b'{"m": [["a", 1], [2, {"m": []}]]}') == {"a": 1, 2: {}}
+    for keys in (b"[1,1.0]", b"[true,1]", b"[[1],2]", b'[null,"null"]', b'[{"y":"a"},"a"]'):
+        first, second = json.loads(keys)
+        text = json.dumps({"m": [[first, 0], [second, 1]]})
+        read = wire.value(text.encode())
+        assert isinstance(read, Tagged) and read.type == "map"
+        assert to_json(read) == json.loads(text)
+    deep: object = 0
+    for _ in range(MAX_DEPTH // 2):
+        deep = {"m": [[[1], deep]]}
+    assert to_json(wire.value(json.dumps(deep).encode())) == deep

@@ -46,6 +46,32 @@ TESTS = {
     Language.JAVASCRIPT: "const _ = require('lodash'); if (!_.isEqual(f(1)[0], 2)) { throw 'wrong' }",
     Language.PERL: "use Data::Compare;\nmy $x = f(1);\nunless (Compare($x->[0], 2)) { die 'wrong'; }",
 }
+KEPT = {
+    "Ruby: lists, symbols, truth values and nothing as keys": (
+        Language.RUBY,
+        "def f(x)\n  x.transform_values { |value| value }\nend\n",
+        "y = {[1, 2] => 1, a: 2, 'a' => 3, true => 4, nil => 5, 1 => 6, 1.0 => 7, {b: [3]} => {[4] => 8}}\n"
+        "raise 'wrong' unless f(y) == y\n",
+    ),
+    "PHP: integers as keys, in their order": (
+        Language.PHP,
+        "<?php function f($x) { return [7 => $x, 'b' => [1 => -0.0], 3 => 1.0]; }",
+        "if (f(2) !== [7 => 2, 'b' => [1 => -0.0], 3 => 1.0]) { throw new Exception('wrong'); }",
+    ),
+    "JavaScript: -0, large numbers and large integers": (
+        Language.JAVASCRIPT,
+        "const f = (x, y) => [x * 2, y * 2n, -0, 1e300, undefined];",
+        "const { deepStrictEqual } = require('assert');\n"
+        "deepStrictEqual(f(2 ** 59, 2n ** 59n), [2 ** 60, 2n ** 60n, -0, 1e300, undefined]);",
+    ),
+}
+LOOSE = {
+    "text that looks like the list": "def f(_)\n  {'[1, 2]' => 1}\nend\n",
+    "text that looks like the wire's list": "def f(_)\n  {'[1,2]' => 1}\nend\n",
+    "a key that equals every other": "class Any\n  def ==(_) = true\n  def eql?(_) = true\n"
+    "  def hash = [1, 2].hash\nend\ndef f(_)\n  {Any.new => 1}\nend\n",
+    "the key twice, the second time as text": "def f(_)\n  {[1, 2] => 1, '[1, 2]' => 1}\nend\n",
+}
 WRONG = {
     Language.PHP: "<?php function f($x) { return [7]; }",
     Language.RUBY: "def f(x)\n  [7]\nend\n",
@@ -117,6 +143,27 @@ async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) 
     assert good.ended is Ended.FINISHED, good
     bad, _ = await sandbox.examine(examiner, Job(WRONG[language], (), language))
     assert bad.ended is Ended.NOT_LOADED, bad
+
+
+@pytest.mark.parametrize(("language", "program", "tests"), KEPT.values(), ids=KEPT)
+async def test_a_relay_changes_no_plain_value(
+    sandbox: Sandbox, language: Language, program: str, tests: str
+) -> None:
+    """A value that goes from a test into a program and back is the one that the test would see beside it."""
+    beside = Job(f"{program}\n{tests}", (), language)
+    assert (await sandbox.run(beside)).ended is Ended.FINISHED
+    examined, candidate = await sandbox.examine(
+        Job(tests, (), language, asks=("f",)), Job(program, (), language)
+    )
+    assert examined.ended is Ended.FINISHED, (examined, candidate)
+
+
+@pytest.mark.parametrize("program", LOOSE.values(), ids=LOOSE)
+async def test_a_map_equals_only_one_with_its_keys(sandbox: Sandbox, program: str) -> None:
+    """No text and no object of the program's own passes for a key that is a list."""
+    examiner = Job("raise 'wrong' unless f(1) == {[1, 2] => 1}\n", (), Language.RUBY, asks=("f",))
+    examined, _ = await sandbox.examine(examiner, Job(program, (), Language.RUBY))
+    assert examined.ended is Ended.NOT_LOADED
 
 
 @pytest.mark.parametrize("language", list(TOOLCHAINS))

@@ -52,7 +52,7 @@ function answer(name, values) {
 function encode(value) {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'number') {
-    if (Number.isFinite(value)) return value;
+    if (Number.isFinite(value)) return isWrittenAsItself(value) ? value : { f: Object.is(value, -0) ? '-0' : value.toExponential() };
     return { f: Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf' };
   }
   if (typeof value === 'bigint') return { i: value.toString() };
@@ -62,6 +62,11 @@ function encode(value) {
     return { m: Object.entries(value).map(([key, item]) => [key, encode(item)]) };
   }
   return { u: value === undefined ? 'undefined' : (value.constructor?.name ?? typeof value) };
+}
+
+// JSON drops the sign of -0, and an integer beyond the exact ones would come back as a BigInt.
+function isWrittenAsItself(value) {
+  return !Object.is(value, -0) && (Number.isSafeInteger(value) || !Number.isInteger(value));
 }
 
 function decode(value) {
