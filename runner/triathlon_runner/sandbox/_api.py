@@ -31,7 +31,7 @@ class Limits:
     cpu_seconds: float = 4.0
     """Of all its threads, by the process' own clock."""
     wall_seconds: float = 60.0
-    """How long it may do nothing, asleep or blocked: time in which it uses less than three hundredths of a core.
+    """How long it may do nothing, asleep or blocked: time with less than three hundredths of a core.
 
     A program that only waits for its turn on a busy machine is not counted.
     """
