@@ -94,9 +94,9 @@ def test_every_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) 
     official = _official(f"evolved/{name}")
     different = {task for task in official if outcomes.get(task) != official[task]}
     assert outcomes.keys() == official.keys()
-    slow = SLOW.get(name, frozenset())
-    assert different == slow
-    assert sum(outcomes.values()) == PASSED[name] + len(slow)
+    # CPU time itself varies on a shared machine: whether a slow one passes decides no test, its count does.
+    assert different <= SLOW.get(name, frozenset())
+    assert sum(outcomes.values()) == PASSED[name] + len(different)
 
 
 @pytest.mark.slow
@@ -123,4 +123,4 @@ def test_graded_as_samples(tmp_path: Path, name: str) -> None:
     different = {task for task in official if outcomes.get(task) != official[task]}
     assert outcomes.keys() == official.keys()
     assert different <= SLOW.get(name, frozenset())
-    assert abs(sum(outcomes.values()) - PASSED[name]) <= len(different)
+    assert sum(outcomes.values()) == PASSED[name] + len(different)
