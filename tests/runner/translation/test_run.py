@@ -1,15 +1,16 @@
 """The translation loop through the real runner: our own problems, a loopback server, five interpreters."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from support.loop_run import LoopRun, problem_in
+from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from support.server_replies import Asked
 from support.translations import target_of
 from triathlon_runner import loop, translation
-from triathlon_runner.datasets import core
+from triathlon_runner.datasets import Problem, core
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Language
 
@@ -19,11 +20,17 @@ TRANSLATED = {
     if core.detail(seed.task_id).translations
 }
 """Our problems that come with a program in every language."""
+SEEDS = {seed.entry_point: seed for seed in core.problems("seeds")}
+
+
+def seed_in(text: str) -> Problem:
+    """The seed that a question is about: the last that it names; other problems' names can be variables."""
+    return SEEDS[[name for name in re.findall(r"\w+", text) if name in SEEDS][-1]]
 
 
 def polyglot(asked: Asked) -> str:
     """A model that knows these problems in every language."""
-    problem = problem_in(asked.prompt)
+    problem = seed_in(asked.prompt)
     language = target_of(asked.prompt)
     programs = {**TRANSLATED[problem.task_id], "python": problem.reference}
     return f"Here it is:\n\n```{language.value}\n{programs[language.value]}\n```"
@@ -55,7 +62,7 @@ async def test_a_translation_that_breaks_says_where(tmp_path: Path) -> None:
 
     def breaks(asked: Asked) -> str:
         if target_of(asked.prompt) is Language.JAVASCRIPT:
-            name = problem_in(asked.prompt).entry_point
+            name = seed_in(asked.prompt).entry_point
             return f"```javascript\nfunction {name}() {{ return 'nonsense'; }}\n```"
         return polyglot(asked)
 

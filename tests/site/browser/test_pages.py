@@ -292,5 +292,9 @@ def test_badges_are_pictures(page: Page, site: Path) -> None:
     page.goto((site / "models/alpha.html").as_uri())
     badges = page.locator("img[src*='badges/']")
     badges.first.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector(\"img[src*='badges/']\").naturalWidth > 50")
+    for _ in range(100):  # the policy forbids what `wait_for_function` does with text
+        if badges.first.evaluate("image => image.naturalWidth") > 50:
+            break
+        page.wait_for_timeout(100)
+    assert badges.first.evaluate("image => image.naturalWidth") > 50
     assert (badges.first.get_attribute("alt") or "").startswith("Triathlon: rank 1 of 5")
