@@ -57,13 +57,14 @@ def openai(base_url: str, slots: int) -> Run:
     client = AsyncOpenAI(base_url=base_url, api_key="none", max_retries=0)
 
     def ask(number: int) -> Awaitable[object]:
-        return client.chat.completions.create(
+        answer: Awaitable[object] = client.chat.completions.create(
             model="scripted",
             messages=[{"role": "user", "content": f"{PROMPT}{number}"}],
             max_tokens=1024,
             temperature=0,
             top_p=1,
         )
+        return answer
 
     return _workers(slots, ask)
 
