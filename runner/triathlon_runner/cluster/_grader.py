@@ -26,7 +26,7 @@ from triathlon_runner.sandbox import (
 )
 
 if TYPE_CHECKING:
-    from triathlon_runner.cluster._nodes import Nodes
+    from triathlon_runner.cluster._batches import Batches
 
 _CONNECT_SECONDS = 10.0
 
@@ -38,14 +38,14 @@ class ClusterSandbox:
     result at which it stops is dropped, so that an execution is what it would have been on one machine.
     """
 
-    def __init__(self, nodes: "Nodes") -> None:
+    def __init__(self, batches: "Batches") -> None:
         """Made by `open_cluster`."""
-        self._nodes = nodes
+        self._batches = batches
 
     @property
     def level(self) -> str:
         """The nodes' level; the weakest where they differ."""
-        return "lite" if "lite" in self._nodes.levels else "namespaces"
+        return "lite" if "lite" in self._batches.nodes.levels else "namespaces"
 
     async def run(
         self, job: Job, on_result: Callable[[int, Returned | Raised], bool] | None = None
@@ -55,7 +55,7 @@ class ClusterSandbox:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        execution: Execution = await self._nodes.call("run", job)
+        execution: Execution = await self._batches.call("run", job)
         for index, result in enumerate(execution.results if on_result else ()):
             if on_result is not None and not on_result(index, result):
                 return replace(
@@ -69,7 +69,7 @@ class ClusterSandbox:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        execution, results = await self._nodes.call("stream", job)
+        execution, results = await self._batches.call("stream", job)
         done: Execution = execution
         try:
             for index, result in enumerate(results):
@@ -87,7 +87,7 @@ class ClusterSandbox:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        found, calls = await self._nodes.call("examine", examiner, candidate)
+        found, calls = await self._batches.call("examine", examiner, candidate)
         for call in calls if on_call else ():
             if on_call is not None:
                 on_call(call)
@@ -96,16 +96,17 @@ class ClusterSandbox:
 
     async def aclose(self) -> None:
         """Ends the nodes' workers."""
-        await self._nodes.close()
+        await self._batches.close()
+        await self._batches.nodes.close()
 
 
 class ClusterGrader:
     """Implements `Grader`: a program is judged whole, on one node."""
 
-    def __init__(self, nodes: "Nodes") -> None:
+    def __init__(self, batches: "Batches") -> None:
         """Made by `open_cluster`."""
-        self._nodes = nodes
-        self._sandbox = ClusterSandbox(nodes)
+        self._batches = batches
+        self._sandbox = ClusterSandbox(batches)
 
     @property
     def sandbox(self) -> Sandbox:
@@ -119,7 +120,7 @@ class ClusterGrader:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        verdict: Verdict = await self._nodes.call("judge", program, problem, inputs)
+        verdict: Verdict = await self._batches.call("judge", program, problem, inputs)
         return verdict
 
 
@@ -144,6 +145,7 @@ async def open_cluster(
         raise ClusterError("--executor ray needs the extra: pip install 'triathlon-leaderboard[ray]'")
     import ray  # noqa: PLC0415  an extra, and a second of import
 
+    from triathlon_runner.cluster._batches import Batches  # noqa: PLC0415
     from triathlon_runner.cluster._nodes import Nodes  # noqa: PLC0415
 
     await _reachable(address)
@@ -155,10 +157,12 @@ async def open_cluster(
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise ClusterError(f"no Ray cluster at {address!r} ({error}); see `ray status`") from None
     nodes = Nodes(keys, report)
+    batches = Batches(nodes)
     try:
         await nodes.discover()
-        yield ClusterGrader(nodes)
+        yield ClusterGrader(batches)
     finally:
+        await batches.close()
         await nodes.close()
         await asyncio.to_thread(ray.shutdown)
 

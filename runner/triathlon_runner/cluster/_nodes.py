@@ -15,11 +15,9 @@ from triathlon_runner.cluster._errors import ClusterError
 from triathlon_runner.cluster._worker import NodeWorker
 from triathlon_runner.sandbox import SandboxError
 
-_TRIES = 4
-"""Nodes that may be lost under one piece of work before it is taken for the cause."""
 _OPEN_SECONDS = 120.0
 _QUEUED_PER_JOB = 2
-"""Pieces of work on their way to a node for each that it can execute at once."""
+"""Calls on their way to a node for each program that it can execute at once."""
 
 
 @dataclass(slots=True)
@@ -50,6 +48,11 @@ class Nodes:
         """Sandbox levels of the nodes, each once."""
         return sorted({node.level for node in self._nodes.values()})
 
+    @property
+    def places(self) -> int:
+        """Calls that may be on their way at once."""
+        return sum(node.places for node in self._nodes.values())
+
     async def discover(self) -> None:
         """Starts a worker on every living node that has none.
 
@@ -79,33 +82,19 @@ class Nodes:
         try:
             level = await asyncio.wait_for(actor.open.remote(), _OPEN_SECONDS)
         except (RayActorError, RayTaskError, TimeoutError) as error:
-            self._refused[name] = f"node {address}: {_reason(error)}"
+            self._refused[name] = f"node {address}: {reason(error)}"
             self._report(self._refused[name])
             return None
         self._report(f"node {address}: {jobs} programs at once, sandbox {level}")
         return Node(name, address, actor, level, jobs * _QUEUED_PER_JOB)
 
-    async def call(self, method: str, *arguments: Any) -> Any:
-        """Calls a worker's method, on another node where one is lost.
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[Node]:
+        """A place on the least busy node, as soon as there is one.
 
         Raises:
-            SandboxError: the node's sandbox failed, or node after node was lost.
+            SandboxError: no node is left.
         """
-        for _ in range(_TRIES):
-            async with self._place() as node:
-                try:
-                    return await getattr(node.actor, method).remote(*arguments)
-                except RayActorError as error:
-                    await self._lose(node, error)
-                except RayTaskError as error:
-                    if isinstance(error.cause, SandboxError):
-                        raise SandboxError(f"node {node.address}: {error.cause}") from None
-                    raise
-        raise SandboxError(f"{_TRIES} nodes of the cluster were lost one after another under this work")
-
-    @asynccontextmanager
-    async def _place(self) -> AsyncIterator[Node]:
-        """A place on the least busy node, as soon as there is one."""
         async with self._change:
             await self._change.wait_for(lambda: self._free() is not None or not self._nodes)
             node = self._free()
@@ -123,12 +112,12 @@ class Nodes:
         free = [node for node in self._nodes.values() if node.busy < node.places]
         return min(free, key=lambda node: node.busy / node.places, default=None)
 
-    async def _lose(self, node: Node, error: RayActorError) -> None:
+    async def lose(self, node: Node, error: RayActorError) -> None:
         """Forgets a node, once however much work it had, and looks for others."""
         if self._nodes.get(node.id) is not node:
             return
         del self._nodes[node.id]
-        self._report(f"node {node.address} is lost ({_reason(error)}); its work is done again elsewhere")
+        self._report(f"node {node.address} is lost ({reason(error)}); its work is done again elsewhere")
         try:
             await self.discover()
         except ClusterError as nothing:
@@ -147,6 +136,7 @@ class Nodes:
             ray.kill(node.actor)
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
+    """The first line of what lies behind an error of Ray's."""
     cause = error.cause if isinstance(error, RayTaskError) else error
     return (str(cause).strip().splitlines() or [type(cause).__name__])[0]

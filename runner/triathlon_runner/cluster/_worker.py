@@ -1,13 +1,15 @@
 """What lives on each node: a sandbox of its own, with its own answer keys."""
 
+import asyncio
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Verdict
-from triathlon_runner.sandbox import Call, Execution, Job, Raised, Sandbox, Sent, open_sandbox
+from triathlon_runner.sandbox import Call, Execution, Job, Raised, Sandbox, SandboxError, Sent, open_sandbox
 
 
 class NodeWorker:
@@ -33,6 +35,16 @@ class NodeWorker:
     async def close(self) -> None:
         """Ends every child."""
         await self._stack.aclose()
+
+    async def work(self, pieces: Sequence[tuple[str, tuple[Any, ...]]]) -> list[Any]:
+        """Several methods with their arguments; where our machinery fails one, its place holds the error."""
+        return await asyncio.gather(*(self._piece(method, arguments) for method, arguments in pieces))
+
+    async def _piece(self, method: str, arguments: tuple[Any, ...]) -> Any:
+        try:
+            return await getattr(self, method)(*arguments)
+        except SandboxError as error:
+            return error
 
     async def judge(self, program: str, problem: Problem, inputs: Literal["base", "all"]) -> Verdict:
         """As `Grader.judge`."""
