@@ -14,7 +14,10 @@ _OPEN: Final = re.compile(r"\[ANSWER\]", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"\[/ANSWER\]?", re.IGNORECASE)
 _END_OF_THOUGHT: Final = re.compile(r"\[/THOUGHT\]", re.IGNORECASE)
 _CUT_TAG: Final = re.compile(r"\[/?(?:A|AN|ANS|ANSW|ANSWE|ANSWER)?$", re.IGNORECASE)
-_FENCE: Final = re.compile(r"\A```[\w+-]*\n(.*?)\n?```\Z", re.DOTALL)
+_FENCE: Final = re.compile(r"\A```[\w+-]*\n(.*?)\n?```", re.DOTALL)
+_PREFACE: Final = re.compile(
+    r"\A(\*\*)?(?:Answer:|(?:The |Final |The final )[Aa]nswer(?: is)?:?)(?(1)\*\*:?)\s+(?=\S)"
+)
 _UNFINISHED: Final = {
     Finish.REFUSED: (Outcome.REFUSED, "the model refused"),
     Finish.CONTEXT_OVERFLOW: (Outcome.CONTEXT_OVERFLOW, "the prompt did not fit the model's context"),
@@ -65,8 +68,11 @@ def _inside(text: str, style: Style) -> tuple[str, bool] | None:
 
 
 def _plain(text: str) -> str:
-    """The answer without a tag that was cut short, code fence and outer blank space."""
-    text = _CUT_TAG.sub("", text.strip()).strip()
+    """The answer without a tag that was cut short, `Answer:`, code fence and outer blank space.
+
+    What stands behind a fence is a remark.
+    """
+    text = _PREFACE.sub("", _CUT_TAG.sub("", text.strip()).strip())
     fenced = _FENCE.match(text)
     text = fenced[1].strip("\n") if fenced else text
     if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:

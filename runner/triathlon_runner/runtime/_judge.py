@@ -1,19 +1,15 @@
 """Judging answers to the four questions (REval, section III-B)."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, time
-from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime._asking import line_text
 from triathlon_runner.runtime._assertions import DodgeError, fill
 from triathlon_runner.runtime._check import check_assertions
-from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
-from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion, Value
+from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
+from triathlon_runner.runtime._states import TYPOGRAPHIC, is_nil, matches, read_states, unwrapped
 from triathlon_runner.sandbox import Ended, Sandbox
 
 NIL: Final = "Nil"
@@ -37,6 +33,10 @@ def _right_or(why: str, *, right: bool) -> Judged:
 # Coverage
 
 _YES_NO: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_OPENING: Final = re.compile(
+    r"\W*(?:(?P<yes>yes)\b(?![ \t]*(?:/|(?:or|and|no)\b))|no\s*(?:$|(?!/)[^\w\s]|\n))", re.IGNORECASE
+)
+"""Not an echo of `YES or NO`; a `no` in front of another word may belong to that: no line, no return."""
 
 
 def expected_coverage(question: StatementQuestion) -> tuple[str, ...]:
@@ -44,12 +44,12 @@ def expected_coverage(question: StatementQuestion) -> tuple[str, ...]:
 
 
 def read_coverage(answer: str) -> bool | None:
-    """YES or NO: the only one of the two words that occurs, or the one that opens the answer."""
-    words = [word.lower() for word in _YES_NO.findall(answer)]
-    opening = re.match(r"\W*(yes|no)\s*(?:$|[^\w\s]|\n)", answer, re.IGNORECASE)
+    """YES or NO: the word that opens the answer, or the only one of the two that occurs."""
+    opening = _OPENING.match(answer)
     if opening is not None:
-        return opening[1].lower() == "yes"
-    return words[0] == "yes" if len(set(words)) == 1 else None
+        return opening["yes"] is not None
+    words = {word.lower() for word in _YES_NO.findall(answer)}
+    return "yes" in words if len(words) == 1 else None
 
 
 def judge_coverage(question: StatementQuestion, answer: str) -> Judged:
@@ -63,12 +63,6 @@ def judge_coverage(question: StatementQuestion, answer: str) -> Judged:
 
 # State
 
-_CLASS: Final = re.compile(r"<(?:class|type) ['\"]([\w.]+)['\"]>")
-_SAME_TYPES: Final = {
-    "string": "str", "text": "str", "integer": "int", "boolean": "bool", "none": "nonetype",
-    "dictionary": "dict", "double": "float", "np.array": "ndarray", "array": "ndarray",
-}  # fmt: skip
-
 
 def expected_state(question: StatementQuestion) -> tuple[str, ...]:
     if not question.states:
@@ -76,94 +70,28 @@ def expected_state(question: StatementQuestion) -> tuple[str, ...]:
     return tuple(map(str, question.states))
 
 
-def read_type(text: str) -> str:
-    """A type's plain name: `<class 'int'>`, `List[int]`, `datetime.datetime` give int, list, datetime."""
-    name = text.strip().strip("`'\"").strip()
-    wrapped = _CLASS.fullmatch(name)
-    name = wrapped[1] if wrapped else name
-    if name.startswith("(") and name.endswith(")"):
-        return "tuple"
-    name = re.split(r"\[| of ", name, maxsplit=1)[0].rpartition(".")[2].strip().lower()
-    return _SAME_TYPES.get(name, name)
-
-
 def judge_state(question: StatementQuestion, answer: str) -> Judged:
     """Right where value and type both match one of those observed."""
-    if _is_nil(answer):
+    if is_nil(answer):
         return _right_or("the variable has a value there", right=not question.states)
-    value, semicolon, kind = answer.rpartition(";")
-    if not semicolon:
+    given = list(read_states(answer))
+    if not given:
         return Judged(Outcome.NO_ANSWER, "no `value; type`")
-    if _is_nil(value):
+    if any(matches(true, value, kind) for true in question.states for value, kind in given):
+        return Judged(Outcome.PASSED)
+    if any(is_nil(value) for value, _ in given):
         return _right_or("the variable has a value there", right=not question.states)
-    if not question.states:
-        return Judged(
-            Outcome.FAILED, "the line is not executed" if not question.executed else "it has no value"
-        )
-    return _right_or(
-        "another value or type", right=any(_matches(true, value.strip(), kind) for true in question.states)
-    )
-
-
-def _is_nil(text: str) -> bool:
-    return text.strip().strip("[]'\"`").strip().lower() == "nil"
-
-
-def _matches(true: Value, value: str, kind: str) -> bool:
-    if not true.text or read_type(kind) != read_type(true.type):
-        return False
-    if not true.literal:
-        return value.split() == true.text.split()
-    wanted = read_literal(true.text)
-    if isinstance(wanted, str) and value == wanted:
-        return True  # a text without quotes
-    return any(_agrees(given, true.type) and equal(given, wanted) for given in _readings(value, true.type))
-
-
-_PLAIN_TYPES: Final = {
-    "int": (int,), "float": (int, float), "complex": (int, float, complex), "str": (str,), "bytes": (bytes,),
-    "bool": (bool,), "list": (list,), "tuple": (tuple,), "set": (set,), "frozenset": (frozenset, set),
-    "dict": (dict,), "NoneType": (type(None),),
-}  # fmt: skip
-
-
-def _agrees(given: Any, kind: str) -> bool:
-    """Whether a literal can be of the type that the answer names; a whole number may stand for a float."""
-    allowed = _PLAIN_TYPES.get(kind)
-    if allowed is None:
-        return True
-    return isinstance(given, allowed) and (kind == "bool" or not isinstance(given, bool))
-
-
-_TYPOGRAPHIC: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
-_BETWEEN_ITEMS: Final = re.compile(r"(?<=[\w.\]])\s+(?=[-\w.\[])")
-
-
-def _readings(value: str, kind: str) -> Iterator[Any]:
-    """The values that a text may mean: as a literal, or as `str()` writes dates, arrays and decimals."""
-    texts = [value, value.translate(_TYPOGRAPHIC)]
-    if kind in ("numpy.ndarray", "numpy.matrix"):
-        texts.append(_BETWEEN_ITEMS.sub(", ", value))
-    for text in dict.fromkeys(texts):
-        with suppress(NotALiteralError):
-            yield read_literal(text)
-    written = _WRITTEN.get(kind)
-    if written is not None:
-        with suppress(ValueError, ArithmeticError):
-            yield written(value.strip("'\""))
-
-
-_WRITTEN: Final[dict[str, Callable[[str], Any]]] = {
-    "datetime.datetime": datetime.fromisoformat,
-    "datetime.date": date.fromisoformat,
-    "datetime.time": time.fromisoformat,
-    "decimal.Decimal": Decimal,
-}
+    if question.states:
+        return Judged(Outcome.FAILED, "another value or type")
+    return Judged(Outcome.FAILED, "it has no value" if question.executed else "the line is not executed")
 
 
 # Path
 
-_NUMBERED: Final = re.compile(r"(?:line\s+)?(\d+)\s*[:.\t|]\s*(?=\S)|(\d+)\s{2,}(?=\S)", re.IGNORECASE)
+_MINUS_ONE: Final = re.compile(r"[`'\"*\[]*-\s?1[`'\"*\]]*(?:\s*[.,:;(].*)?")
+_NUMBERED: Final = re.compile(
+    r"(?:(?:line\s+|L)?\d+\s*[:.\t|)]|line\s+\d+\s|\d+\s{2})\s*(?=\S)", re.IGNORECASE
+)
 
 
 def expected_path(program: str, question: StatementQuestion) -> tuple[str, ...]:
@@ -172,13 +100,11 @@ def expected_path(program: str, question: StatementQuestion) -> tuple[str, ...]:
 
 
 def read_path(answer: str) -> str:
-    """The first line of an answer, without a line number, quotes or backticks around it."""
+    """The first line of an answer, bare of backticks and bold type; `-1` however it is explained."""
     text = next((line.strip() for line in answer.splitlines() if line.strip()), "")
-    if re.fullmatch(r"[`'\"]?-\s?1[`'\"]?\.?", text):
+    if _MINUS_ONE.fullmatch(text.translate(TYPOGRAPHIC)):
         return "-1"
-    if len(text) > 2 and text[0] == text[-1] == "`":
-        text = text[1:-1].strip()
-    return text
+    return unwrapped(text) if text.startswith(("`", "**")) else text
 
 
 def judge_path(program: str, question: StatementQuestion, answer: str) -> Judged:
@@ -188,7 +114,8 @@ def judge_path(program: str, question: StatementQuestion, answer: str) -> Judged
         return Judged(Outcome.NO_ANSWER, "no line")
     right = expected_path(program, question)
     number = _NUMBERED.match(said)
-    options = {_bare(said), *([_bare(said[number.end() :])] if number else [])}
+    texts = [said, *([said[number.end() :]] if number else [])]
+    options = {_bare(text) for one in texts for text in (one, unwrapped(one))}
     return _right_or("another line is next", right=any(_bare(text) in options for text in right))
 
 
@@ -230,7 +157,7 @@ def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> st
     try:
         return fill(asked.assertion, answer, program.program)
     except DodgeError:
-        plain = answer.translate(_TYPOGRAPHIC)
+        plain = answer.translate(TYPOGRAPHIC)
         if plain == answer:
             raise
         return fill(asked.assertion, plain, program.program)

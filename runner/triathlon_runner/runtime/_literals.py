@@ -39,7 +39,7 @@ class Named:
     keywords: tuple[tuple[str, Any], ...] = ()
 
 
-_CLASS: Final = re.compile(r"<class '([\w.]+)'>")
+_CLASS: Final = re.compile(r"<class '(?:[\w.<>]*\.)?(\w+)'>")
 _ENUM: Final = re.compile(r"<([A-Za-z_][\w.]*): [^<>]*>")
 _WRAPPERS: Final = {
     "Counter",
@@ -51,7 +51,14 @@ _WRAPPERS: Final = {
     "dict_values",
     "dict_items",
 }
-_PLAIN_NAMES: Final = {"nan": math.nan, "NaN": math.nan, "inf": math.inf, "Infinity": math.inf}
+_PLAIN_NAMES: Final = {
+    "nan": math.nan, "NaN": math.nan, "inf": math.inf, "Infinity": math.inf, "True_": True, "False_": False,
+}  # fmt: skip
+_SCALARS: Final = (
+    *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)),
+    *("float16", "float32", "float64", "complex64", "complex128", "bool_", "str_"),
+)
+"""Names of NumPy's numbers and texts, as NumPy 2 writes them in front of each."""
 _NO_BUILDING: Final = (TypeError, ValueError, OverflowError, ZeroDivisionError, InvalidOperation)
 
 
@@ -185,6 +192,20 @@ def _float(text: str | float = 0.0) -> float:
     return float(text)
 
 
+def _scalar(value: Any) -> Any:
+    """`np.float64(1.5)`, as NumPy 2 shows its numbers, is the number."""
+    if not isinstance(value, (bool, int, float, complex, str)):
+        raise TypeError(value)
+    return value
+
+
+def _bytearray(content: bytes = b"") -> bytes:
+    """A bytearray is kept as its content."""
+    if not isinstance(content, bytes):
+        raise TypeError(content)
+    return content
+
+
 def _sized(build: Callable[[Any], Any]) -> Callable[..., Any]:
     """Containers are built from containers only: `list(range(...))` could grow without bound."""
 
@@ -221,6 +242,9 @@ _KNOWN: Final[Mapping[str, Callable[..., Any]]] = {
     "datetime": datetime.datetime,
     "time": datetime.time,
     "timedelta": datetime.timedelta,
+    "range": range,
+    "bytearray": _bytearray,
+    **dict.fromkeys(_SCALARS, _scalar),
 }
 
 

@@ -24,10 +24,16 @@ from triathlon_runner.runtime._asking import Style
         ("[ANSWER]\n[]; list", "[]; list"),
         ("[THOUGHT]\nwell\n[/THOUGHT]\n[ANSWER]\n-1\n[/ANSWER]", "-1"),
         ("[ANSWER]\nNO\n[/ANSWER]\n\n[ANSWER]\nYES\n[/ANSWER]", "NO"),
+        ("[ANSWER]\n```\nreturn x\n```\nfor x is 1\n[/ANSWER]", "return x"),
+        ("[ANSWER]\nAnswer: 5; int\n[/ANSWER]", "5; int"),
+        ("[ANSWER]\n**Answer:** -1\n[/ANSWER]", "-1"),
+        ("The answer is: 5; int", "5; int"),
+        ("[ANSWER]\nanswer = 5\n[/ANSWER]", "answer = 5"),
+        ("[ANSWER]\nanswer: int = 5\n[/ANSWER]", "answer: int = 5"),
     ],
 )
 def test_answers_to_direct_questions(text: str, answer: str) -> None:
-    """Tags may be missing, cut or in small letters; fences and backticks are no part of the answer."""
+    """Tags may be missing, cut or in small letters; fences, backticks and `Answer:` are no part of it."""
     assert take_answer(Reply(text=text), "direct").text == answer
 
 

@@ -1,0 +1,138 @@
+"""Reading an answer of the form `value; type`: strict about the value, fair about how it is written."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
+from triathlon_runner.runtime._questions import Value
+
+TYPOGRAPHIC: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "−": "-"})
+"""What some models write in place of Python's quotes and minus."""
+
+_WRAPPINGS: Final = ("**", "`", "'", '"')
+_CLASS: Final = re.compile(r"<(?:class|type) ['\"]([\w.<>]+)['\"]>")
+_VALUE_LABEL: Final = re.compile(r"\Avalue\s*[:=]\s*", re.IGNORECASE)
+_TYPE_LABEL: Final = re.compile(r"\A(?:type\s*[:=]|type |class )\s*", re.IGNORECASE)
+_REMARK: Final = re.compile(r"(?<=[\w\])}>`'\"*])\s+\(.*\)\Z", re.DOTALL)
+_SAME_TYPES: Final = {
+    "string": "str", "text": "str", "integer": "int", "boolean": "bool", "none": "nonetype",
+    "dictionary": "dict", "double": "float", "np.array": "ndarray", "array": "ndarray",
+    "type(none)": "nonetype",
+}  # fmt: skip
+
+
+def is_nil(text: str) -> bool:
+    """Whether a text says that there is no value."""
+    return text.strip().strip("[]'\"`*.").strip().lower() == "nil"
+
+
+def read_states(answer: str) -> Iterator[tuple[str, str]]:
+    """The (value, type) that an answer may mean: all of it, or its first line, what follows being a remark.
+
+    Nothing where it has not the form `value; type`.
+    """
+    whole = answer.strip().rstrip(";").rstrip()
+    first = whole.partition("\n")[0].rstrip().rstrip(";").rstrip()
+    texts = [whole, first, *(bare for text in (whole, first) if (bare := unwrapped(text)) != text)]
+    for text in dict.fromkeys(texts):
+        value, semicolon, kind = text.rpartition(";")
+        if semicolon:
+            yield value.strip(), kind.strip()
+
+
+def unwrapped(text: str) -> str:
+    """A text without quotes, backticks or bold type around all of it."""
+    for mark in _WRAPPINGS:
+        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+            return text[len(mark) : -len(mark)].strip()
+    return text
+
+
+def read_type(text: str) -> str:
+    """A type's plain name: `<class 'int'>`, `List[int]`, `datetime.datetime` give int, list, datetime."""
+    name = unwrapped(_REMARK.sub("", text.strip().rstrip("."))).strip("*`'\"").strip()
+    name = _TYPE_LABEL.sub("", name).strip("`'\"")
+    wrapped = _CLASS.fullmatch(name)
+    name = wrapped[1] if wrapped else name
+    if name.startswith("(") and name.endswith(")"):
+        return "tuple"
+    name = re.split(r"\[| of ", name, maxsplit=1)[0].rpartition(".")[2].strip().lower()
+    return _SAME_TYPES.get(name, name)
+
+
+def matches(true: Value, value: str, kind: str) -> bool:
+    """Whether a value and a type as they were written are those that were observed."""
+    if not true.text or read_type(kind) != read_type(true.type):
+        return False
+    if not true.literal:
+        return value.split() == true.text.split()
+    wanted = read_literal(true.text)
+    if isinstance(wanted, str) and value == wanted:
+        return True  # a text without quotes
+    return any(_agrees(given, true.type) and equal(given, wanted) for given in _readings(value, true.type))
+
+
+_PLAIN_TYPES: Final = {
+    "int": (int,), "float": (int, float), "complex": (int, float, complex), "str": (str,), "bytes": (bytes,),
+    "bool": (bool,), "list": (list,), "tuple": (tuple,), "set": (set,), "frozenset": (frozenset, set),
+    "dict": (dict,), "NoneType": (type(None),),
+}  # fmt: skip
+
+
+def _agrees(given: Any, kind: str) -> bool:
+    """Whether a literal can be of the type that the answer names; a whole number may stand for a float."""
+    allowed = _PLAIN_TYPES.get(kind)
+    if allowed is None:
+        return True
+    return isinstance(given, allowed) and (kind == "bool" or not isinstance(given, bool))
+
+
+_BETWEEN_ITEMS: Final = re.compile(r"(?<=[\w.\]])\s+(?=[-\w.\[])")
+
+
+def _readings(value: str, kind: str) -> Iterator[Any]:
+    """The values that a text may mean: as a literal, or as `str()` writes dates, arrays and decimals."""
+    bare = _VALUE_LABEL.sub("", value)
+    marked = [unwrapped(text) for text in (value, bare) if text.startswith(("`", "**"))]
+    texts = [text for one in (value, bare, *marked) for text in (one, one.translate(TYPOGRAPHIC))]
+    if kind in ("numpy.ndarray", "numpy.matrix"):
+        texts.append(_BETWEEN_ITEMS.sub(", ", value))
+    if kind in ("bool", "NoneType"):
+        texts.append(value.capitalize())  # the case of a letter makes no other value
+    for text in dict.fromkeys(texts):
+        with suppress(NotALiteralError):
+            yield read_literal(text)
+    written = _WRITTEN.get(kind)
+    if written is not None:
+        with suppress(ValueError, ArithmeticError):
+            yield written(value.strip("'\""))
+
+
+_DURATION: Final = re.compile(r"(?:(-?\d{1,9}) days?, )?(\d{1,2}):(\d\d):(\d\d)(?:\.(\d{6}))?")
+
+
+def _duration(text: str) -> timedelta:
+    """As `str()` writes it: `1 day, 2:30:00`, `0:00:01.500000`.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    days, hours, minutes, seconds, microseconds = (int(part or 0) for part in found.groups())
+    return timedelta(days, seconds, microseconds, minutes=minutes, hours=hours)
+
+
+_WRITTEN: Final[dict[str, Callable[[str], Any]]] = {
+    "datetime.datetime": datetime.fromisoformat,
+    "datetime.date": date.fromisoformat,
+    "datetime.time": time.fromisoformat,
+    "datetime.timedelta": _duration,
+    "decimal.Decimal": Decimal,
+    "fractions.Fraction": lambda text: read_literal(f"Fraction({text!r})"),
+}
