@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -168,3 +168,5 @@ class LocalServer:
     slots: int
     """Requests in flight at once."""
     timeout_seconds: float = 600.0
+    key: str = field(default="", repr=False)
+    """What it wants to be shown, where others can reach it, too."""

@@ -97,7 +97,7 @@ async def open_model(
 
     limits, stats = limits or Limits(), EndpointStats()
     config = source if isinstance(source, ApiConfig) else _config_of(source)
-    secrets = Secrets(config)
+    secrets = Secrets(config, key=source.key if isinstance(source, LocalServer) else "")
     gate = Gate(limits, _level(source, limits), stats, config.requests_per_minute, config.tokens_per_minute)
     async with open_client(config, secrets, limits) as post:
         endpoint = Endpoint(config=config, secrets=secrets, post=post, gate=gate, limits=limits, stats=stats)

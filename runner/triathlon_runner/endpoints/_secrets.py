@@ -14,8 +14,10 @@ class Secrets:
 
     __slots__ = ("_headers", "_key", "_values")
 
-    def __init__(self, config: ApiConfig, environment: Mapping[str, str] = os.environ) -> None:
-        """Reads the variables that the row names.
+    def __init__(
+        self, config: ApiConfig, environment: Mapping[str, str] = os.environ, *, key: str = ""
+    ) -> None:
+        """Reads the variables that the row names; `key` is that of a server that we started.
 
         Raises:
             UserError: one of them is not set.
@@ -23,7 +25,7 @@ class Secrets:
         if missing := config.missing_variables(environment):
             names = ", ".join(f"${name}" for name in missing)
             raise UserError(f"Expected the environment to hold {names} for {config.model!r}: not set.")
-        self._key = environment[config.key_env].strip() if config.key_env else ""
+        self._key = environment[config.key_env].strip() if config.key_env else key
         self._headers = {
             name: environment[variable].strip() for name, variable in config.secret_headers.items()
         }

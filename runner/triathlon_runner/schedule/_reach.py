@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
-from triathlon_runner import serving
 from triathlon_runner.endpoints import (
     Answer,
-    ApiConfig,
     Chat,
     Completion,
     EndpointStats,
@@ -25,10 +23,10 @@ from triathlon_runner.endpoints import (
     open_model,
 )
 from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.schedule._managed import LIMITS, ManagedModel
+from triathlon_runner.serving import LocalServers, Served, Servers
 
 DEFAULT_CONCURRENCY = 32
-WATCH_SECONDS = 15.0
-"""Between two looks at a server that we started."""
 
 
 def why_not(row: ModelRow) -> str | None:
@@ -89,7 +87,7 @@ class RowModel:
 
     @property
     def stats(self) -> EndpointStats | None:
-        return self.inner.stats if isinstance(self.inner, OpenAIModel) else None
+        return self.inner.stats if isinstance(self.inner, OpenAIModel | ManagedModel) else None
 
     @property
     def id(self) -> str:
@@ -119,13 +117,19 @@ class Reacher:
     """Opens the models of one registry, with one cache of replies."""
 
     def __init__(
-        self, registry: Registry, replies: ReplyCache, cache: Path, say: Callable[[str], None]
+        self,
+        registry: Registry,
+        replies: ReplyCache,
+        cache: Path,
+        say: Callable[[str], None],
+        servers: Servers | None = None,
     ) -> None:
+        """`servers`: where rows with `serve:` are served; left out: on this machine."""
         self._registry = registry
         self._replies = replies
-        self._cache = cache
+        self._logs = cache / "logs"
         self._say = say
-        self._machine: serving.Machine | None = None
+        self._servers = servers or LocalServers(cache)
 
     @asynccontextmanager
     async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
@@ -135,63 +139,55 @@ class Reacher:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
         slots = self._registry.setting(row, "concurrency") or DEFAULT_CONCURRENCY
-        if row.api is not None:
-            source = row.api
-            if source.concurrency is None:
-                source = source.model_copy(update={"concurrency": slots})
-            host = urlsplit(source.base_url).netloc
-            async with self._open(row, source, f"api {host}", source.concurrency or slots) as model:
-                yield model
-            return
-        assert row.serve is not None, "the registry lets through only rows with api or serve"
-        log = self._cache / "logs" / f"{row.id}.log"
-        if self._machine is None:
-            self._machine = await serving.Machine.look()
-        async with serving.serve(
-            row.serve,
-            model_id=row.id,
-            cache=self._cache,
-            log=log,
-            report=self._say,
-            machine=self._machine,
-        ) as server:
-            local = LocalServer(
-                base_url=server.base_url,
-                model=server.model,
-                engine=str(server.described),
-                revision=server.described.weights,
-                slots=slots,
-            )
-            async with (
-                self._open(row, local, str(server.described), slots) as model,
-                asyncio.TaskGroup() as group,
-            ):
-                watch = group.create_task(_keep_alive(server))
-                yield model
-                watch.cancel()
+        async with self._asked(row, slots) if row.api is not None else self._served(row, slots) as model:
+            yield model
 
     @asynccontextmanager
-    async def _open(
-        self, row: ModelRow, source: ApiConfig | LocalServer, served_by: str, slots: int
-    ) -> AsyncIterator[RowModel]:
+    async def _asked(self, row: ModelRow, slots: int) -> AsyncIterator[RowModel]:
+        assert row.api is not None, "the caller has looked"
+        source = row.api
+        if source.concurrency is None:
+            source = source.model_copy(update={"concurrency": slots})
+        host = urlsplit(source.base_url).netloc
         async with open_model(row.id, row.kind, source, cache=self._replies) as model:
-            yield RowModel(
-                model,
-                served_by,
-                source.model,
-                slots,
-                self._registry.setting(row, "temperature"),
-                self._registry.setting(row, "max_tokens"),
-                weights=source.revision if isinstance(source, LocalServer) else "",
-            )
+            yield self._row_model(row, model, f"api {host}", source.model, source.concurrency or slots)
+
+    @asynccontextmanager
+    async def _served(self, row: ModelRow, slots: int) -> AsyncIterator[RowModel]:
+        assert row.serve is not None, "the registry lets through only rows with api or serve"
+        log = self._logs / f"{row.id}.log"
+        async with self._servers.serve(row.serve, model_id=row.id, log=log, report=self._say) as server:
+            source = _source(server, slots)
+            async with (
+                open_model(row.id, row.kind, source, cache=self._replies, limits=LIMITS) as model,
+                asyncio.TaskGroup() as group,
+            ):
+                watch = group.create_task(server.watch())
+                managed = ManagedModel(model, server)
+                reached = self._row_model(row, managed, source.engine, source.model, slots)
+                reached.weights = source.revision
+                yield reached
+                watch.cancel()
+
+    def _row_model(
+        self, row: ModelRow, model: OpenAIModel | ManagedModel, served_by: str, name: str, slots: int
+    ) -> RowModel:
+        return RowModel(
+            model,
+            served_by,
+            name,
+            slots,
+            self._registry.setting(row, "temperature"),
+            self._registry.setting(row, "max_tokens"),
+        )
 
 
-async def _keep_alive(server: serving.Server) -> None:
-    """Restarts a dead or stalled server; questions meanwhile wait and are asked again.
-
-    Raises:
-        ServerLostError: it died too often, or does not come up again.
-    """
-    while True:
-        await asyncio.sleep(WATCH_SECONDS)
-        await server.ensure()
+def _source(server: Served, slots: int) -> LocalServer:
+    return LocalServer(
+        base_url=server.base_url,
+        model=server.model,
+        engine=str(server.described),
+        revision=server.described.weights,
+        slots=slots,
+        key=server.key,
+    )

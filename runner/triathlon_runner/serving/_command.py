@@ -38,11 +38,11 @@ class Plan:
         """How far the server gives way to other programs."""
         return _MODEST if self.seat.device == "cpu" else 0
 
-    def command(self, port: int) -> list[str]:
+    def command(self, port: int, host: str = "127.0.0.1") -> list[str]:
         """The whole command line."""
         entry = _ENTRIES[self.engine.package]
         model = [self.weights.model] if "serve" in entry else ["--model", self.weights.model]
-        where = ["--host", "127.0.0.1", "--port", str(port)]
+        where = ["--host", host, "--port", str(port)]
         return [str(self.engine.python), *entry, *model, *where, *self.arguments]
 
 

@@ -8,11 +8,11 @@ _HEALTH_SECONDS = 10.0
 
 
 def _client() -> httpx.AsyncClient:
-    """For plain HTTP on loopback: no proxies, no certificates (reading them costs more than asking)."""
+    """For plain HTTP to a server of our own: no proxies, no certificates (slow to read)."""
     return httpx.AsyncClient(trust_env=False, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
 
-async def fault(base_url: str, model: str, *, seconds: float) -> str | None:
+async def fault(base_url: str, model: str, *, key: str = "", seconds: float) -> str | None:
     """What is wrong with the server; None where it is healthy and completes a text in the model's name."""
     try:
         async with _client() as client:
@@ -20,7 +20,10 @@ async def fault(base_url: str, model: str, *, seconds: float) -> str | None:
             if health.status_code != httpx.codes.OK:
                 return f"/health answers {health.status_code}"
             question = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}
-            answer = await client.post(f"{base_url}/completions", json=question, timeout=seconds)
+            headers = {"authorization": f"Bearer {key}"} if key else {}
+            answer = await client.post(
+                f"{base_url}/completions", json=question, headers=headers, timeout=seconds
+            )
     except httpx.HTTPError as error:
         return f"{type(error).__name__} {error}".strip()
     return _judged(answer, model)

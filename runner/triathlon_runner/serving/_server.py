@@ -4,47 +4,29 @@ import asyncio
 import re
 import socket
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from triathlon_runner.serving import _probe
+from triathlon_runner.serving._api import LOOPBACK, Described, Listening
 from triathlon_runner.serving._children import Child, spawn
 from triathlon_runner.serving._command import Plan, planned
 from triathlon_runner.serving._config import ServeConfig
 from triathlon_runner.serving._errors import ServerLostError, ServingError, last_lines
 from triathlon_runner.serving._interpreters import engine_for
 from triathlon_runner.serving._machine import Machine
+from triathlon_runner.serving._restarts import Restarts
 from triathlon_runner.serving._weights import loadable
 
 _POLL_SECONDS = 0.2
 _REPORT_SECONDS = 15.0
 _PROBE_SECONDS = 120.0
-_RESTART_WINDOW_SECONDS = 3600.0
+WATCH_SECONDS = 15.0
+"""Between two looks at a server."""
 # Between our picking a free port and the server's taking it, another program may.
 _PORT_TRIES = 3
 _PORT_TAKEN = "ddress already in use"
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """How a model was served; part of the manifest."""
-
-    engine: str
-    version: str
-    dtype: str
-    device: str
-    deterministic: bool
-    """Whether greedy output does not depend on what else is answered at the same time."""
-    weights: str
-    """Origin of the weights, pinned by checksum or commit."""
-    arguments: tuple[str, ...]
-
-    def __str__(self) -> str:
-        repeats = "greedy output repeats" if self.deterministic else "greedy output may change with the load"
-        return f"{self.engine} {self.version} ({self.dtype}, {self.device}; {repeats})"
 
 
 class Server:
@@ -59,22 +41,31 @@ class Server:
         log: Path,
         report: Callable[[str], None],
         turn: asyncio.Lock,
+        listening: Listening = LOOPBACK,
     ) -> None:
         self.model = model
         """The name under which it answers."""
         self.log = log
         self._plan, self._config, self._report = plan, config, report
-        self._turn = turn
+        self._turn, self._listening = turn, listening
         self._child: Child | None = None
         self._port = 0
         self._log_start = 0
-        self._restarts: deque[float] = deque()
+        self.starts = 0
+        """How often it has been started so far."""
+        self._restarts = Restarts(config.max_restarts)
         self._restarting = asyncio.Lock()
 
     @property
     def base_url(self) -> str:
         """Ends in /v1; a restart keeps it."""
-        return f"http://127.0.0.1:{self._port}/v1"
+        host = self._listening.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._port}/v1"
+
+    @property
+    def key(self) -> str:
+        """What it wants to be shown; empty where it wants nothing."""
+        return self._listening.key
 
     @property
     def described(self) -> Described:
@@ -91,12 +82,13 @@ class Server:
 
     async def healthy(self, *, seconds: float = _PROBE_SECONDS) -> bool:
         """Whether the process lives and answers a one-token question within so many seconds."""
-        return await self._fault(seconds) is None
+        return await self.fault(seconds=seconds) is None
 
-    async def _fault(self, seconds: float) -> str | None:
+    async def fault(self, *, seconds: float = _PROBE_SECONDS) -> str | None:
+        """What is wrong with it; None where it answers a one-token question within so many seconds."""
         if self._child is None or self._child.exit_status is not None:
             return "it has ended"
-        return await _probe.fault(self.base_url, self.model, seconds=seconds)
+        return await _probe.fault(self.base_url, self.model, key=self.key, seconds=seconds)
 
     async def ensure(self, *, seconds: float = _PROBE_SECONDS) -> None:
         """Restarts the server if it is dead or stalled; callers at the same time wait for one restart.
@@ -105,7 +97,7 @@ class Server:
             ServerLostError: restarted too often within an hour, or it does not come up again.
         """
         async with self._restarting:
-            if wrong := await self._fault(seconds):
+            if wrong := await self.fault(seconds=seconds):
                 await self._restart(wrong)
 
     async def restart(self) -> None:
@@ -118,16 +110,10 @@ class Server:
             await self._restart("a restart was asked for")
 
     async def _restart(self, why: str) -> None:
-        now = time.monotonic()
-        while self._restarts and now - self._restarts[0] > _RESTART_WINDOW_SECONDS:
-            self._restarts.popleft()
-        if len(self._restarts) >= self._config.max_restarts:
-            raise ServerLostError(
-                f"the server of {self.model!r} failed again after {len(self._restarts)} restarts "
-                f"within an hour ({why}). Last lines of {str(self.log)!r}:\n"
-                f"{last_lines(self.log, self._log_start)}"
-            )
-        self._restarts.append(now)
+        try:
+            self._restarts.spend(self.model, why)
+        except ServerLostError as error:
+            raise ServerLostError(f"{error}. {self.last_lines()}") from None
         self._report(f"restarting the server of {self.model} ({why})")
         await self.stop()
         try:
@@ -135,15 +121,25 @@ class Server:
         except ServingError as error:
             raise ServerLostError(str(error)) from error
 
+    async def watch(self) -> None:
+        """Looks at it for ever, and starts it again where it is dead or stalled.
+
+        Raises:
+            ServerLostError: restarted too often within an hour, or it does not come up again.
+        """
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            await self.ensure()
+
     async def start(self) -> None:
-        """Starts on a free loopback port and waits for the first answer.
+        """Starts on a free port and waits for the first answer.
 
         Raises:
             ServingError: it ended, did not answer in time, or answered nonsense.
         """
         for left in reversed(range(_PORT_TRIES)):
             try:
-                await self._start_on(_free_port())
+                await self._start_on(_free_port(self._listening.host))
                 return
             except ServingError as error:
                 if not left or _PORT_TAKEN not in str(error):
@@ -158,13 +154,17 @@ class Server:
             )
             started = time.monotonic()
             self._child = await spawn(
-                self._plan.command(port), env=self._plan.env, log=self.log, nice=self._plan.nice
+                self._plan.command(port, self._listening.host),
+                env={**self._plan.env, "VLLM_API_KEY": self.key},
+                log=self.log,
+                nice=self._plan.nice,
             )
             try:
                 await self._until_ready(self._child, started)
             except BaseException:
                 await self.stop()
                 raise
+            self.starts += 1
             self._report(f"{self.model} answers after {time.monotonic() - started:.0f} s")
 
     async def _until_ready(self, child: Child, started: float) -> None:
@@ -185,13 +185,15 @@ class Server:
                 self._report(f"{self.model} is loading, {now - started:.0f} s")
             await asyncio.sleep(_POLL_SECONDS)
         left = max(deadline - time.monotonic(), 1.0)
-        if wrong := await _probe.fault(self.base_url, self.model, seconds=min(left, _PROBE_SECONDS)):
+        if wrong := await self.fault(seconds=min(left, _PROBE_SECONDS)):
             raise self._failure(f"the server of {self.model!r} started, but {wrong}")
 
     def _failure(self, what: str) -> ServingError:
-        return ServingError(
-            f"{what}. Last lines of {str(self.log)!r}:\n{last_lines(self.log, self._log_start)}"
-        )
+        return ServingError(f"{what}. {self.last_lines()}")
+
+    def last_lines(self) -> str:
+        """The end of its log, and where that lies."""
+        return f"Last lines of {str(self.log)!r}:\n{last_lines(self.log, self._log_start)}"
 
     async def stop(self) -> None:
         """Ends the server and everything it started; safe to call again."""
@@ -208,6 +210,7 @@ async def serve(
     log: Path,
     report: Callable[[str], None],
     machine: Machine | None = None,
+    listening: Listening = LOOPBACK,
 ) -> AsyncIterator[Server]:
     """Installs, fetches and converts what is missing, starts the server, and always stops it.
 
@@ -218,6 +221,7 @@ async def serve(
         log: file to whose end the server writes.
         report: takes one line of progress at a time.
         machine: shared by all servers of a run; a server waits there until it fits beside the others.
+        listening: loopback, where left out.
 
     Raises:
         ServingError: the model cannot be served here as the row says.
@@ -228,7 +232,15 @@ async def serve(
         engine = await engine_for(config, seat.device, cache, report)
         weights = await loadable(config, engine=engine, cache=cache, report=report)
         plan = planned(config, model_id=model_id, engine=engine, weights=weights, seat=seat)
-        server = Server(plan, config, model=model_id, log=log, report=report, turn=machine.starting)
+        server = Server(
+            plan,
+            config,
+            model=model_id,
+            log=log,
+            report=report,
+            turn=machine.starting,
+            listening=listening,
+        )
         try:
             await server.start()
             yield server
@@ -240,9 +252,9 @@ def _rooted(path: Path) -> Path:
     return path.expanduser().absolute()
 
 
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
+def _free_port(host: str) -> int:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listening:
+        listening.bind((host, 0))
         port: int = listening.getsockname()[1]
     return port
 

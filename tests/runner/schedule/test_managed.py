@@ -1,0 +1,121 @@
+"""A model whose server somebody starts again."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from support.fake_vllm import fake_interpreter
+from support.model_server import ModelServer, Script
+from support.server_replies import Status
+from triathlon_runner.endpoints import (
+    Completion,
+    EndpointError,
+    Limits,
+    LocalServer,
+    ModelUnavailableError,
+    ReplyCache,
+    Sampling,
+    open_model,
+)
+from triathlon_runner.registry import Registry
+from triathlon_runner.schedule import Reacher
+from triathlon_runner.schedule._managed import ManagedModel
+from triathlon_runner.serving import Served, ServerLostError
+
+QUICK = Limits(dead_after=float("inf"), first_wait=0.001, longest_wait=0.002, attempts=2)
+QUESTION = Completion("q")
+
+
+class FakeServer:
+    """Is down until it is ensured; `most` says how often that may be."""
+
+    def __init__(self, most: int = 1) -> None:
+        self.up, self.starts, self.most, self.ensured = False, 1, most, 0
+        self.starting = asyncio.Lock()
+
+    async def ensure(self) -> None:
+        self.ensured += 1
+        async with self.starting:
+            if self.up:
+                return
+            if self.starts > self.most:
+                raise ServerLostError("the server of 'm' failed again")
+            await asyncio.sleep(0.01)
+            self.starts, self.up = self.starts + 1, True
+
+
+@asynccontextmanager
+async def managed(script: Script, server: FakeServer) -> AsyncIterator[ManagedModel]:
+    async with ModelServer(script) as there:
+        source = LocalServer(there.base_url, "scripted", "fake", "1", slots=4)
+        async with open_model("m", "base", source, limits=QUICK) as model:
+            yield ManagedModel(model, cast(Served, server))
+
+
+async def test_questions_outlive_a_restart() -> None:
+    """What fails while the server is down is asked again once it is up: nothing stays open."""
+    server = FakeServer()
+    async with managed(lambda asked: "fine" if server.up else Status(503), server) as model:
+        texts = [model.ask(Completion(f"{n}"), Sampling(8)) for n in range(20)]
+        assert [answer.reply.text for answer in await asyncio.gather(*texts)] == ["fine"] * 20
+    assert server.starts == 2
+
+
+async def test_a_server_that_is_well_is_not_started() -> None:
+    """A question that fails on a server that is well fails; ten in a row stop the model."""
+    server = FakeServer()
+    server.up = True
+    async with managed(lambda asked: Status(500), server) as model:
+        for _ in range(9):
+            with pytest.raises(EndpointError) as caught:
+                await model.ask(QUESTION, Sampling(8))
+            assert not isinstance(caught.value, ModelUnavailableError)
+        with pytest.raises(ModelUnavailableError, match="none of 10 questions in a row"):
+            await model.ask(QUESTION, Sampling(8))
+    assert server.starts == 1
+
+
+async def test_the_managers_word_is_the_last() -> None:
+    """A server that is given up stops the model, and the manager's message says why."""
+    async with managed(lambda asked: Status(503), FakeServer(most=0)) as model:
+        with pytest.raises(ModelUnavailableError, match="the server of 'm' failed again"):
+            await model.ask(QUESTION, Sampling(8))
+
+
+async def test_refusals_do_not_ask_the_manager() -> None:
+    """What no restart could cure stops the model at once."""
+    server = FakeServer()
+    async with managed(lambda asked: Status(404, "no such model", "model_not_found"), server) as model:
+        with pytest.raises(ModelUnavailableError, match="no such model"):
+            await model.ask(QUESTION, Sampling(8))
+    assert server.ensured == 0
+
+
+def row(root: Path, behaviour: str) -> dict[str, Any]:
+    (root / "weights").mkdir()
+    (root / "weights" / "config.json").write_text("{}")
+    serve = {
+        "engine": "vllm",
+        "weights": {"path": str(root / "weights")},
+        "python": str(fake_interpreter(root)),
+        "device": "cpu",
+        "env": {"FAKE_VLLM": behaviour, "FAKE_VLLM_FOLDER": str(root)},
+    }
+    return {"id": "m", "name": "M", "kind": "base", "serve": serve}
+
+
+async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
+    """A real child that ends with every fourth question is started again, and each question answered."""
+    registry = Registry.model_validate({"models": [row(tmp_path, "dies_after:4")]})
+    said: list[str] = []
+    with ReplyCache(tmp_path / "c.sqlite") as replies:
+        reacher = Reacher(registry, replies, tmp_path, said.append)
+        async with reacher.reach(registry.models[0]) as reached:
+            for number in range(4):
+                answer = await reached.model.ask(Completion(f"{number}"), Sampling(8))
+                assert answer.reply.text == "2"
+    assert any("restarting the server of m" in line for line in said)
