@@ -1,8 +1,11 @@
-"""The commands of the site, added to the runner's: `triathlon build`, `serve`, `scores`."""
+"""The commands of the site, added to the runner's: `triathlon build`, `serve`, `scores`.
+
+What they need is imported inside them: pandas, scipy and plotly take longer than most other commands.
+"""
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -11,9 +14,9 @@ from rich.table import Table
 from triathlon_runner import registry
 from triathlon_runner.cli import app, run_app
 from triathlon_runner.errors import UserError
-from triathlon_site.build import Gathered, build, cache_folder, gather
-from triathlon_site.pages import Row, score_rows
-from triathlon_site.serve import serve
+
+if TYPE_CHECKING:
+    from triathlon_site.pages import Gathered, Row
 
 ModelsFile = Annotated[
     Path | None,
@@ -44,6 +47,8 @@ def build_command(
     ] = False,
 ) -> None:
     """Writes the site from the results. A build that fails leaves the old site as it was."""
+    from triathlon_site.build import build, cache_folder  # noqa: PLC0415  see above
+
     report = build(results, out, load_models(models_file), strict, cache=cache_folder())
     console = Console(highlight=False, soft_wrap=True)
     for notice in report.notices:
@@ -60,6 +65,8 @@ def serve_command(
     port: Annotated[int, typer.Option("--port", help="0 takes any free port.", min=0, max=65535)] = 8000,
 ) -> None:
     """Shows the site on this machine only (loopback), until Ctrl-C."""
+    from triathlon_site.serve import serve  # noqa: PLC0415  see above
+
     serve(out, port, started=lambda address: typer.echo(f"{address}  (Ctrl-C stops)"))
 
 
@@ -70,6 +77,9 @@ def scores_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document instead of tables.")] = False,
 ) -> None:
     """Every model, suite and metric with interval, tasks and open units: the numbers of the site."""
+    from triathlon_site.build import cache_folder, gather  # noqa: PLC0415  see above
+    from triathlon_site.pages import score_rows  # noqa: PLC0415  see above
+
     gathered = gather(results, load_models(models_file), cache=cache_folder())
     rows = list(score_rows(gathered.boards, gathered.models))
     if as_json:
@@ -85,7 +95,7 @@ def load_models(path: Path | None) -> registry.Registry | None:
     return registry.load(path or Path("models.yaml"))
 
 
-def _print_tables(gathered: Gathered, rows: list[Row]) -> None:
+def _print_tables(gathered: "Gathered", rows: "list[Row]") -> None:
     console = Console(highlight=False)
     if not rows:
         raise UserError("no results to show; run `triathlon run` first or name their folder with --results")

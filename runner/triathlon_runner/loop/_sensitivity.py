@@ -6,8 +6,6 @@ from itertools import combinations
 from statistics import fmean
 from typing import Literal
 
-from scipy.stats import rankdata, spearmanr
-
 Scores = Mapping[str, float]
 """A score by model; higher is better."""
 Ties = Literal["shared", "by_asl"]
@@ -54,6 +52,8 @@ class Shifts:
 
 def ranks(scores: Scores) -> dict[str, float]:
     """1 for the highest; equal scores share the smallest rank."""
+    from scipy.stats import rankdata  # noqa: PLC0415  it takes most of a second
+
     values = rankdata([-score for score in scores.values()], method="min")
     return dict(zip(scores, map(float, values), strict=True))
 
@@ -63,6 +63,8 @@ def sensitivity(baseline: Scores, variants: Mapping[str, Scores]) -> Sensitivity
 
     The paper gets 0.951 for the summary prompts (table 3) and 0.974 for the temperatures (table 4).
     """
+    from scipy.stats import spearmanr  # noqa: PLC0415  it takes most of a second
+
     common = [model for model in baseline if all(model in scores for scores in variants.values())]
     columns = [ranks({model: scores[model] for model in common}) for scores in variants.values()]
     base = ranks({model: baseline[model] for model in common})

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from scipy.stats import binomtest
-
 from triathlon_runner.loop._sensitivity import Sensitivity, sensitivity
 from triathlon_runner.metrics import Contribution
 
@@ -77,6 +75,8 @@ class Change:
     @property
     def p_value(self) -> float:
         """Of the exact sign test (of McNemar's, where a task is solved or not); 1 where no task differs."""
+        from scipy.stats import binomtest  # noqa: PLC0415  it takes most of a second
+
         changed = self.lost + self.gained
         return float(binomtest(self.lost, changed, 0.5).pvalue) if changed else 1.0
 

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from scipy.stats import binomtest
-
 from triathlon_runner.evolved._units import Linked, Unit, passed
 
 
@@ -68,6 +66,8 @@ class Paired:
 
 def paired(outcomes: Iterable[tuple[bool, bool]]) -> Paired:
     """Counts the cases of (first, second) and tests whether both kinds of difference are equally likely."""
+    from scipy.stats import binomtest  # noqa: PLC0415  it takes most of a second
+
     cases = list(outcomes)
     counts = {
         case: cases.count(case) for case in ((True, True), (True, False), (False, True), (False, False))

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, Literal
 
-from scipy.stats import theilslopes
-
 _MAD_TO_DEVIATION: Final = 1.4826
 """Median absolute deviation to standard deviation, for a normal distribution."""
 FAR: Final = 1.5
@@ -35,6 +33,8 @@ def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR
     Raises:
         ValueError: fewer than three models have both.
     """
+    from scipy.stats import theilslopes  # noqa: PLC0415  it takes most of a second
+
     models = [model for model in old if model in new]
     if len(models) < 3:
         raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
