@@ -46,3 +46,6 @@ FORMATS = {
         Format("lm-eval", "lm-evaluation-harness: samples_humaneval*.jsonl", _PROGRAMS, read_lm_eval),
     )
 }
+
+WHOLE_PROGRAMS = frozenset({"evalplus", "evoeval", "lm-eval"})
+"""Formats whose samples are programs to be judged as they are, not replies."""

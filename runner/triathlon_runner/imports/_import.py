@@ -128,6 +128,7 @@ def _manifest(form: Format, path: Path, work: Work, records: Sequence[UnitRecord
         outcomes=dict(sorted(Counter(record.outcome.value for record in records).items())),
         usage=Usage(),
         cost_usd=None,
+        identity={"kind": work.row.kind},
         origin={"format": form.name, "file": path.name, "sha256": _digest(path)},
         started=now,
         ended=now,

@@ -1,5 +1,7 @@
 """One foreign unit through our judgement."""
 
+from typing import Any
+
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import PaperModel
 from triathlon_runner.grading import Grader
@@ -10,6 +12,7 @@ from triathlon_runner.imports._foreign import (
     ForeignProgram,
     ForeignReply,
 )
+from triathlon_runner.imports._formats import WHOLE_PROGRAMS
 from triathlon_runner.records import (
     AnswerRecord,
     EvolvedRecord,
@@ -22,7 +25,7 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.schedule import Work
 from triathlon_runner.suites import Programs
-from triathlon_runner.verify import NotInEvidenceError, ReplayModel
+from triathlon_runner.verify import NotInEvidenceError, replayed
 
 
 async def judged(foreign: Foreign, sample: int, work: Work, grader: Grader, protocol: str) -> UnitRecord:
@@ -40,9 +43,22 @@ async def judged(foreign: Foreign, sample: int, work: Work, grader: Grader, prot
     elif isinstance(foreign, ForeignLoop):
         stub = _loop(foreign, work, protocol)
     else:
-        stub = _reply(foreign, sample, work, protocol)
-    model = ReplayModel(stub, work.row.kind)
-    return await work.built.suite.run(foreign.task_id, sample, model, grader, protocol)
+        stub = _unjudged(foreign, foreign.text, sample, work, protocol)
+    return await replayed(stub, work, grader)
+
+
+async def judged_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
+    """The record that an imported one's own replies lead to now.
+
+    Raises:
+        NotInEvidenceError: our judgement asks for what was not asked.
+        SandboxError: our machinery failed.
+        KeyError: the suite has no such task.
+    """
+    if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
+        foreign = ForeignProgram(record.task_id, record.reply.text, record.prompt)
+        return await _program(foreign, record.sample, work, grader, work.protocol)
+    return await replayed(record, work, grader)
 
 
 async def _program(
@@ -52,24 +68,18 @@ async def _program(
     if not isinstance(suite, Programs):
         raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
     problem = {one.task_id: one for one in suite.functions()}[foreign.task_id]
-    empty = not foreign.program.strip()
-    verdict = None if empty else await grader.judge(foreign.program, problem, inputs=suite.inputs)
-    return EvolvedRecord(
-        suite=work.suite_id,
-        model=work.row.id,
-        task_id=foreign.task_id,
-        sample=sample,
-        protocol=protocol,
-        outcome=verdict.outcome if verdict else Outcome.NO_ANSWER,
-        prompt=foreign.prompt,
-        reply=Reply(text=foreign.program),
-        program=foreign.program,
-        verdict=verdict,
-        parents=problem.parents,
-    )
+    said = _unjudged(foreign, foreign.program, sample, work, protocol)
+    found: dict[str, Any] = {"program": foreign.program, "parents": problem.parents}
+    if foreign.program.strip():
+        verdict = await grader.judge(foreign.program, problem, inputs=suite.inputs)
+        found |= {"verdict": verdict, "outcome": verdict.outcome}
+    return said.model_copy(update=found)
 
 
-def _reply(foreign: ForeignReply, sample: int, work: Work, protocol: str) -> EvolvedRecord:
+def _unjudged(
+    foreign: ForeignProgram | ForeignReply, text: str, sample: int, work: Work, protocol: str
+) -> EvolvedRecord:
+    """What was said, and no judgement yet."""
     return EvolvedRecord(
         suite=work.suite_id,
         model=work.row.id,
@@ -78,7 +88,7 @@ def _reply(foreign: ForeignReply, sample: int, work: Work, protocol: str) -> Evo
         protocol=protocol,
         outcome=Outcome.NO_ANSWER,
         prompt=foreign.prompt,
-        reply=Reply(text=foreign.text),
+        reply=Reply(text=text),
         program="",
         verdict=None,
     )

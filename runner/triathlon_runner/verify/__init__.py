@@ -1,6 +1,6 @@
 """Whether stored scores follow from stored evidence: all is executed and judged again, nobody is asked."""
 
-from triathlon_runner.verify._replay import NotInEvidenceError, ReplayJudge, ReplayModel
+from triathlon_runner.verify._replay import NotInEvidenceError, ReplayJudge, ReplayModel, replayed
 from triathlon_runner.verify._verify import FileReport, Mismatch, verify_file
 from triathlon_runner.verify._work import work_of
 
@@ -10,6 +10,7 @@ __all__ = [
     "NotInEvidenceError",
     "ReplayJudge",
     "ReplayModel",
+    "replayed",
     "verify_file",
     "work_of",
 ]

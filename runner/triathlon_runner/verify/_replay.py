@@ -8,7 +8,9 @@ from typing import Literal
 
 from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
 from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.grading import Grader
 from triathlon_runner.records import EvolvedRecord, LoopRecord, Reply, RuntimeRecord, UnitRecord, Usage
+from triathlon_runner.schedule import Work
 
 _QUESTION = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 
@@ -79,6 +81,20 @@ class ReplayJudge:
         if sample >= len(replies):
             raise NotInEvidenceError(f"the judge was asked {len(replies)} times, not {sample + 1}")
         return _answer(replies[sample], self.id)
+
+
+async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
+    """The record that a record's own replies lead to now.
+
+    Raises:
+        NotInEvidenceError: our judgement asks for what was not asked.
+        SandboxError: our machinery failed.
+        KeyError: the suite has no such task.
+    """
+    if isinstance(record, LoopRecord):
+        current.set(record)  # each task has its own context
+    model = ReplayModel(record, work.row.kind)
+    return await work.built.suite.run(record.task_id, record.sample, model, grader, work.protocol)
 
 
 def _answer(reply: Reply, model: str) -> Answer:

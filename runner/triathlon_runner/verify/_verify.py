@@ -1,20 +1,22 @@
 """Judging a results file once more and comparing what comes out with what stands there."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
-from triathlon_runner.records import LoopRecord, Manifest, UnitRecord
+from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import read_records
-from triathlon_runner.verify._replay import ReplayModel, current
+from triathlon_runner.verify._replay import replayed
 
 _AT_ONCE = 8
 """Units judged beside each other; the sandbox has its own limit."""
+Rejudge = Callable[[UnitRecord, Work, Grader], Awaitable[UnitRecord]]
+"""From a stored record to the one that its replies lead to now."""
 _NOT_EVIDENCE = frozenset(["usage", "seconds", "judge_usage"])
 """What asking took, which cannot be measured again."""
 
@@ -40,6 +42,8 @@ class FileReport:
     mismatches: list[Mismatch] = field(default_factory=list)
     unverified: dict[str, str] = field(default_factory=dict)
     """What could not be judged again, and why."""
+    notes: list[str] = field(default_factory=list)
+    """What the evidence says nothing about."""
     scores: dict[str, float] = field(default_factory=dict)
     """Metrics over what was judged again."""
 
@@ -55,9 +59,18 @@ async def verify_file(
     manifest: Manifest | None,
     grader: Grader,
     *,
+    judge: Rejudge = replayed,
     on_unit: Callable[[], None] = lambda: None,
 ) -> FileReport:
     """Executes and judges every program and answer of a file again, asking no model.
+
+    Args:
+        work: What the manifest says that it is.
+        path: The file of lines.
+        manifest: That beside it.
+        grader: Executes.
+        judge: Leads from a record's replies to a record.
+        on_unit: Called behind each unit.
 
     Raises:
         UserError: the file holds a line that is no record.
@@ -69,7 +82,7 @@ async def verify_file(
 
     async def check(record: UnitRecord) -> UnitRecord | None:
         async with limit:
-            found = await _again(work, record, grader, report)
+            found = await _again(work, record, grader, report, judge)
         on_unit()
         return found
 
@@ -80,7 +93,9 @@ async def verify_file(
     return report
 
 
-async def _again(work: Work, record: UnitRecord, grader: Grader, report: FileReport) -> UnitRecord | None:
+async def _again(
+    work: Work, record: UnitRecord, grader: Grader, report: FileReport, judge: Rejudge
+) -> UnitRecord | None:
     """The record that its own replies lead to now; None where that cannot be found out."""
     name = f"{record.task_id} #{record.sample}"
     if record.protocol != work.protocol:
@@ -90,12 +105,8 @@ async def _again(work: Work, record: UnitRecord, grader: Grader, report: FileRep
         named, place = f"{record.model} {record.suite}", f"{work.row.id} {work.suite_id}"
         report.mismatches.append(Mismatch(name, named, place))
         return None
-    if isinstance(record, LoopRecord):
-        current.set(record)  # each task has its own context
-    model = ReplayModel(record, work.row.kind)
-    suite = work.built.suite
     try:
-        found = await suite.run(record.task_id, record.sample, model, grader, work.protocol)
+        found = await judge(record, work, grader)
     except InfrastructureError as error:
         report.unverified[name] = str(error)
         return None

@@ -13,11 +13,17 @@ _KINDS: tuple[Literal["instruct", "base"], ...] = ("instruct", "base")
 
 
 def work_of(model: str, built: BuiltSuite, manifest: Manifest | None) -> Work:
-    """The work whose protocol the manifest names; where none has it, that of an instruct model."""
+    """The work whose protocol the manifest names; where none has it, that of an instruct model.
+
+    An import's protocol is its log's checksum.
+    """
     settings = manifest.settings if manifest is not None else {}
     if isinstance(built.suite, Judged):
         judge = settings.get("judge")
         built.suite.judge = ReplayJudge(str(judge["model"])) if judge else None
+    if manifest is not None and manifest.origin is not None:
+        base = manifest.identity.get("kind") == "base"
+        return Work(_row(model, "base" if base else "instruct"), built, settings)
     works = [Work(_row(model, kind), built, _settings(built, kind, settings)) for kind in _KINDS]
     wanted = manifest.protocol if manifest is not None else ""
     return next((work for work in works if work.protocol == wanted), works[0])

@@ -71,6 +71,34 @@ def test_samples(place: SmallRun, tmp_path: Path) -> None:
     assert "imported: evalplus, s.jsonl" in [row["state"] for row in listed if row["model"] == "ep"]
 
 
+def test_imports_are_verified(place: SmallRun, tmp_path: Path) -> None:
+    """`verify` judges what was imported again: whole programs, replies and loops, as far as they tell."""
+    rows = [
+        {"task_id": one.task_id, "solution": text}
+        for one, text in zip(PROBLEMS, answers(PROBLEMS), strict=True)
+    ]
+    rows.append({"task_id": PROBLEMS[0].task_id, "solution": ""})
+    bring(place, "evalplus", write_lines(tmp_path / "s.jsonl", rows), "evolved/core-seeds", "v-programs")
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"version": 2, "samples": inspect_samples()}))
+    bring(place, "inspect", log, "evolved/core-seeds", "v-replies")
+    page = tmp_path / "page.json"
+    cycles = [cycle(PROBLEMS[0].reference, "Write it."), cycle(WRONG, "And again.")]
+    task = {"task_id": PROBLEMS[0].task_id, "initial_prompt": "X", "cycles": cycles}
+    page.write_text(json.dumps({"1": [task]}))
+    bring(place, "evaloop", page, "loop/core", "v-loops")
+    models = "v-programs,v-replies,v-loops"
+    result = place.call("verify", "--models", models)
+    assert result.exit_code == 0, result.output
+    assert "8 units in 3 files" in result.output
+    assert "imported from evalplus, s.jsonl: that these are the log's replies" in result.output
+    lines = folder(place, "v-programs") / "evolved" / "core-seeds.jsonl"
+    lines.write_text(lines.read_text().replace('"outcome":"no_answer"', '"outcome":"passed"'))
+    result = place.call("verify", "--models", models)
+    assert result.exit_code == 1
+    assert "stored 'passed', judged again 'no_answer'" in result.output
+
+
 def test_imported_lines_are_no_answers_of_ours(place: SmallRun, tmp_path: Path) -> None:
     """An import has a protocol of its own, and a second one of the same model is refused."""
     rows = [{"task_id": PROBLEMS[0].task_id, "solution": PROBLEMS[0].reference}]
