@@ -32,8 +32,10 @@ _HARMLESS: Final = frozenset({"array", "copy", "datetime", "random", "string", "
 """Modules that share their name with what a value is made by."""
 _NO_ATTRIBUTES: Final = (sys.stdlib_module_names - _HARMLESS) | {
     "modules", "format", "format_map", "ctypeslib", "f2py", "testing", "vectorize", "frompyfunc",
+    "attrgetter", "methodcaller", "Formatter", "get_field", "vformat",
 }  # fmt: skip
-"""What leads from a module to the program: `statistics.sys.modules['program']`, or a format that reads it."""
+"""What leads from a module to the program: `statistics.sys.modules['program']`, or what reads attributes by
+their names in a text, such as a format."""
 _EXPRESSIONS: Final = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare,
     ast.Subscript, ast.Slice, ast.Attribute, ast.Name, ast.Call, ast.keyword, ast.Starred, ast.ListComp,
@@ -266,7 +268,7 @@ class _Names:
 
     @classmethod
     def of(cls, template: ast.Module, program: ast.Module) -> "_Names":
-        modules = {name for name, module in imported(program) if module.partition(".")[0] in _MODULES}
+        modules = {name for name, module in imported(program) if _gives_values(module)}
         tainted = {"self", *_defined(program)}
         known = _FUNCTIONS | modules
         for node in _in_order(template):
@@ -287,6 +289,12 @@ class _Names:
 
     def tainted(self, node: ast.AST) -> bool:
         return any(isinstance(part, ast.Name) and part.id in self.program for part in ast.walk(node))
+
+
+def _gives_values(module: str) -> bool:
+    """Whether what is imported, `math` or `math.pi`, may stand in a value."""
+    package, dot, rest = module.partition(".")
+    return package in _MODULES and not (dot and _NO_ATTRIBUTES & set(rest.split(".")))
 
 
 def _read(node: ast.AST) -> set[str]:

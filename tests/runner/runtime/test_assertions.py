@@ -123,6 +123,34 @@ def test_dodges_are_refused(answer: str, why: str) -> None:
         fill(CALL, answer, PROGRAM)
 
 
+READERS = (
+    """import collections
+import operator
+import string
+from operator import attrgetter
+from string import Formatter as Form
+"""
+    + PROGRAM
+)
+
+
+@pytest.mark.parametrize(
+    "filling",
+    [
+        "operator.attrgetter('_sys.modules')(collections)['program'].f(1, 2)",
+        "attrgetter('_sys.modules')(collections)['program'].f(1, 2)",
+        "operator.methodcaller('__class__')(1)",
+        "string.Formatter().get_field('0._sys.modules[program].f', (collections,), {})[0](1, 2)",
+        "Form().vformat('{0._sys.modules[program].LIMIT}', (collections,), {})",
+    ],
+)
+def test_what_reads_attributes_by_a_text_leads_to_the_program(filling: str) -> None:
+    """A program that imports such a thing does not lend it to answers; the rest of the module it does."""
+    with pytest.raises(DodgeError, match="has no place in a value"):
+        fill(CALL, f"assert f(1, y=2) == {filling}", READERS)
+    assert fill(CALL, "assert f(1, y=2) == operator.add(1, 2)", READERS)
+
+
 def test_a_test_is_filled_assertion_by_assertion() -> None:
     """Every mask gets what stands in its place; `self.` in front of an assertion does not matter."""
     answer = """box = Box()
