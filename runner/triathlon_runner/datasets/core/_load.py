@@ -9,7 +9,7 @@ from typing import Final
 
 from triathlon_runner.datasets._problem import ClassProblem, Comparison, Problem
 from triathlon_runner.datasets.core import _prompt, _schema
-from triathlon_runner.datasets.core._model import CoreProblem, Survivor, Wrong
+from triathlon_runner.datasets.core._model import CoreClass, CoreProblem, Survivor, Wrong
 
 VERSION: Final = "0.1"
 """Raised when a problem changes; `sha256` tells versions apart exactly."""
@@ -175,20 +175,36 @@ def detail(task_id: str) -> CoreProblem:
     return _details(set_name)[task_id]
 
 
+def _class(name: str, entry: _schema.ClassFile) -> CoreClass:
+    problem = ClassProblem(
+        task_id=f"core/classes/{name}",
+        class_name=entry.class_name,
+        reference=entry.reference,
+        test=entry.test,
+        level=entry.level,
+        topics=tuple(entry.topics),
+    )
+    return CoreClass(problem, _survivors(entry.survivors), entry.canary)
+
+
 @cache
+def _class_details() -> dict[str, CoreClass]:
+    made = [_class(name, entry) for name, entry in _schema.read_classes().items()]
+    return {core.problem.task_id: core for core in made}
+
+
 def classes() -> tuple[ClassProblem, ...]:
     """The classes with unittest tests."""
-    return tuple(
-        ClassProblem(
-            task_id=f"core/classes/{name}",
-            class_name=entry.class_name,
-            reference=entry.reference,
-            test=entry.test,
-            level=entry.level,
-            topics=tuple(entry.topics),
-        )
-        for name, entry in _schema.read_classes().items()
-    )
+    return tuple(core.problem for core in _class_details().values())
+
+
+def class_detail(task_id: str) -> CoreClass:
+    """Everything about one class.
+
+    Raises:
+        KeyError: no class has this task_id.
+    """
+    return _class_details()[task_id]
 
 
 @cache

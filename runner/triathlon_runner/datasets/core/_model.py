@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from triathlon_runner.datasets._problem import Problem
+from triathlon_runner.datasets._problem import ClassProblem, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +44,13 @@ class CoreProblem:
     """References in other languages, by `sandbox.Language` value."""
     halves: tuple[str, ...] = ()
     """task_ids of the two problems in `decompose` that this seed was split into."""
+    canary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreClass:
+    """One class with everything that its file holds."""
+
+    problem: ClassProblem
+    survivors: tuple[Survivor, ...] = ()
     canary: str = ""

@@ -92,6 +92,7 @@ class ClassFile(_File):
     class_name: str
     reference: str
     test: str
+    survivors: list[SurvivorEntry] = []
 
 
 F = TypeVar("F", bound=_File)

@@ -1,6 +1,7 @@
 """Checks of our own problems: their tests must bite, and their docstrings must be true."""
 
 from triathlon_runner.datasets.core.checks._alive import Report
+from triathlon_runner.datasets.core.checks._classes import check_class, class_findings
 from triathlon_runner.datasets.core.checks._mutants import Mutant, mutants
 from triathlon_runner.datasets.core.checks._neighbours import (
     Verdict,
@@ -19,9 +20,11 @@ __all__ = [
     "Mutant",
     "Report",
     "Verdict",
+    "check_class",
     "check_problem",
     "check_problems",
     "check_translations",
+    "class_findings",
     "judged_prompts",
     "mutants",
     "nearest",

@@ -17,6 +17,7 @@ from triathlon_runner.sandbox import open_sandbox
 def _chosen(what: list[str]) -> list[str]:
     """The task_ids that a set, a task_id, `set/name` or a bare name stands for; all without any."""
     known = [problem.task_id for set_name in _load.SETS for problem in _load.problems(set_name)]
+    known += [problem.task_id for problem in _load.classes()]
     if not what:
         return known
     return [

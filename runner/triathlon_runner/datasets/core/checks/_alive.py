@@ -1,6 +1,6 @@
 """What must be true of a problem when it is run: examples, wrong solutions, mutants, parents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from triathlon_runner.datasets.core.checks._execute import (
     Program,
     run_batch,
 )
-from triathlon_runner.datasets.core.checks._mutants import mutants
+from triathlon_runner.datasets.core.checks._mutants import Mutant, mutants
 from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Sandbox
 
@@ -34,6 +34,19 @@ class Report:
     killed: int = 0
     survivors: tuple[str, ...] = ()
     """Mutants that survive and are not listed in the file."""
+
+
+def judged(
+    findings: Iterable[str], changed: Sequence[Mutant], alive: Sequence[str], listed: Sequence[Survivor]
+) -> Report:
+    """The report on a program whose mutants were run; a survivor has to be listed, and nothing else."""
+    names = {survivor.mutant for survivor in listed}
+    open_ones = tuple(name for name in alive if name not in names)
+    survivors = (
+        *(f"survives and is not judged: {name}" for name in open_ones),
+        *(f"judged but no survivor: {name}" for name in sorted(names - set(alive))),
+    )
+    return Report((*findings, *survivors), len(changed), len(changed) - len(alive), open_ones)
 
 
 def _same(expected: Outcome, got: Outcome, comparison: Comparison) -> bool:
@@ -121,12 +134,6 @@ def _differ(truth: _Outcomes, outcomes: _Outcomes, core: CoreProblem) -> bool:
     )
 
 
-def _survivor_findings(alive: list[str], listed: Sequence[Survivor]) -> Iterator[str]:
-    names = {survivor.mutant for survivor in listed}
-    yield from (f"survives and is not judged: {name}" for name in alive if name not in names)
-    yield from (f"judged but no survivor: {name}" for name in sorted(names - set(alive)))
-
-
 async def check_alive(sandbox: Sandbox, core: CoreProblem) -> Report:
     """Runs a problem's reference, examples, wrong solutions, mutants and parents, in one process.
 
@@ -160,11 +167,8 @@ async def check_alive(sandbox: Sandbox, core: CoreProblem) -> Report:
         *_promise_findings(seen[2], core),
         *_wrong_findings(truth, seen[3], core),
         *_parent_findings(truth, seen[4], parents, core),
-        *_survivor_findings(alive, core.survivors),
     )
-    listed = {survivor.mutant for survivor in core.survivors}
-    open_ones = tuple(name for name in alive if name not in listed)
-    return Report(findings, len(changed), len(changed) - len(alive), open_ones)
+    return judged(findings, changed, alive, core.survivors)
 
 
 async def check_join(sandbox: Sandbox, seed: CoreProblem) -> list[str]:

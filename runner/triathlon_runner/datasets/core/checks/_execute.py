@@ -46,6 +46,41 @@ def shown(source, expression):
     return repr(eval(expression, namespace))
 
 
+def _first_failure():
+    # A test result that stops at the first failure and names it, without the cost of a traceback.
+    import unittest
+
+    class FirstFailure(unittest.TestResult):
+        failed = ""
+
+        def addError(self, test, error):
+            self.failed = f"{test}: {error[1]!r}"
+            self.stop()
+
+        addFailure = addError
+
+    return FirstFailure()
+
+
+def tested(source, test, seconds):
+    import types, unittest
+
+    module = types.ModuleType("program")
+    result = _first_failure()
+    try:
+        exec(compile(source, "program", "exec"), module.__dict__)
+        exec(compile(test, "test", "exec"), module.__dict__)
+        suite = unittest.defaultTestLoader.loadTestsFromModule(module)
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+        suite.run(result)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except (_Endless, Exception) as error:
+        return [["raised", type(error).__name__]]
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return [["raised", result.failed] if result.failed else ["value", result.testsRun]]
+
+
 def outcomes(source, entry, seconds):
     namespace = {"__name__": "program"}
     try:
@@ -87,6 +122,18 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
+class Tests:
+    """A class with its unittest tests; the outcome is how many of them ran, where all passed."""
+
+    source: str
+    test: str
+    seconds: float = SECONDS_AN_INPUT
+
+    def call(self) -> Call:
+        return Call("tested", (self.source, self.test, self.seconds))
+
+
+@dataclass(frozen=True, slots=True)
 class Expression:
     """An expression to be evaluated beside a program; its outcome is the value's `repr`."""
 
@@ -109,7 +156,7 @@ def _read(result: Returned | Raised) -> tuple[Outcome, ...]:
 
 
 async def run_batch(
-    sandbox: Sandbox, inputs: Sequence[str], questions: Sequence[Program | Expression]
+    sandbox: Sandbox, inputs: Sequence[str], questions: Sequence[Program | Expression | Tests]
 ) -> list[tuple[Outcome, ...]]:
     """The outcomes of each question: of a program one an input, ending where it is endless.
 

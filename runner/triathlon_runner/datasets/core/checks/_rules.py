@@ -1,7 +1,7 @@
 """What must be true of a problem that can be seen without running it."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from triathlon_runner.datasets.core import _prompt
@@ -82,16 +82,18 @@ def _amounts(core: CoreProblem) -> Iterator[str]:
         yield f"{len(core.wrong)} wrong solutions, {WRONG} needed"
 
 
-def _labels(core: CoreProblem) -> Iterator[str]:
-    problem = core.problem
-    if problem.level not in range(1, 6):
-        yield f"level {problem.level!r} is not one of 1 to 5"
-    if not problem.topics or set(problem.topics) - TOPICS:
-        yield f"topics {problem.topics!r} must be some of {sorted(TOPICS)}"
-    if core.canary != CANARY:
+def label_findings(level: int | None, topics: Sequence[str], canary: str) -> Iterator[str]:
+    """What is wrong with a file's level, topics and canary."""
+    if level not in range(1, 6):
+        yield f"level {level!r} is not one of 1 to 5"
+    if not topics or set(topics) - TOPICS:
+        yield f"topics {topics!r} must be some of {sorted(TOPICS)}"
+    if canary != CANARY:
         yield "the canary is missing"
 
 
 def still_findings(core: CoreProblem) -> list[str]:
     """The rules that a problem breaks on paper."""
-    return [*_signature(core), *_programs(core), *_amounts(core), *_labels(core)]
+    problem = core.problem
+    labels = label_findings(problem.level, problem.topics, core.canary)
+    return [*_signature(core), *_programs(core), *_amounts(core), *labels]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from triathlon_runner.datasets.core import _load
 from triathlon_runner.datasets.core._model import CoreProblem
 from triathlon_runner.datasets.core.checks._alive import INHERITING, Report, check_alive, check_join
+from triathlon_runner.datasets.core.checks._classes import check_class
 from triathlon_runner.datasets.core.checks._family import family_findings
 from triathlon_runner.datasets.core.checks._rules import still_findings
 from triathlon_runner.datasets.core.checks._translations import check_translations
@@ -28,13 +29,18 @@ async def check_problem(sandbox: Sandbox, core: CoreProblem) -> Report:
     return replace(report, findings=(*still, *report.findings, *joined, *translated))
 
 
+async def _check(sandbox: Sandbox, task_id: str) -> Report:
+    if task_id.startswith("core/classes/"):
+        return await check_class(sandbox, _load.class_detail(task_id))
+    return await check_problem(sandbox, _load.detail(task_id))
+
+
 async def check_problems(sandbox: Sandbox, task_ids: Sequence[str]) -> dict[str, Report]:
-    """Every rule on each of these problems, as many at a time as the sandbox lets in.
+    """Every rule on each of these problems and classes, as many at a time as the sandbox lets in.
 
     Raises:
         SandboxError: our machinery failed.
     """
-    cores = [_load.detail(task_id) for task_id in task_ids]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(check_problem(sandbox, core)) for core in cores]
+        tasks = [group.create_task(_check(sandbox, task_id)) for task_id in task_ids]
     return dict(zip(task_ids, (task.result() for task in tasks), strict=True))
