@@ -124,7 +124,10 @@ async def _program(subject: Subject, sandbox: Sandbox, tally: _Tally) -> Program
 
 
 async def _trace_twice(subject: Subject, sandbox: Sandbox) -> list[tuple[Trace | Untraced, Trace | Untraced]]:
-    """Two traces of each input, in two processes: what differs between them depends on chance or time."""
+    """Two traces of each input, in two processes, random numbers seeded differently.
+
+    What differs between them depends on chance or time.
+    """
     wanted = watches(subject.program)
     for pairs in (subject.pairs or {}).values():
         for line, variable in pairs:
@@ -133,7 +136,7 @@ async def _trace_twice(subject: Subject, sandbox: Sandbox) -> list[tuple[Trace |
                 own.append(variable)
     requests = [TraceRequest(candidate.run, wanted) for candidate in subject.candidates]
     first = await trace_runs(sandbox, subject.program, requests, libraries=subject.libraries)
-    second = await trace_runs(sandbox, subject.program, requests, libraries=subject.libraries)
+    second = await trace_runs(sandbox, subject.program, requests, libraries=subject.libraries, seed=1)
     return list(zip(first, second, strict=True))
 
 
@@ -183,7 +186,7 @@ def _draft(
     subject: Subject, candidate: Candidate, places: Sequence[Site], trace: Trace, again: Trace
 ) -> _Draft:
     given = None if subject.pairs is None else subject.pairs[candidate.index]
-    masked = candidate.masked or _masked_call(candidate, trace)
+    masked = candidate.masked or _masked_call(candidate, trace, again)
     if given is None:
         _check_size(candidate, masked)
         choice, other = choose(places, trace), choose(places, again)
@@ -206,12 +209,14 @@ def _draft(
     return _Draft(questions, candidate.run, len(statements) + len(left_out), tuple(left_out))
 
 
-def _masked_call(candidate: Candidate, trace: Trace) -> Masked:
+def _masked_call(candidate: Candidate, trace: Trace, again: Trace) -> Masked:
     if isinstance(candidate.run, CaseRun):
         raise _LeaveOutError("the test has no assertion that can be masked")
     reason = _unaskable(trace.result)
     if reason or trace.result is None:
         raise _LeaveOutError(f"the result: {reason}")
+    if trace.result != again.result:
+        raise _LeaveOutError("the result differs from run to run")
     return mask_call(candidate.text, trace.result.text)
 
 

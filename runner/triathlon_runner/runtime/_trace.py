@@ -179,8 +179,9 @@ async def trace_runs(
     *,
     libraries: frozenset[str] = frozenset(),
     limits: TraceLimits = TraceLimits(),
+    seed: int = 0,
 ) -> list[Trace | Untraced]:
-    """Traces the runs of one program in one child, the program loaded anew for each.
+    """Traces the runs of one program in one child, the program loaded anew for each, chance seeded.
 
     A run that ends the child is `Untraced`; the runs after it are traced in another child.
 
@@ -190,7 +191,7 @@ async def trace_runs(
     done: list[Trace | Untraced] = []
     while len(done) < len(requests):
         rest = requests[len(done) :]
-        execution = await sandbox.run(_job(program, rest, libraries, limits))
+        execution = await sandbox.run(_job(program, rest, libraries, limits, seed))
         if execution.ended is Ended.NOT_LOADED:
             raise SandboxError(f"the tracer could not be loaded: {execution.results} {execution.detail}")
         for request, result in zip(rest, execution.results, strict=False):
@@ -204,11 +205,16 @@ async def trace_runs(
 
 
 def _job(
-    program: str, requests: Sequence[TraceRequest], libraries: frozenset[str], limits: TraceLimits
+    program: str,
+    requests: Sequence[TraceRequest],
+    libraries: frozenset[str],
+    limits: TraceLimits,
+    seed: int,
 ) -> Job:
     bounds = {"steps": limits.steps, "text": limits.text, "characters": limits.characters}
     calls = tuple(
-        Call("trace", (program, request.run.plain(), dict(request.watches), bounds)) for request in requests
+        Call("trace", (program, request.run.plain(), dict(request.watches), bounds, seed))
+        for request in requests
     )
     return Job(
         program=source("tracer"),

@@ -98,7 +98,8 @@ async def test_a_reference_that_leaves_the_tracers_sight_is_untraceable(attack: 
     assert (hostile.outcome, hostile.error) == ("untraceable", why)
     assert isinstance(first, Trace)
     assert isinstance(last, Trace)
-    assert (first.outcome, last.outcome) == ("returned", "returned")
+    named = "untraceable" if "f_trace" in attack else "returned"  # lines can be hidden without a sign
+    assert (first.outcome, last.outcome) == (named, named)
 
 
 @pytest.mark.parametrize("descriptors", ["range(3, 64)", "range(64)"])

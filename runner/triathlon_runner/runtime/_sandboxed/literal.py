@@ -31,6 +31,10 @@ NO_VARIABLES = (
 class UnspeakableError(Exception):
     """The value has no such text; the message says why."""
 
+    def __init__(self, why: str, *, too_large: bool = False) -> None:
+        super().__init__(why)
+        self.too_large = too_large
+
 
 class Speller:
     """Spells one value, up to a number of characters."""
@@ -68,7 +72,7 @@ class Speller:
     def _spend(self, text: str, *, counted: bool = False) -> str:
         self._left -= 2 if counted else len(text) + 2
         if self._left < 0:
-            raise UnspeakableError("too large")
+            raise UnspeakableError("too large", too_large=True)
         return text
 
     def _other(self, value: Any, kind: type, depth: int) -> str:
@@ -95,7 +99,7 @@ class Speller:
     def _numpy(self, value: Any, numpy: Any, depth: int) -> str:
         if isinstance(value, numpy.ndarray):
             if value.size > self._left:
-                raise UnspeakableError("too large")
+                raise UnspeakableError("too large", too_large=True)
             name = "matrix" if isinstance(value, numpy.matrix) else "array"
             return f"{name}({self.text(value.tolist(), depth)})"
         return self.text(value.item(), depth)
@@ -103,19 +107,19 @@ class Speller:
 
 def _int(value: int, left: int) -> str:
     if value.bit_length() > min(10_000, 4 * left + 64):
-        raise UnspeakableError("too large")
+        raise UnspeakableError("too large", too_large=True)
     return str(value)
 
 
 def _str(value: str, left: int) -> str:
     if len(value) > left:
-        raise UnspeakableError("too large")
+        raise UnspeakableError("too large", too_large=True)
     return repr(value)
 
 
 def _bytes(value: bytes, left: int) -> str:
     if len(value) > left:
-        raise UnspeakableError("too large")
+        raise UnspeakableError("too large", too_large=True)
     return repr(value)
 
 

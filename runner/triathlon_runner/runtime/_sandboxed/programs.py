@@ -4,6 +4,7 @@ import ast
 import importlib
 import io
 import linecache
+import random
 import sys
 from collections.abc import Coroutine
 from types import CodeType, ModuleType
@@ -43,6 +44,14 @@ def _restore_removed_names() -> None:
 
     matrix.__module__, matrix.__qualname__ = "numpy", "matrix"
     numpy.mat = lambda data, dtype=None: numpy.asmatrix(data, dtype).view(matrix)  # type: ignore[attr-defined]
+
+
+def seed_chance(seed: int) -> None:
+    """Seeds the generators that programs share: one's own seed still counts."""
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed)
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:

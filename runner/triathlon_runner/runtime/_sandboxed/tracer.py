@@ -10,7 +10,6 @@ import _thread
 import ast
 import contextlib
 import inspect
-import random
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -30,6 +29,7 @@ from triathlon_runner.runtime._sandboxed.programs import (
     load,
     names_of_test,
     run_coroutine,
+    seed_chance,
 )
 from triathlon_runner.runtime._sandboxed.statements import (
     definition_lines,
@@ -54,7 +54,7 @@ _watched: list["Recorder"] = []
 
 def _notice(event: str, _arguments: tuple[Any, ...]) -> None:
     if _watched and event in _TELLTALE:
-        _watched[-1].spoilt = _TELLTALE[event]
+        _watched[-1].spoil(_TELLTALE[event])
 
 
 sys.addaudithook(_notice)
@@ -101,7 +101,7 @@ class Recorder:
         self.limits = limits
         self.characters = 0
         self.stopped = ""
-        self.spoilt = ""
+        self.spoilt = "it turns off the tracing of a frame" if "f_trace" in program else ""
         """Why what was recorded is not all that happened."""
         self.lines: list[int] = []
         self.frames: list[int] = []
@@ -129,11 +129,21 @@ class Recorder:
         return self._expression
 
     def _statement(self, frame: FrameType, event: str, _arg: Any) -> Any:
-        if event == "line":
-            self._line(frame)
-        elif event == "return":
-            self._leave(frame)
+        try:
+            if event == "line":
+                self._line(frame)
+            elif event == "return":
+                self._leave(frame)
+        except StopTracingError:
+            raise
+        except BaseException as error:  # whatever a program does when it is looked at; Python stops tracing
+            self.spoil(f"its values can't be looked at ({type(error).__name__})")
+            raise
         return self._statement
+
+    def spoil(self, why: str) -> None:
+        """What was recorded is not all that happened; the first reason counts."""
+        self.spoilt = self.spoilt or why
 
     def _line(self, frame: FrameType) -> None:
         activity = self._active.get(id(frame))
@@ -157,7 +167,7 @@ class Recorder:
     def _leave(self, frame: FrameType) -> None:
         activity = self._active.get(id(frame))
         if not frame.f_trace_lines:
-            self.spoilt = "it turns off the tracing of a frame"
+            self.spoil("it turns off the tracing of a frame")
         if activity is not None:
             self._end(activity, self._snapshot(frame))
             if not frame.f_code.co_flags & _GENERATORS:
@@ -206,7 +216,8 @@ class Recorder:
         try:
             row = (type_name(value), Speller(self.limits["text"]).text(value), "")
         except UnspeakableError as error:
-            row = (type_name(value), foreign_repr(value, self.limits["text"]), str(error))
+            shown = "" if error.too_large else foreign_repr(value, self.limits["text"])
+            row = (type_name(value), shown, str(error))
         known = len(self.values.rows)
         number = self.values.number(row)
         if number == known:
@@ -220,7 +231,7 @@ class Recorder:
         own = sys.gettrace() == self.trace
         left = [one for one in self._active.values() if not one.frame.f_code.co_flags & _GENERATORS]
         if not own or left:
-            self.spoilt = self.spoilt or "it turns off the tracing of a frame"
+            self.spoil("it turns off the tracing of a frame")
 
     def _stop(self, why: str) -> None:
         self.stopped = why
@@ -228,7 +239,7 @@ class Recorder:
 
 
 def trace(
-    program: str, run: dict[str, str], watches: dict[int, list[str]], limits: dict[str, int]
+    program: str, run: dict[str, str], watches: dict[int, list[str]], limits: dict[str, int], seed: int = 0
 ) -> dict[str, Any]:
     """Traces one run.
 
@@ -237,12 +248,13 @@ def trace(
         run: `{"function", "arguments"}` (source of a tuple), or `{"test", "class", "method", "body"}`.
         watches: expressions to read after each execution of a line.
         limits: `steps`; `text`, characters of one value; `characters`, of all different values.
+        seed: of the random numbers that the program may draw.
 
     Returns:
         Columns over the steps (`lines`, `frames`, `before`, `after`, `watched`), the tables that they point
         into, `outcome` (returned, raised, limit, untraceable), and `result` or `error`.
     """
-    random.seed(0)
+    seed_chance(seed)
     recorder = Recorder(program, watches, limits)
     outcome, result, error = "returned", -1, ""
     with contextlib.redirect_stdout(Nowhere()), contextlib.redirect_stderr(Nowhere()):
@@ -312,7 +324,7 @@ def _notice_threads(recorder: Recorder) -> Callable[[], None]:
 
     def noticed(start: Callable[..., Any]) -> Callable[..., Any]:
         def begin(*arguments: Any, **named: Any) -> Any:
-            recorder.spoilt = "it starts a thread, which is not traced"
+            recorder.spoil("it starts a thread, which is not traced")
             return start(*arguments, **named)
 
         return begin
