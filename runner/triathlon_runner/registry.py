@@ -28,7 +28,10 @@ class Settings(_Config):
     """What a row, or `defaults` for all rows, may set about asking."""
 
     temperature: Annotated[float, Field(ge=0)] | None = None
-    """Replaces the temperature of every suite; left out, each suite uses its paper's."""
+    """In a row: replaces the temperature of every suite, for a model that takes no other. In `defaults`: of
+    suites that are greedy by protocol; one that samples (`@sampled`, `@temperature-0.4`, `--temperature`)
+    keeps its own. Left out, each suite uses its paper's. Results at another temperature than the suite's own
+    are of another protocol."""
     max_tokens: Annotated[int, Field(gt=0)] | None = None
     """Replaces the token limit of every suite; left out, each suite uses its paper's."""
     concurrency: Annotated[int, Field(gt=0)] | None = None
@@ -103,7 +106,14 @@ class Registry(_Config):
         check_names(ids, [row.id for row in self.models], what="model")
         return tuple(row for row in self.models if row.id in ids)
 
-    def setting(self, row: ModelRow, name: Literal["temperature", "max_tokens", "concurrency"]) -> Any:
+    def temperature(self, row: ModelRow, suites: float) -> float:
+        """At which the model is asked where a suite's protocol says `suites`."""
+        if row.temperature is not None:
+            return row.temperature
+        greedy = suites == 0 and self.defaults.temperature is not None
+        return self.defaults.temperature or 0.0 if greedy else suites
+
+    def setting(self, row: ModelRow, name: Literal["max_tokens", "concurrency"]) -> Any:
         """The row's own setting, else the default's, else None."""
         own = getattr(row, name)
         return getattr(self.defaults, name) if own is None else own

@@ -22,10 +22,12 @@ class FakeModel:
         self.id = model_id
         self.reply = reply
         self.asked: list[str] = []
+        self.temperatures: list[float] = []
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         text = prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
         self.asked.append(text)
+        self.temperatures.append(sampling.temperature)
         return Answer(Reply(text=self.reply(text)), Usage(requests=1, output_tokens=7), 0.0, "fake-1")
 
 

@@ -1,4 +1,5 @@
 """A stand-in for an interpreter in which vLLM lives: answers like its server, or fails in a chosen way.
+Like that it listens at `--host`, and wants to see the key in VLLM_API_KEY where there is one.
 
 `fake_interpreter(folder)` writes an executable that a row can name as `python:`. The variable FAKE_VLLM,
 set in the row's `env`, tells it how to behave:
@@ -41,6 +42,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        key = os.environ.get("VLLM_API_KEY")
+        if key and self.headers["authorization"] != f"Bearer {key}":
+            return self._send({"error": "Unauthorized"}, 401)
         self.server.questions += 1
         name, _, count = self.server.behaviour.partition(":")
         if count and self.server.questions >= int(count):
@@ -50,13 +54,14 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(600)
         if name == "nonsense":
             return self._send({"detail": "what?"})
+        text = f"after {asked['prompt']}"
         return self._send(
-            {"model": asked["model"], "choices": [{"index": 0, "text": "2", "finish_reason": "length"}]}
+            {"model": asked["model"], "choices": [{"index": 0, "text": text, "finish_reason": "stop"}]}
         )
 
-    def _send(self, body: object) -> None:
+    def _send(self, body: object, status: int = 200) -> None:
         data = json.dumps(body).encode()
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
@@ -69,8 +74,8 @@ class _Handler(BaseHTTPRequestHandler):
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, port: int, model: str, behaviour: str) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+    def __init__(self, host: str, port: int, model: str, behaviour: str) -> None:
+        super().__init__((host, port), _Handler)
         self.model, self.behaviour, self.questions = model, behaviour, 0
 
 
@@ -109,9 +114,10 @@ def main(arguments: list[str]) -> None:
     behaviour = os.environ.get("FAKE_VLLM", "answers")
     _say(f"arguments {json.dumps(arguments)} config: dtype=torch.bfloat16")
     _prepare(behaviour)
-    port = int(arguments[arguments.index("--port") + 1])
-    model = arguments[arguments.index("--served-model-name") + 1]
-    _Server(port, model, behaviour).serve_forever()
+    host, port, model = (
+        arguments[arguments.index(name) + 1] for name in ("--host", "--port", "--served-model-name")
+    )
+    _Server(host, int(port), model, behaviour).serve_forever()
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from triathlon_runner.schedule import (
     Reacher,
     Runner,
     Summary,
+    Wanted,
     build_plan,
 )
 from triathlon_runner.schedule._plan import choose, work_for
@@ -78,12 +79,14 @@ class LoopRun:
                 registry,
                 grader,
                 self.data or DataStore(cache=self.root / "data", fetch=False),
-                models=["m"],
-                suites=[self.suite],
-                variants=variants,
-                profile=PROFILES["standard"].with_own(limit=None if self.only else self.tasks, samples=None),
-                judge=judge,
-                prompts=self.prompts,
+                Wanted(
+                    PROFILES["standard"].with_own(limit=None if self.only else self.tasks, samples=None),
+                    models=["m"],
+                    suites=[self.suite],
+                    variants=variants,
+                    prompts=self.prompts,
+                ),
+                judge,
             )
             self._keep_only(plan)
             conditions = Conditions("standard", sandbox.level, "not run")

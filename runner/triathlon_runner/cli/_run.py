@@ -3,14 +3,11 @@
 import asyncio
 import signal
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from triathlon_runner import catalogue, registry
+from triathlon_runner import registry
 from triathlon_runner.cli._app import (
     Common,
     Data,
@@ -24,34 +21,40 @@ from triathlon_runner.cli._app import (
     names,
     results_folder,
 )
-from triathlon_runner.cli._bounds import check_prices, show_estimates, show_summary
+from triathlon_runner.cli._bounds import show_estimates, show_summary
 from triathlon_runner.cli._doctor import grader_integrity
-from triathlon_runner.cli._executor import (
-    Executor,
-    ExecutorOption,
-    RayAddress,
-    check_executor,
-    open_grader,
+from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_place
+from triathlon_runner.cli._run_options import (
+    AskAgain,
+    Budget,
+    Deadline,
+    DryRun,
+    Limit,
+    LogJson,
+    Options,
+    ProfileName,
+    Prompts,
+    Samples,
+    Temperature,
+    Variants,
+    profile_of,
 )
-from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Model, ReplyCache
-from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import estimate
-from triathlon_runner.prompts import check_prompts
+from triathlon_runner.grading import Grader
 from triathlon_runner.schedule import (
-    PROFILES,
     Account,
     Bounds,
     Conditions,
     ConsoleProgress,
     JsonLog,
     Plan,
-    Profile,
     Progress,
     Reacher,
     Runner,
     Several,
     Summary,
+    Wanted,
     build_plan,
     why_not,
 )
@@ -59,62 +62,21 @@ from triathlon_runner.schedule import deadline as moment
 from triathlon_runner.store import ResultsFolder
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the user asked for, checked as far as can be without reading data."""
-
-    models: list[str] | None
-    suites: list[str] | None
-    variants: list[str]
-    prompts: Path | None
-    profile: Profile
-    dry_run: bool
-    bounds: Bounds
-    ask_again: bool
-    log_json: Path | None
-    executor: Executor
-    ray_address: str | None
-    folder: ResultsFolder
-    data: DataStore
-
-
 @app.command()
 def run(
     models: Names = None,
     suites: Names = None,
-    variants: Annotated[
-        str | None, typer.Option(help="Variants too: prompts, temperatures, attacks, style, sampling.")
-    ] = None,
-    prompts: Annotated[
-        Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
-    ] = None,
-    profile: Annotated[str, typer.Option(help="How much: " + ", ".join(PROFILES) + ".")] = "quick",
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
-    samples: Annotated[
-        int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
-    ] = False,
-    budget: Annotated[
-        float | None, typer.Option(min=0, help="USD; once they are spent, nothing new is asked.")
-    ] = None,
-    deadline: Annotated[
-        str | None, typer.Option(help="8h, 2d12h, 07:00 or a date and time; then nothing new is asked.")
-    ] = None,
-    ask_again: Annotated[
-        bool,
-        typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew."),
-    ] = False,
-    log_json: Annotated[
-        Path | None, typer.Option("--log-json", help="File that gets one JSON line an event, for machines.")
-    ] = None,
+    variants: Variants = None,
+    prompts: Prompts = None,
+    profile: ProfileName = "quick",
+    limit: Limit = None,
+    samples: Samples = None,
+    temperature: Temperature = None,
+    dry_run: DryRun = False,
+    budget: Budget = None,
+    deadline: Deadline = None,
+    ask_again: AskAgain = False,
+    log_json: LogJson = None,
     executor: ExecutorOption = "local",
     ray_address: RayAddress = None,
     models_file: ModelsFile = Common.models_file,
@@ -125,16 +87,11 @@ def run(
 
     Exit code 0: nothing is open; 1: units stay open, run again; 2: something is for you to mend.
     """
-    if profile not in PROFILES:
-        raise UserError(f"expected --profile {' or '.join(PROFILES)}, got {profile!r}")
     check_executor(executor, ray_address)
+    amount = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
     listed = registry.load(models_file)
     options = Options(
-        models=names(models),
-        suites=names(suites),
-        variants=names(variants) or [],
-        prompts=prompts,
-        profile=PROFILES[profile].with_own(limit=limit, samples=samples, temperature=temperature),
+        wanted=Wanted(amount, names(models), names(suites), names(variants) or (), prompts),
         dry_run=dry_run,
         bounds=Bounds(budget, moment(deadline) if deadline else None),
         ask_again=ask_again,
@@ -144,12 +101,7 @@ def run(
         folder=results_folder(results),
         data=data_store(data),
     )
-    rows = listed.select(options.models)
-    if budget is not None:
-        check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])])
-    catalogue.select(options.suites, options.variants)
-    if options.prompts is not None:
-        check_prompts(options.prompts)
+    options.check(listed)
     raise typer.Exit(asyncio.run(_run(options, listed)))
 
 
@@ -157,46 +109,43 @@ async def _run(options: Options, listed: registry.Registry) -> int:
     screen, cache = console(), cache_folder()
     async with AsyncExitStack() as stack:
         progress = ConsoleProgress(screen)
-        grader = await stack.enter_async_context(
-            open_grader(options.executor, options.ray_address, cache / "keys", progress.say)
+        place = await stack.enter_async_context(
+            open_place(options.executor, options.ray_address, cache, progress.say)
         )
-        reacher = Reacher(
-            listed, stack.enter_context(ReplyCache(cache / "replies.sqlite")), cache, progress.say
-        )
-        plan = await build_plan(
-            listed,
-            grader,
-            options.data,
-            models=options.models,
-            suites=options.suites,
-            variants=options.variants,
-            profile=options.profile,
-            judge=await _judge(listed, reacher, stack, progress, options.bounds),
-            prompts=options.prompts,
-        )
+        replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
+        reacher = Reacher(listed, replies, cache, progress.say, place.servers)
+        judge = await _judge(listed, reacher, stack, progress, options.bounds)
+        plan = await build_plan(listed, place.grader, options.data, options.wanted, judge)
         _say_skipped(plan, screen)
         if options.dry_run:
-            show_estimates(await estimate(plan, options.folder, grader), screen)
+            show_estimates(await estimate(plan, options.folder, place.grader), screen)
             return 0
         _record_skipped(plan, options.folder)
-        level = grader.sandbox.level
-        conditions = Conditions(options.profile.name, level, grader_integrity(level))
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
         told = Several([progress, log]) if log else progress
-        runner = Runner(
-            options.folder, grader, reacher, told, conditions, options.bounds, ask_again=options.ask_again
-        )
         with progress:
-            summary = await _interruptible(runner, plan, told)
+            summary = await _interruptible(_runner(options, place.grader, reacher, told), plan, told)
         if log is not None:
-            log.end(
-                finished=summary.finished,
-                open=summary.open,
-                usd=round(options.bounds.spent, 6),
-                exit_code=summary.exit_code,
-            )
+            _end_log(log, summary, options.bounds)
     show_summary(summary, options.bounds, progress, options.folder, screen)
     return summary.exit_code
+
+
+def _runner(options: Options, grader: Grader, reacher: Reacher, told: Progress) -> Runner:
+    level = grader.sandbox.level
+    conditions = Conditions(options.wanted.profile.name, level, grader_integrity(level))
+    return Runner(
+        options.folder, grader, reacher, told, conditions, options.bounds, ask_again=options.ask_again
+    )
+
+
+def _end_log(log: JsonLog, summary: Summary, bounds: Bounds) -> None:
+    log.end(
+        finished=summary.finished,
+        open=summary.open,
+        usd=round(bounds.spent, 6),
+        exit_code=summary.exit_code,
+    )
 
 
 async def _judge(

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -21,16 +22,24 @@ from triathlon_runner.cli._app import (
     names,
 )
 from triathlon_runner.cli._bounds import say
-from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_grader
+from triathlon_runner.cli._executor import ExecutorOption, Place, RayAddress, check_executor, open_place
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
+from triathlon_runner.imports import IMPORTED, judged_again
 from triathlon_runner.registry import check_names
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.verify import FileReport, verify_file, work_of
+from triathlon_runner.verify import FileReport, replayed, verify_file, work_of
 
 _SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    folder: ResultsFolder
+    model: str
+    suite: str
 
 
 @app.command()
@@ -45,47 +54,48 @@ def verify(
     results: Results = Common.results,
     data: Data = None,
 ) -> None:
-    """Executes and judges everything that is stored again, asks no model, and compares.
+    """Executes and judges everything that is stored again, asks no model, and compares; imports, too.
 
     Exit code 0: every line and score follows from its evidence, bit for bit; 1: something does not, or could
     not be judged again; 2: something is for you to mend.
     """
     check_executor(executor, ray_address)
-    folder, screen = ResultsFolder(results), console()
-    wanted = _wanted(folder, names(models), names(suites))
-    grader = open_grader(executor, ray_address, cache_folder() / "keys", lambda line: say(screen, line))
-    raise typer.Exit(asyncio.run(_verify(folder, wanted, data_store(data), prompts, grader, screen)))
+    screen = console()
+    wanted = _wanted(ResultsFolder(results), names(models), names(suites))
+    place = open_place(executor, ray_address, cache_folder(), lambda line: say(screen, line))
+    raise typer.Exit(asyncio.run(_verify(wanted, data_store(data), prompts, place, screen)))
 
 
-def _wanted(
-    folder: ResultsFolder, models: list[str] | None, suites: list[str] | None
-) -> list[tuple[str, str]]:
-    files = list(folder.files())
+def _wanted(root: ResultsFolder, models: list[str] | None, suites: list[str] | None) -> list[_Stored]:
+    files = [
+        _Stored(folder, model, suite)
+        for folder in (root, ResultsFolder(root.root / IMPORTED))
+        for model, suite in folder.files()
+    ]
     if not files:
-        raise UserError(f"no results in {str(folder.root)!r}; name their folder with --results")
-    check_names(models or (), sorted({model for model, _ in files}), what="model")
-    check_names(suites or (), sorted({suite for _, suite in files}), what="suite")
+        raise UserError(f"no results in {str(root.root)!r}; name their folder with --results")
+    check_names(models or (), sorted({one.model for one in files}), what="model")
+    check_names(suites or (), sorted({one.suite for one in files}), what="suite")
     return [
-        (model, suite)
-        for model, suite in files
-        if (models is None or model in models) and (suites is None or suite in suites)
+        one
+        for one in files
+        if (models is None or one.model in models) and (suites is None or one.suite in suites)
     ]
 
 
 async def _verify(
-    folder: ResultsFolder,
-    wanted: list[tuple[str, str]],
+    wanted: list[_Stored],
     data: DataStore,
     prompts: Path | None,
-    opening: AbstractAsyncContextManager[Grader],
+    opening: AbstractAsyncContextManager[Place],
     screen: Console,
 ) -> int:
     reports: list[FileReport] = []
-    async with opening as grader:
-        for suite in dict.fromkeys(suite for _, suite in wanted):
-            built = await _built(suite, data, grader, prompts)
-            for model in (model for model, one in wanted if one == suite):
-                report = await _file(folder, model, suite, built, grader)
+    async with opening as place:
+        for suite in dict.fromkeys(one.suite for one in wanted):
+            built = await _built(suite, data, place.grader, prompts)
+            for stored in (one for one in wanted if one.suite == suite):
+                report = await _file(stored, built, place.grader)
                 _show(report, screen)
                 reports.append(report)
     bad = [report for report in reports if not report.follows]
@@ -106,13 +116,25 @@ async def _built(suite: str, data: DataStore, grader: Grader, prompts: Path | No
         return str(error)
 
 
-async def _file(
-    folder: ResultsFolder, model: str, suite: str, built: BuiltSuite | str, grader: Grader
-) -> FileReport:
+async def _file(stored: _Stored, built: BuiltSuite | str, grader: Grader) -> FileReport:
+    model, suite = stored.model, stored.suite
     if isinstance(built, str):
         return FileReport(model, suite, unverified={"the suite": built})
-    manifest = folder.read_manifest(model, suite)
-    return await verify_file(work_of(model, built, manifest), folder.lines(model, suite), manifest, grader)
+    manifest = stored.folder.read_manifest(model, suite)
+    origin = manifest.origin if manifest is not None else None
+    report = await verify_file(
+        work_of(model, built, manifest),
+        stored.folder.lines(model, suite),
+        manifest,
+        grader,
+        judge=judged_again if origin else replayed,
+    )
+    if origin:
+        report.notes.append(
+            f"imported from {origin.get('format')}, {origin.get('file')}: that these are the log's replies"
+            f" shows only in the log itself, SHA-256 {origin.get('sha256')}"
+        )
+    return report
 
 
 def _show(report: FileReport, screen: Console) -> None:
@@ -123,6 +145,8 @@ def _show(report: FileReport, screen: Console) -> None:
         say(screen, f"  {one.what}: stored {one.stored}, judged again {one.found}")
     if len(report.mismatches) > _SHOWN:
         say(screen, f"  and {len(report.mismatches) - _SHOWN} more differences")
+    for note in report.notes:
+        say(screen, f"  {note}")
     for reason, count in _counted(report.unverified).items():
         say(screen, f"  not judged again: {reason}" + (f" ({count} units)" if count > 1 else ""))
 

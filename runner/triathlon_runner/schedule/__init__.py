@@ -1,6 +1,6 @@
 """What is open, in which order, how many at once; progress; interruption."""
 
-from triathlon_runner.schedule._build import build_plan, build_suite
+from triathlon_runner.schedule._build import Wanted, build_plan, build_suite
 from triathlon_runner.schedule._log import JsonLog
 from triathlon_runner.schedule._manifest import Conditions, differs
 from triathlon_runner.schedule._panel import ConsoleProgress
@@ -28,6 +28,7 @@ __all__ = [
     "Runner",
     "Several",
     "Summary",
+    "Wanted",
     "Work",
     "build_plan",
     "build_suite",

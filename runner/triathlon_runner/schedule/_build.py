@@ -1,6 +1,7 @@
 """From names to a plan: reads the data, finds out what can run here and what is left out, with the reason."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from triathlon_runner import catalogue
@@ -15,17 +16,23 @@ from triathlon_runner.schedule._reach import why_not
 from triathlon_runner.suites import Judged, Preparable, SuiteEntry
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of which models a run is to ask."""
+
+    profile: Profile
+    models: Sequence[str] | None = None
+    """Their ids; None: all."""
+    suites: Sequence[str] | None = None
+    """Named ones; None: those that the profile takes."""
+    variants: Sequence[str] = ()
+    """Kinds of variants to ask, too."""
+    prompts: Path | None = None
+    """Folder with prompts of the user's own."""
+
+
 async def build_plan(
-    registry: Registry,
-    grader: Grader,
-    data: DataStore,
-    *,
-    models: Sequence[str] | None,
-    suites: Sequence[str] | None,
-    variants: Sequence[str] = (),
-    profile: Profile,
-    judge: Model | None = None,
-    prompts: Path | None = None,
+    registry: Registry, grader: Grader, data: DataStore, wanted: Wanted, judge: Model | None = None
 ) -> Plan:
     """Everything that this run wants. A suite that the user named and that has no data is an error.
 
@@ -33,12 +40,12 @@ async def build_plan(
         UserError: an unknown model or suite, a broken folder of prompts; DataUnavailableError for a suite
             that was named.
     """
-    plan = Plan()
-    if profile.repeats and suites is None:
-        variants = (*variants, "sampling")
-    chosen = catalogue.select(suites, variants, prompts)
-    wanted = [entry for entry in chosen if suites is not None or profile.takes(entry)]
-    entries = at_temperature(wanted, registry.select(models), registry, profile, named=suites is not None)
+    plan, profile, suites = Plan(), wanted.profile, wanted.suites
+    variants = (*wanted.variants, "sampling") if profile.repeats and suites is None else wanted.variants
+    chosen = catalogue.select(suites, variants, wanted.prompts)
+    taken = [entry for entry in chosen if suites is not None or profile.takes(entry)]
+    rows = registry.select(wanted.models)
+    entries = at_temperature(taken, rows, profile, named=suites is not None)
     built: list[BuiltSuite] = []
     for entry in entries:
         try:
@@ -50,41 +57,39 @@ async def build_plan(
         else:
             if one.chosen:
                 built.append(one)
-    for row in registry.select(models):
+    for row in rows:
         reason = why_not(row)
         if reason is None:
-            plan.work[row.id] = work_for(registry, row, _that_differ(built, row, registry, plan))
+            plan.work[row.id] = work_for(registry, row, _that_differ(built, row, plan))
         else:
             plan.skipped_models[row.id] = reason
     return plan
 
 
-def _that_differ(
-    built: Sequence[BuiltSuite], row: ModelRow, registry: Registry, plan: Plan
-) -> list[BuiltSuite]:
+def _that_differ(built: Sequence[BuiltSuite], row: ModelRow, plan: Plan) -> list[BuiltSuite]:
     """The suites without those that would ask this model as their baseline does, under another name."""
-    reason = _temperature_fixed(row, registry)
-    if reason is None:
-        return list(built)
+    kept = []
     for one in built:
-        if one.entry.variant_kind == "temperatures":
+        if reason := _same_as_baseline(one.entry.variant_kind, row):
             plan.skipped_suites[f"{one.entry.id} of {row.id}"] = reason
-    return [one for one in built if one.entry.variant_kind != "temperatures"]
+        else:
+            kept.append(one)
+    return kept
 
 
-def _temperature_fixed(row: ModelRow, registry: Registry) -> str | None:
-    own = registry.setting(row, "temperature")
-    if own is not None:
-        return f"models.yaml has it asked at temperature {own}, whatever the suite says"
-    if row.api is not None and "temperature" in row.api.unsupported:
+def _same_as_baseline(kind: str | None, row: ModelRow) -> str:
+    """Why a variant of this kind is none for a model whose temperature is fixed; empty where it is one."""
+    own = row.temperature
+    if own is not None and (kind == "temperatures" or (kind == "sampling" and own == 0)):
+        return f"its row of models.yaml has it asked at temperature {own:g}, whatever the suite says"
+    if kind == "temperatures" and row.api is not None and "temperature" in row.api.unsupported:
         return "its API takes no temperature"
-    return None
+    return ""
 
 
 def at_temperature(
     entries: Sequence[SuiteEntry],
     rows: Sequence[ModelRow],
-    registry: Registry,
     profile: Profile,
     *,
     named: bool,
@@ -98,11 +103,10 @@ def at_temperature(
     if own is None:
         return list(entries)
     for row in rows:
-        set_there = registry.setting(row, "temperature")
-        if set_there is not None and set_there != own:
+        if row.temperature not in (None, own):
             raise UserError(
-                f"{row.id!r} is asked at temperature {set_there} by models.yaml, whatever --temperature says;"
-                " remove the one or the other"
+                f"{row.id!r} is asked at temperature {row.temperature} by models.yaml, whatever"
+                " --temperature says; remove the one or the other"
             )
     asked = {entry.id: profile.asked(entry) for entry in entries}
     fixed = [suite for suite, entry in asked.items() if entry is None]

@@ -94,13 +94,19 @@ def choose(entry: SuiteEntry, suite: Suite, profile: Profile) -> BuiltSuite:
 
 
 def work_for(registry: Registry, row: ModelRow, suites: Sequence[BuiltSuite]) -> list[Work]:
-    """The work of one model; a row's own temperature or token limit is part of its protocol."""
-    own = {
-        name: value
-        for name in ("temperature", "max_tokens")
-        if (value := registry.setting(row, name)) is not None
+    """The work of one model; what its row changes of how a suite asks is part of its protocol."""
+    works = []
+    for built in suites:
+        protocol = built.suite.protocol(row.kind)
+        own = _row_settings(registry, row, protocol)
+        works.append(Work(row, built, {**protocol, **({"row_settings": own} if own else {})}))
+    return works
+
+
+def _row_settings(registry: Registry, row: ModelRow, protocol: Mapping[str, Any]) -> dict[str, Any]:
+    suites = protocol.get("temperature", protocol.get("sampling", {}).get("temperature", 0.0))
+    asked, most = registry.temperature(row, suites), registry.setting(row, "max_tokens")
+    return {
+        **({"temperature": asked} if asked != suites else {}),
+        **({"max_tokens": most} if most is not None else {}),
     }
-    return [
-        Work(row, built, {**built.suite.protocol(row.kind), **({"row_settings": own} if own else {})})
-        for built in suites
-    ]

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
 from urllib.parse import urlsplit
@@ -77,7 +78,8 @@ class RowModel:
     served_by: str
     served_model: str
     slots: int
-    temperature: float | None = None
+    temperature: Callable[[float], float] = float
+    """From the suite's temperature to the one that the row is asked at."""
     max_tokens: int | None = None
     weights: str = ""
 
@@ -105,7 +107,7 @@ class RowModel:
         """
         changed = replace(
             sampling,
-            temperature=sampling.temperature if self.temperature is None else self.temperature,
+            temperature=self.temperature(sampling.temperature),
             max_tokens=sampling.max_tokens if self.max_tokens is None else self.max_tokens,
         )
         answer = await self.inner.ask(prompt, changed, sample=sample)
@@ -177,7 +179,7 @@ class Reacher:
             served_by,
             name,
             slots,
-            self._registry.setting(row, "temperature"),
+            partial(self._registry.temperature, row),
             self._registry.setting(row, "max_tokens"),
         )
 

@@ -1,25 +1,32 @@
 """`--temperature`: which suites a run asks at it, and when it refuses."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, cast
 
 import pytest
 
-from support.fake_suite import FakeSuite, entry_of
+from support.fake_suite import FakeModel, FakeSuite, entry_of
 from triathlon_runner import catalogue
+from triathlon_runner.endpoints import Completion, Sampling
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.schedule import PROFILES
-from triathlon_runner.schedule._build import at_temperature
+from triathlon_runner.schedule import PROFILES, Plan, RowModel
+from triathlon_runner.schedule._build import _that_differ, at_temperature
+from triathlon_runner.schedule._plan import _row_settings, choose
 
+API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 QUICK = PROFILES["quick"]
-ROW = {"id": "m", "name": "M", "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
+ROW: Final[dict[str, Any]] = {
+    "id": "m",
+    "name": "M",
+    "api": API,
+}
 
 
 def _ids(suites: list[str], *, named: bool = True, **row: Any) -> list[str]:
     registry = Registry(models=(ModelRow.model_validate({**ROW, **row}),))
     profile = QUICK.with_own(samples=5, temperature=0.8)
-    asked = at_temperature(catalogue.select(suites), registry.models, registry, profile, named=named)
+    asked = at_temperature(catalogue.select(suites), registry.models, profile, named=named)
     return [entry.id for entry in asked]
 
 
@@ -49,8 +56,7 @@ def test_a_row_with_another_temperature() -> None:
 def test_without_the_option_nothing_changes() -> None:
     """The suites stay as they are."""
     entry = entry_of(FakeSuite())
-    registry = Registry(models=())
-    assert at_temperature([entry], (), registry, QUICK, named=True) == [entry]
+    assert at_temperature([entry], (), QUICK, named=True) == [entry]
 
 
 def test_a_suite_at_a_temperature_has_a_name() -> None:
@@ -71,3 +77,67 @@ def test_prompts_of_the_users_own(tmp_path: Path) -> None:
     (entry,) = catalogue.select(["evolved/core-seeds@temperature-0.5"], prompts=tmp_path)
     own, ours = (one.build(None).protocol("instruct")["prompts"] for one in (entry, catalogue.find(entry.id)))  # type: ignore[arg-type,union-attr]
     assert own != ours
+
+
+@pytest.mark.parametrize(
+    ("defaults", "row", "suites", "asked"),
+    [
+        (None, None, 0.0, 0.0),
+        (None, None, 0.8, 0.8),
+        (0.0, None, 0.0, 0.0),
+        (0.0, None, 0.8, 0.8),
+        (0.3, None, 0.0, 0.3),
+        (0.3, None, 0.8, 0.8),
+        (0.3, 1.0, 0.0, 1.0),
+        (None, 1.0, 0.8, 1.0),
+        (0.3, 0.0, 0.8, 0.0),
+    ],
+)
+def test_whose_temperature_counts(
+    defaults: float | None, row: float | None, suites: float, asked: float
+) -> None:
+    """A row's own goes before the suite's; the defaults' stands for greedy, and leaves sampling alone.
+
+    Where it is another than the suite's, results are of a protocol of their own.
+    """
+    registry = Registry.model_validate(
+        {"defaults": {"temperature": defaults}, "models": [{**ROW, "temperature": row}]}
+    )
+    assert registry.temperature(registry.models[0], suites) == asked
+    for protocol in ({"temperature": suites}, {"sampling": {"temperature": suites}}):
+        own = _row_settings(registry, registry.models[0], protocol)
+        assert own == ({} if asked == suites else {"temperature": asked})
+
+
+async def test_the_designs_defaults_change_nothing(tmp_path: Path) -> None:
+    """`defaults: {temperature: 0}` asks greedy suites greedily and lets `@sampled` sample."""
+    registry = Registry.model_validate({"defaults": {"temperature": 0}, "models": [ROW]})
+    fake = FakeModel("m", lambda text: text)
+    row = RowModel(
+        cast(Any, fake), "a test", "m", 1, lambda suites: registry.temperature(registry.models[0], suites)
+    )
+    for suites in (0.0, 0.8):
+        await row.ask(Completion("q"), Sampling(8, temperature=suites))
+    assert fake.temperatures == [0.0, 0.8]
+
+
+def variants_of(row: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
+    """The variants that a row is asked, and those that it is not, with the reason."""
+    suites = [
+        choose(entry_of(FakeSuite(f"evolved/fake@{kind}"), variant_kind=kind), FakeSuite(), QUICK)
+        for kind in ("temperatures", "sampling", "prompts")
+    ]
+    plan = Plan()
+    kept = _that_differ(suites, ModelRow.model_validate({**ROW, **row}), plan)
+    return [str(one.entry.variant_kind) for one in kept], plan.skipped_suites
+
+
+def test_variants_that_would_be_none() -> None:
+    """A model of one temperature is not asked for others; of temperature 0 not for samples either."""
+    assert variants_of({}) == (["temperatures", "sampling", "prompts"], {})
+    assert variants_of({"temperature": 1.0})[0] == ["sampling", "prompts"]
+    kept, skipped = variants_of({"temperature": 0})
+    assert kept == ["prompts"]
+    assert "asked at temperature 0, whatever" in skipped["evolved/fake@sampling of m"]
+    api = {"api": {**API, "unsupported": ["temperature"]}}
+    assert variants_of(api)[0] == ["sampling", "prompts"]

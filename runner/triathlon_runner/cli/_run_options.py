@@ -1,0 +1,82 @@
+"""What `triathlon run` may be told, and what of it is checked before anything is read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from triathlon_runner import catalogue, registry
+from triathlon_runner.cli._bounds import check_prices
+from triathlon_runner.cli._executor import Executor
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.errors import UserError
+from triathlon_runner.prompts import check_prompts
+from triathlon_runner.schedule import PROFILES, Bounds, Profile, Wanted
+from triathlon_runner.store import ResultsFolder
+
+Variants = Annotated[
+    str | None, typer.Option(help="Variants too: prompts, temperatures, attacks, style, sampling.")
+]
+Prompts = Annotated[
+    Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
+]
+ProfileName = Annotated[str, typer.Option(help="How much: " + ", ".join(PROFILES) + ".")]
+Limit = Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")]
+Samples = Annotated[int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")]
+Temperature = Annotated[
+    float | None,
+    typer.Option(min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
+]
+Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, nothing new is asked.")]
+Deadline = Annotated[
+    str | None, typer.Option(help="8h, 2d12h, 07:00 or a date and time; then nothing new is asked.")
+]
+AskAgain = Annotated[
+    bool, typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew.")
+]
+LogJson = Annotated[
+    Path | None, typer.Option("--log-json", help="File that gets one JSON line an event, for machines.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for."""
+
+    wanted: Wanted
+    dry_run: bool
+    bounds: Bounds
+    ask_again: bool
+    log_json: Path | None
+    executor: Executor
+    ray_address: str | None
+    folder: ResultsFolder
+    data: DataStore
+
+    def check(self, listed: registry.Registry) -> None:
+        """Before money is spent, or data read.
+
+        Raises:
+            UserError: an unknown model or suite, prompts that are none, a budget without prices.
+        """
+        rows = listed.select(self.wanted.models)
+        if self.bounds.budget_usd is not None:
+            check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])])
+        catalogue.select(self.wanted.suites, self.wanted.variants)
+        if self.wanted.prompts is not None:
+            check_prompts(self.wanted.prompts)
+
+
+def profile_of(name: str) -> Profile:
+    """The profile of this name.
+
+    Raises:
+        UserError: there is none.
+    """
+    if name not in PROFILES:
+        raise UserError(f"expected --profile {' or '.join(PROFILES)}, got {name!r}")
+    return PROFILES[name]

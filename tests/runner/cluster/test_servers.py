@@ -1,0 +1,162 @@
+"""Model servers on a real Ray cluster of two nodes on this machine, with a stand-in for vLLM."""
+
+import asyncio
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from support.fake_vllm import fake_interpreter
+from triathlon_runner.cluster import open_cluster
+from triathlon_runner.endpoints import Answer, Completion, ReplyCache, Sampling
+from triathlon_runner.registry import Registry
+from triathlon_runner.schedule import Reached, Reacher
+from triathlon_runner.serving import ServerLostError, ServingError
+
+cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs Ray: pip install -e '.[ray]'")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A head without CPUs and two nodes, each with room for one model; who takes one away brings another."""
+    made = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
+    )
+    made.add_node(num_cpus=1)
+    made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
+
+
+class Run:
+    """Reaches the stand-in where it is placed, and keeps what was said."""
+
+    def __init__(self, root: Path, behaviour: str = "answers", **block: Any) -> None:
+        self.root, self.said = root, list[str]()
+        (root / "weights").mkdir()
+        (root / "weights" / "config.json").write_text("{}")
+        serve = {
+            "engine": "vllm",
+            "weights": {"path": str(root / "weights")},
+            "python": str(fake_interpreter(root)),
+            "device": "cpu",
+            "env": {"FAKE_VLLM": behaviour, "FAKE_VLLM_FOLDER": str(root)},
+            **block,
+        }
+        row = {"id": "m", "name": "M", "kind": "base", "serve": serve}
+        self.registry = Registry.model_validate({"models": [row]})
+
+    def reacher(self, servers: Any, replies: ReplyCache) -> Reacher:
+        return Reacher(self.registry, replies, self.root, self.said.append, servers)
+
+
+async def ask(reached: Reached, number: int) -> Answer:
+    return await reached.model.ask(Completion(f"{number}"), Sampling(8))
+
+
+async def test_a_server_on_a_node(cluster: Any, tmp_path: Path) -> None:
+    """It listens on its node's address, wants a key that nothing shows, and its log comes here."""
+    run = Run(tmp_path)
+    async with open_cluster(cluster.address, report=run.said.append) as there:
+        servers = there.servers(tmp_path)
+        serve = run.registry.models[0].serve
+        assert serve is not None
+        log = tmp_path / "logs" / "m.log"
+        async with servers.serve(serve, model_id="m", log=log, report=run.said.append) as server:
+            question = {"model": "m", "prompt": "1", "max_tokens": 1}
+            async with httpx.AsyncClient(trust_env=False) as client:
+                url = f"{server.base_url}/completions"
+                bare = await client.post(url, json=question)
+                shown = await client.post(
+                    url, json=question, headers={"authorization": f"Bearer {server.key}"}
+                )
+            assert (bare.status_code, shown.status_code) == (401, 200)
+            assert len(server.key) > 30
+            key = server.key.encode()
+    assert "arguments" in log.read_text()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and key in path.read_bytes()]
+    assert key.decode() not in "\n".join(run.said) + repr(server)
+    assert any("m answers after" in line for line in run.said)
+
+
+def processes(folder: Path) -> list[int]:
+    """Stand-ins of this test that are alive."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"FAKE_VLLM_FOLDER={folder}".encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+async def test_a_node_is_lost_under_a_server(cluster: Any, tmp_path: Path) -> None:
+    """The node of a server is killed in the middle: it goes on on the other, and all is answered."""
+    run = Run(tmp_path)
+    row = run.registry.models[0]
+    with ReplyCache(tmp_path / "c.sqlite") as replies:
+        async with (
+            open_cluster(cluster.address, report=run.said.append) as there,
+            run.reacher(there.servers(tmp_path), replies).reach(row) as reached,
+        ):
+            before = [(await ask(reached, n)).reply.text for n in range(5)]
+            victim = await host_node(cluster)
+            await asyncio.to_thread(cluster.remove_node, victim, allow_graceful=False)
+            async with asyncio.timeout(120):
+                after = await asyncio.gather(*(ask(reached, n) for n in range(5, 10)))
+    assert [*before, *(answer.reply.text for answer in after)] == [f"after {n}" for n in range(10)]
+    cluster.add_node(num_cpus=1)
+    assert any("restarting the server of m" in line for line in run.said)
+    assert not processes(tmp_path)
+
+
+async def host_node(cluster: Any) -> Any:
+    """The node on which the model is: the one whose CPU is taken."""
+    state = importlib.import_module("ray._private.state")
+    free = await asyncio.to_thread(state.available_resources_per_node)
+    (taken,) = [node for node in cluster.worker_nodes if not free[node.node_id].get("CPU")]
+    return taken
+
+
+async def test_a_server_that_keeps_dying(cluster: Any, tmp_path: Path) -> None:
+    """It is started again, on another node, so often as its row says, and then given up with its log."""
+    run = Run(tmp_path, "dies_after:2", max_restarts=1)
+    async with open_cluster(cluster.address, report=run.said.append) as there:
+        serve = run.registry.models[0].serve
+        assert serve is not None
+        log = tmp_path / "logs" / "m.log"
+        servers = there.servers(tmp_path)
+        async with servers.serve(serve, model_id="m", log=log, report=run.said.append) as server:
+            await server.ensure()
+            assert server.starts == 2
+            with pytest.raises(ServerLostError, match="after 1 restarts within an hour"):
+                await server.ensure()
+    assert "EngineDeadError" in log.read_text()
+
+
+async def test_no_room_ever(cluster: Any, tmp_path: Path) -> None:
+    """A model that no node could hold is a user's error at once, which says what the nodes have."""
+    run = Run(tmp_path, device="cuda", args={"tensor-parallel-size": 4})
+    async with open_cluster(cluster.address, report=run.said.append) as there:
+        serve = run.registry.models[0].serve
+        assert serve is not None
+        with pytest.raises(ServingError, match=r"a node with 4 GPU\(s\).*have at most 0"):
+            async with there.servers(tmp_path).serve(
+                serve, model_id="m", log=tmp_path / "m.log", report=run.said.append
+            ):
+                pass
+
+
+async def test_a_start_that_fails(cluster: Any, tmp_path: Path) -> None:
+    """What the server said when it died at its start is in the message."""
+    run = Run(tmp_path, "dies")
+    async with open_cluster(cluster.address, report=run.said.append) as there:
+        with ReplyCache(tmp_path / "c.sqlite") as replies, pytest.raises(ServingError) as caught:
+            async with run.reacher(there.servers(tmp_path), replies).reach(run.registry.models[0]):
+                pass
+    assert "RuntimeError: Engine core initialization failed" in str(caught.value)
