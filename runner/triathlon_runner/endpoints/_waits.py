@@ -24,8 +24,11 @@ _LIMIT_HEADERS = tuple(
 """What is left of a limit, and when it is whole again."""
 
 
-def duration(text: str) -> float | None:
-    """Seconds of `1h2m3.5s`, `120ms`, a plain number of seconds, or a moment (HTTP or ISO date)."""
+def duration(text: str, date: str = "") -> float | None:
+    """Seconds of `1h2m3.5s`, `120ms`, a plain number of seconds, or a moment (HTTP or ISO date).
+
+    A moment is one of the server's clock, whose `date` header says what it showed; ours may be wrong.
+    """
     text = text.strip()
     if re.fullmatch(r"[-+]?\d+(\.\d*)?", text):
         return max(0.0, float(text))
@@ -33,18 +36,20 @@ def duration(text: str) -> float | None:
     if match and any(match.groups()):
         hours, minutes, seconds, millis = (float(group or 0) for group in match.groups())
         return hours * 3600 + minutes * 60 + seconds + millis / 1000
-    return _until(text)
+    moment = _moment(text)
+    if moment is None:
+        return None
+    return max(0.0, moment - (_moment(date) or time.time()))
 
 
-def _until(text: str) -> float | None:
+def _moment(text: str) -> float | None:
+    """Seconds since the epoch."""
     for parse in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             moment = parse(text)
         except ValueError:
             continue
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        return max(0.0, moment.timestamp() - time.time())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     return None
 
 
@@ -52,7 +57,7 @@ def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
     """Seconds to wait before the next request, by header or, failing that, by the error's own words."""
     if (millis := duration(headers.get("retry-after-ms", ""))) is not None:
         return millis / 1000
-    if (seconds := duration(headers.get("retry-after", ""))) is not None:
+    if (seconds := duration(headers.get("retry-after", ""), headers.get("date", ""))) is not None:
         return seconds
     match = _IN_TEXT.search(text)
     return duration(match.group(1) or match.group(2) or "") if match else None
@@ -61,7 +66,7 @@ def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
 def exhausted_for(headers: Mapping[str, str]) -> float | None:
     """Seconds until a rate limit that a good answer's headers report as used up is filled again."""
     waits = [
-        duration(headers.get(reset, ""))
+        duration(headers.get(reset, ""), headers.get("date", ""))
         for left, reset in _LIMIT_HEADERS
         if left in headers and headers[left].strip() == "0"
     ]

@@ -64,3 +64,11 @@ def test_exhausted() -> None:
     both = {**used_up, "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s"}
     assert exhausted_for(both) == 360.0
     assert exhausted_for({}) is None
+
+
+def test_a_clock_that_is_wrong() -> None:
+    """A moment is one of the server's clock: what ours shows does not lengthen the wait."""
+    headers = {"retry-after": "Sat, 01 Jan 2050 00:00:30 GMT", "date": "Sat, 01 Jan 2050 00:00:00 GMT"}
+    assert retry_after(headers) == 30
+    resets = {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "2050-01-01T00:00:12Z"}
+    assert exhausted_for({**resets, "date": headers["date"]}) == 12
