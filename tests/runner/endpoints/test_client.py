@@ -16,7 +16,7 @@ from triathlon_runner.endpoints import (
     Sampling,
     open_model,
 )
-from triathlon_runner.endpoints._client import proxy_for
+from triathlon_runner.endpoints._route import proxy_for
 from triathlon_runner.errors import UserError
 
 PROMPT = Chat((Message("user", "q"),))
@@ -79,7 +79,7 @@ async def test_redirects_are_not_followed() -> None:
 
 async def test_compressed_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small reply that unpacks to more than any answer is not unpacked to its end."""
-    monkeypatch.setattr("triathlon_runner.endpoints._client.LARGEST_REPLY", 100_000)
+    monkeypatch.setattr("triathlon_runner.endpoints._connection.LARGEST_REPLY", 100_000)
 
     class Bomb(Said):
         async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
