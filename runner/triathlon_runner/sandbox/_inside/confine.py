@@ -130,14 +130,16 @@ def prepare(settings: Mapping[str, Any]) -> Confinement:
     _limit(alone=ids is not None)
     system.take([system.not_dumpable()])
     os.chdir(scratch)
-    return Confinement(
+    confinement = Confinement(
         scratch=scratch,
         ids=ids,
         keep=_needed_capabilities(settings, ids),
         ruleset=None if ruleset is None else RULESET,
-        filter_=syscalls.build(may_exec=bool(settings["runnable"])),
+        filter_=syscalls.build_child_filter(),
         memory_limit=resource.RLIMIT_DATA if settings["reserves_memory"] else resource.RLIMIT_AS,
     )
+    syscalls.Filter(syscalls.build_server_filter(may_exec=bool(settings["runnable"]))).install()
+    return confinement
 
 
 def _mapped(outer: int) -> tuple[int, int]:

@@ -1,7 +1,11 @@
-"""The seccomp filter: which system calls a child may make. Everything else fails with EPERM.
+"""The seccomp filters: which system calls a child may make. Everything else fails with EPERM.
 
 An allow list, so that what a later kernel adds is denied. Without fork, exec and sockets a child stays one
 process that can reach nothing and that leaves nothing behind.
+
+The list itself is installed once, in the server, whose children inherit it; it also allows the few calls
+that make a child. Each child adds a filter that takes these away: the kernel compiles a filter when it is
+installed, and this one is twenty times shorter.
 """
 
 import ctypes
@@ -44,6 +48,11 @@ getsockname 51 204, getpeername 52 205, timer_create 222 107, timer_settime 223 
 timer_gettime 224 108, timer_delete 226 111
 """
 """Name, number on x86_64, number on aarch64."""
+_SERVER_TABLE = """
+setsid 112 157, setgroups 116 159, setresgid 119 149, setresuid 117 147, capset 126 91, seccomp 317 277,
+landlock_restrict_self 446 446, pidfd_open 434 434
+"""
+"""What only the server does, or a child before it is confined."""
 
 _COLUMN = {"x86_64": 1, "aarch64": 2}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -62,19 +71,25 @@ class _Condition(NamedTuple):
     bit: int = 0
 
 
+_PRCTL = (3, 15, 16, 23, 39, 0x53564D41)
 _CONDITIONS = {
-    # Threads yes, processes no.
-    "clone": _Condition(0, bit=_CLONE_THREAD),
-    # Signals only to itself, and no other way to make the kernel send one (F_SETOWN, PR_SET_PDEATHSIG).
-    "kill": _Condition(0, (_OWN_PID,)),
-    "tgkill": _Condition(0, (_OWN_PID,)),
+    # No F_SETOWN, by which the kernel would send signals.
     "fcntl": _Condition(1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),
-    "prctl": _Condition(0, (3, 15, 16, 23, 39, 0x53564D41)),
+    # What makes a child: PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS.
+    "prctl": _Condition(0, (*_PRCTL, 1, 4, 8)),
     # Only what asks about a terminal or sets blocking and close-on-exec.
     "ioctl": _Condition(1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),
     "prlimit64": _Condition(0, (0,)),
     # asyncio's own wake-up pair; there is no way to connect it to anything.
     "socketpair": _Condition(0, (_AF_UNIX,)),
+}
+_CHILD_CONDITIONS = {
+    # Threads yes, processes no.
+    "clone": _Condition(0, bit=_CLONE_THREAD),
+    # Signals only to itself, and no other way to make the kernel send one.
+    "kill": _Condition(0, (_OWN_PID,)),
+    "tgkill": _Condition(0, (_OWN_PID,)),
+    "prctl": _Condition(0, _PRCTL),
 }
 
 _LOAD, _JUMP, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06
@@ -86,36 +101,48 @@ def supported() -> bool:
     return platform.machine() in _COLUMN
 
 
-def build(*, may_exec: bool) -> bytes:
-    """The filter as BPF instructions; `may_exec` for languages whose interpreter is started by exec.
+def build_server_filter(*, may_exec: bool) -> bytes:
+    """The allow list as BPF instructions; `may_exec` for languages whose interpreter is started by exec.
 
     Raises:
         KeyError: on an architecture whose call numbers are not in the table.
     """
-    machine = platform.machine()
-    numbers = {
-        row[0]: int(row[_COLUMN[machine]])
-        for row in (entry.split() for entry in _TABLE.split(","))
-        if row[_COLUMN[machine]] != "-"
-    }
+    numbers = _numbers(_TABLE) | _numbers(_SERVER_TABLE)
     if not may_exec:
         del numbers["execve"]
-    intervals = _intervals({number: _body(name) for name, number in numbers.items()})
+    bodies = {number: _body(name) for name, number in numbers.items()}
     head = [
         _step(_LOAD, 4),  # the architecture, so that numbers mean what the table says
-        _step(_JUMP_EQUAL, _ARCHITECTURE[machine], 1, 0),
+        _step(_JUMP_EQUAL, _ARCHITECTURE[platform.machine()], 1, 0),
         _step(_RETURN, _KILL),
         _step(_LOAD, 0),
     ]
-    return b"".join([*head, *_search(intervals)])
+    return b"".join([*head, *_search(_intervals(bodies, _DENY))])
 
 
-def _intervals(bodies: dict[int, list[bytes]]) -> list[tuple[int, list[bytes]]]:
+def build_child_filter() -> bytes:
+    """What a child adds: the server's own calls are denied, and others have conditions.
+
+    Raises:
+        KeyError: as above.
+    """
+    conditional = _numbers(_TABLE)
+    bodies = {conditional[name]: _conditional(condition) for name, condition in _CHILD_CONDITIONS.items()}
+    bodies |= {key: [_step(_RETURN, _DENY)] for key in _numbers(_SERVER_TABLE).values()}
+    return b"".join([_step(_LOAD, 0), *_search(_intervals(bodies, _ALLOW))])
+
+
+def _numbers(table: str) -> dict[str, int]:
+    column = _COLUMN[platform.machine()]
+    rows = (entry.split() for entry in table.split(","))
+    return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
+
+
+def _intervals(bodies: dict[int, list[bytes]], otherwise: int) -> list[tuple[int, list[bytes]]]:
     """The number line cut where the treatment changes: (first number, treatment), from 0 on."""
-    deny = [_step(_RETURN, _DENY)]
     cuts: list[tuple[int, list[bytes]]] = []
     for number in range(max(bodies) + 2):
-        body = bodies.get(number, deny)
+        body = bodies.get(number, [_step(_RETURN, otherwise)])
         if not cuts or cuts[-1][1] != body:
             cuts.append((number, body))
     return cuts
@@ -159,8 +186,10 @@ def _body(name: str) -> list[bytes]:
     if name == "clone3":  # its flags are out of reach; the C library falls back to clone
         return [_step(_RETURN, _ERRNO | _ENOSYS)]
     condition = _CONDITIONS.get(name)
-    if condition is None:
-        return [_step(_RETURN, _ALLOW)]
+    return [_step(_RETURN, _ALLOW)] if condition is None else _conditional(condition)
+
+
+def _conditional(condition: _Condition) -> list[bytes]:
     steps = [_step(_LOAD, 16 + 8 * condition.argument)]  # low word: these arguments are ints
     for value in condition.values:
         steps += [_step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _ALLOW)]
