@@ -6,20 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from support.bad_server import misbehaving
 from support.model_server import ModelServer
-from support.server_replies import (
-    Asked,
-    Drip,
-    Half,
-    Hang,
-    InvalidUtf8,
-    Raw,
-    Reset,
-    Response,
-    Said,
-    Status,
-    too_many,
-)
+from support.server_replies import Asked, Raw, Said
 from triathlon_runner.endpoints import (
     ApiConfig,
     Chat,
@@ -45,28 +34,6 @@ def calm(asked: Asked) -> Said:
     return Said(f"answer {number}")
 
 
-def misbehaving(seed: int) -> list[Response]:
-    rng = random.Random(seed)
-    kinds: list[Response] = [
-        too_many(0.01),
-        too_many(),
-        Status(500),
-        Status(503, headers={"Retry-After": "0.01"}),
-        Reset(),
-        Hang(1.0),
-        Half(),
-        InvalidUtf8(),
-        Raw(b"<html>busy</html>", "text/html"),
-        Raw(b""),
-        Raw(b"[1, 2"),
-        Said(None),
-        Said("not for you", choices=0),
-        Said("not for you", model="another-model"),
-        Drip("never whole", seconds=60),
-    ]
-    return [rng.choice(kinds) for _ in range(1000)]
-
-
 async def ask_all(server: ModelServer, cache: ReplyCache | None = None) -> list[Reply]:
     config = ApiConfig(base_url=server.base_url, model="scripted", timeout_seconds=0.5)
     limits = Limits(first_wait=0.01, longest_wait=0.1, attempts=20, failures_in_a_row=20)
@@ -80,16 +47,10 @@ async def ask_all(server: ModelServer, cache: ReplyCache | None = None) -> list[
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))])
 async def test_same_replies_as_a_calm_server(tmp_path: Path, seed: int) -> None:
     """With three requests in ten going wrong in every known way, the replies are those of a calm run."""
-    faults = misbehaving(seed)
-    rng = random.Random(seed)
-
-    def script(asked: Asked) -> Response:
-        return rng.choice(faults) if rng.random() < 0.3 else calm(asked)
-
     async with ModelServer(calm) as quiet:
         expected = await ask_all(quiet)
     with ReplyCache(tmp_path / "c.sqlite") as cache:
-        async with ModelServer(script) as server:
+        async with ModelServer(misbehaving(calm, seed)) as server:
             assert await ask_all(server, cache) == expected
             count = server.count
             assert await ask_all(server, cache) == expected
