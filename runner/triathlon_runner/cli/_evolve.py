@@ -61,6 +61,10 @@ def evolve(
     reason = why_not(row)
     if reason is not None and not dry_run:
         raise UserError(f"{model!r} cannot be asked here: {reason}")
+    if budget is not None and row.price is None:
+        raise UserError(
+            f"--budget expects a model with a price, {model!r} names none; add `price` to it or leave --budget out"
+        )
     (entry,) = catalogue.select([seeds])
     suite = entry.build(data_store(data))
     if not isinstance(suite, Programs):
@@ -69,10 +73,12 @@ def evolve(
         )
     problems = suite.functions()
     jobs = make_jobs(problems, names(transformations) or [], limit)
-    expected = estimate(jobs, row.price)
+    left = [job for job in jobs if not workspace.is_done(job)]
+    expected = estimate(left, row.price)
+    before = f" ({len(jobs) - len(left)} done before)" if len(left) < len(jobs) else ""
     money = "price unknown" if expected.cost_usd is None else f"about {expected.cost_usd:.2f} USD"
     screen.print(
-        f"{expected.jobs} problems to evolve, about {expected.requests} requests,"
+        f"{expected.jobs} problems to evolve{before}, about {expected.requests} requests,"
         f" {expected.input_tokens + expected.output_tokens} tokens, {money}",
         markup=False,
         highlight=False,

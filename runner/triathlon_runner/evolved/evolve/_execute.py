@@ -26,17 +26,25 @@ class Result:
 
     @property
     def usable(self) -> bool:
-        return self.kind == "returned" and not isinstance(self.value, Opaque)
+        """Whether there is a value, and one that can be written down."""
+        return self.kind == "returned" and not isinstance(self.value, Opaque) and _text(self.value) is not None
 
     def __str__(self) -> str:
         return _short(self.value) if self.kind == "returned" else f"{self.kind} {self.text}".strip()
 
 
-def _short(value: Any) -> str:
+def _text(value: Any) -> str | None:
+    """None for an int of more digits than Python writes, and what is nested deeper than it goes."""
     try:
-        text = repr(value)
-    except ValueError:  # an int of more digits than Python writes
-        return "<a huge number>"
+        return repr(value)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _short(value: Any) -> str:
+    text = _text(value)
+    if text is None:
+        return "<what is too large to be written>"
     return text if len(text) <= 300 else text[:299] + "…"
 
 

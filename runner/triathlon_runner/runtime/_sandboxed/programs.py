@@ -49,9 +49,9 @@ def _restore_removed_names() -> None:
 def seed_chance(seed: int) -> None:
     """Seeds the generators that programs share: one's own seed still counts."""
     random.seed(seed)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(seed)
+    of_numpy = sys.modules.get("numpy.random")
+    if of_numpy is not None:
+        of_numpy.seed(seed)
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:

@@ -80,13 +80,23 @@ def test_costs_are_shown_and_decisions_applied(tmp_path: Path) -> None:
         assert "2/2 evolved, 0 dropped, 0 open" in said
         assert "0.00 USD" in said
         assert "2 of 2 jobs gave a problem" in said
-        assert "0/2 evolved" not in _call(tmp_path, *some)
+        again = _call(tmp_path, *some)
+        assert "0 problems to evolve (2 done before), about 0 requests, 0 tokens, about 0.00 USD" in again
+        assert "0/2 evolved" not in again
     histories = _histories(tmp_path)
     (job,) = (name for name in histories if name.startswith("concise/"))
     decisions = {job: {"verdict": "accept", "note": ""}}
     (tmp_path / "work" / DECISIONS).write_text(json.dumps(decisions))
     assert "1 accepted, 0 refused, 1 undecided" in _call(tmp_path, "--apply")
     assert len(list((tmp_path / "work" / "accepted" / "concise").glob("*.toml"))) == 1
+
+
+def test_a_budget_needs_a_price(tmp_path: Path) -> None:
+    """Without one nothing could ever reach it: said before anything is asked."""
+    rows = MODELS.format(base_url="http://127.0.0.1:9/v1")
+    (tmp_path / "models.yaml").write_text(rows[: rows.index("    price:")])
+    said = " ".join(_call(tmp_path, "--budget", "5", expect=2).split())
+    assert "--budget expects a model with a price, 'evolver' names none" in said
 
 
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
