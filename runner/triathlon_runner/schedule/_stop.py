@@ -1,6 +1,7 @@
 """Why a run starts nothing new: Ctrl-C, the budget, the deadline."""
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -63,6 +64,14 @@ class Bounds:
     budget_usd: float | None = None
     deadline: datetime | None = None
     accounts: list[Account] = field(default_factory=list)
+    _ends: float | None = field(init=False, default=None)
+    """The deadline on a clock that nobody sets."""
+
+    def __post_init__(self) -> None:
+        """The time that is left counts from here, whatever becomes of the machine's clock."""
+        if self.deadline is not None:
+            left = (self.deadline - datetime.now(UTC)).total_seconds()
+            self._ends = time.monotonic() + left
 
     @property
     def spent(self) -> float:
@@ -71,7 +80,7 @@ class Bounds:
 
     def reached(self) -> str:
         """Which bound does not allow new work, in words; empty while both do."""
-        if self.deadline is not None and datetime.now(UTC) >= self.deadline:
+        if self.deadline is not None and self._late(self.deadline):
             return f"the deadline {self.deadline.astimezone().isoformat(sep=' ', timespec='minutes')} is here"
         if self.budget_usd is None:
             return ""
@@ -79,6 +88,11 @@ class Bounds:
         if self.spent + committed >= self.budget_usd:
             return f"the budget of {self.budget_usd:g} USD is used up ({self.spent:.4f} USD spent)"
         return ""
+
+    def _late(self, deadline: datetime) -> bool:
+        """By either clock: one may be set back, the other stands still while the machine sleeps."""
+        by_span = self._ends is not None and time.monotonic() >= self._ends
+        return by_span or datetime.now(UTC) >= deadline
 
 
 def deadline(text: str, now: datetime | None = None) -> datetime:
