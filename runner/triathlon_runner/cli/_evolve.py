@@ -63,7 +63,8 @@ def evolve(
         raise UserError(f"{model!r} cannot be asked here: {reason}")
     if budget is not None and row.price is None:
         raise UserError(
-            f"--budget expects a model with a price, {model!r} names none; add `price` to it or leave --budget out"
+            f"--budget expects a model with a price, {model!r} names none;"
+            " add `price` to it or leave --budget out"
         )
     (entry,) = catalogue.select([seeds])
     suite = entry.build(data_store(data))

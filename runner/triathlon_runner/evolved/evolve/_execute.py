@@ -27,7 +27,9 @@ class Result:
     @property
     def usable(self) -> bool:
         """Whether there is a value, and one that can be written down."""
-        return self.kind == "returned" and not isinstance(self.value, Opaque) and _text(self.value) is not None
+        return (
+            self.kind == "returned" and not isinstance(self.value, Opaque) and _text(self.value) is not None
+        )
 
     def __str__(self) -> str:
         return _short(self.value) if self.kind == "returned" else f"{self.kind} {self.text}".strip()
