@@ -1,15 +1,14 @@
 """Spearman's rho and Kendall's tau-b between two columns, with a bootstrap over models."""
 
 import math
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kendalltau, rankdata, spearmanr
+from scipy.stats import rankdata
 
 from triathlon_site.uncertainty import LEVEL, generator
 
@@ -41,83 +40,110 @@ def correlate(left: Array, right: Array, name: str = "") -> Correlation:
 class Correlator:
     """Correlations between any two of several columns over the same models.
 
-    Pairs with the same models share their resamples, so that each column is ranked once, not once a pair.
+    Pairs with the same models share their resamples, and each column is ranked once, not once a pair.
     """
 
     def __init__(self, columns: Sequence[Array], name: str = "") -> None:
         self._columns = columns
         self._name = name
-        self._resamples: dict[bytes, _Resample] = {}
+        self._groups: dict[bytes, _Group] = {}
 
     def pair(self, left: int, right: int) -> Correlation:
         """Between two columns, over the models that have both."""
-        both = ~np.isnan(self._columns[left]) & ~np.isnan(self._columns[right])
-        x, y, n = self._columns[left][both], self._columns[right][both], int(both.sum())
+        group, x, y = self._both(left, right)
+        n = len(x)
         if n < FEWEST or np.ptp(x) == 0 or np.ptp(y) == 0:
             return Correlation(n)
-        spearman, kendall = float(spearmanr(x, y).statistic), float(kendalltau(x, y).statistic)
+        spearman, kendall = group.coefficients((left, x), (right, y))
         if n < FEWEST_FOR_INTERVAL:
             return Correlation(n, spearman=spearman, kendall=kendall)
-        resample = self._resamples.setdefault(both.tobytes(), _Resample(n, self._name))
         return Correlation(
             n,
             spearman,
-            *_central(resample.spearman((left, x), (right, y))),
+            *_central(group.spearman_draws((left, x), (right, y))),
             kendall,
-            *_central(resample.kendall((left, x), (right, y))),
+            *_central(group.kendall_draws((left, x), (right, y))),
         )
 
+    def leave_one_out(self, left: int, right: int) -> tuple[float, float]:
+        """Smallest and largest Spearman when any one model is left out; nan for fewer than four."""
+        group, x, y = self._both(left, right)
+        if len(x) <= FEWEST:
+            return math.nan, math.nan
+        values = np.einsum("ij,ij->i", group.without_each((left, x)), group.without_each((right, y)))
+        known = values[~np.isnan(values)]
+        return (float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan)
 
-class _Resample:
-    """Models drawn with replacement, and what each column looks like among them."""
+    def _both(self, left: int, right: int) -> tuple["_Group", Array, Array]:
+        x, y = self._columns[left], self._columns[right]
+        both = ~np.isnan(x) & ~np.isnan(y)
+        group = self._groups.setdefault(both.tobytes(), _Group(int(both.sum()), self._name))
+        return group, x[both], y[both]
+
+
+Numbered = tuple[int, Array]
+"""A column by its number, under which what is computed of it is kept."""
+
+
+class _Group:
+    """Some models: their resamples, and what each column looks like among them."""
 
     def __init__(self, n: int, name: str) -> None:
-        self._draws = (generator("models", name), n)
-        self._ranks: dict[int, Array] = {}
-        self._norms: dict[int, Array] = {}
+        self._n, self._name = n, name
+        self._kept: dict[tuple[str, int], Array] = {}
 
     @cached_property
     def chosen(self) -> NDArray[np.int64]:
-        random, n = self._draws
-        return random.integers(n, size=(_draws(n), n))
+        """Models drawn with replacement."""
+        return generator("models", self._name).integers(self._n, size=(_draws(self._n), self._n))
 
     @cached_property
     def counts(self) -> Array:
         return _counts(self.chosen)
 
-    def spearman(self, left: tuple[int, Array], right: tuple[int, Array]) -> Array:
-        """Pearson's r of the midranks of each resample."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(np.einsum("ij,ij->i", self._ranked(left), self._ranked(right)))
+    def coefficients(self, left: Numbered, right: Numbered) -> tuple[float, float]:
+        """Spearman's rho, Kendall's tau-b."""
+        rho = float((self._ranks(left) * self._ranks(right)).sum())
+        one, other = self._signs(left), self._signs(right)
+        norms = math.sqrt(float((one * one).sum()) * float((other * other).sum()))
+        return min(1.0, max(-1.0, rho)), float((one * other).sum()) / norms
 
-    def kendall(self, left: tuple[int, Array], right: tuple[int, Array]) -> Array:
+    def spearman_draws(self, left: Numbered, right: Numbered) -> Array:
+        """Pearson's r of the midranks of each resample."""
+        return np.asarray(np.einsum("ij,ij->i", self._resampled(left), self._resampled(right)))
+
+    def kendall_draws(self, left: Numbered, right: Numbered) -> Array:
         """tau-b of each resample."""
-        concordance = _form(self.counts, _signs(left[1]) * _signs(right[1]))
+        concordance = _form(self.counts, self._signs(left) * self._signs(right))
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(concordance / np.sqrt(self._norm(left) * self._norm(right)))
 
-    def _ranked(self, column: tuple[int, Array]) -> Array:
-        if column[0] not in self._ranks:
-            self._ranks[column[0]] = _unit_ranks(column[1], self.chosen)
-        return self._ranks[column[0]]
+    def without_each(self, column: Numbered) -> Array:
+        """Row i: the unit midranks of the models without model i, 0 for model i itself."""
+        return self._keep("without", column, lambda: _ranks_without_each(column[1]))
 
-    def _norm(self, column: tuple[int, Array]) -> Array:
-        if column[0] not in self._norms:
-            self._norms[column[0]] = _form(self.counts, _signs(column[1]) ** 2)
-        return self._norms[column[0]]
+    def _ranks(self, column: Numbered) -> Array:
+        return self._keep("ranks", column, lambda: _unit(rankdata(column[1])[None, :]))
+
+    def _resampled(self, column: Numbered) -> Array:
+        return self._keep("resampled", column, lambda: _unit_ranks(column[1], self.chosen))
+
+    def _signs(self, column: Numbered) -> Array:
+        return self._keep("signs", column, lambda: _signs(column[1]))
+
+    def _norm(self, column: Numbered) -> Array:
+        return self._keep("norm", column, lambda: _form(self.counts, self._signs(column) ** 2))
+
+    def _keep(self, what: str, column: Numbered, make: Callable[[], Array]) -> Array:
+        key = what, column[0]
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
 
 
 def leave_one_out(left: Array, right: Array) -> tuple[float, float]:
     """Smallest and largest Spearman when any one model is left out; nan where fewer than four have both."""
-    both = ~np.isnan(left) & ~np.isnan(right)
-    left, right = left[both], right[both]
-    if len(left) <= FEWEST:
-        return math.nan, math.nan
-    kept = np.array([np.delete(np.arange(len(left)), index) for index in range(len(left))])
-    values = _spearman_draws(left, right, kept)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return float(np.nanmin(values)), float(np.nanmax(values))
+    return Correlator([left, right]).leave_one_out(0, 1)
 
 
 def _draws(n: int) -> int:
@@ -125,15 +151,24 @@ def _draws(n: int) -> int:
     return DRAWS if n <= 200 else 400
 
 
-def _spearman_draws(left: Array, right: Array, chosen: NDArray[np.int64]) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.einsum("ij,ij->i", _unit_ranks(left, chosen), _unit_ranks(right, chosen)))
-
-
 def _unit_ranks(values: Array, chosen: NDArray[np.int64]) -> Array:
     """Midranks of each resample, centred, of length 1; nan where all are equal."""
-    ranked = rankdata(values[chosen], axis=1)
-    ranked -= ranked.mean(axis=1, keepdims=True)
+    return _unit(rankdata(values[chosen], axis=1))
+
+
+def _ranks_without_each(values: Array) -> Array:
+    """Models × models: a model that is gone takes one from the ranks above it, a half from its equals."""
+    above, equal = values[:, None] < values[None, :], values[:, None] == values[None, :]
+    ranked = rankdata(values)[None, :] - above - 0.5 * equal
+    centred = ranked - len(values) / 2
+    np.fill_diagonal(centred, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(centred / np.sqrt((centred * centred).sum(axis=1, keepdims=True)))
+
+
+def _unit(ranked: Array) -> Array:
+    """Each row centred and of length 1; nan where all its numbers are equal."""
+    ranked = ranked - ranked.mean(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(ranked / np.sqrt((ranked * ranked).sum(axis=1, keepdims=True)))
 
@@ -146,15 +181,22 @@ def _counts(chosen: NDArray[np.int64]) -> Array:
 
 
 def _signs(values: Array) -> Array:
-    return np.asarray(np.sign(values[:, None] - values[None, :]))
+    """In single precision: sums of whole numbers below 2^24, of fewer than 4,000 models, are exact in it."""
+    exact = np.float32 if len(values) < 4000 else np.float64
+    return np.sign(values[:, None] - values[None, :]).astype(exact)  # type: ignore[return-value]
 
 
 def _form(counts: Array, matrix: Array) -> Array:
     """The quadratic form of each resample's counts."""
-    return np.asarray(((counts @ matrix) * counts).sum(axis=1))
+    own = counts.astype(matrix.dtype, copy=False)
+    return np.asarray(((own @ matrix) * own).sum(axis=1), dtype=np.float64)
 
 
 def _central(values: Array) -> tuple[float, float]:
+    """Nothing where no resample has a coefficient."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return math.nan, math.nan
     tail = (1 - LEVEL) / 2
-    low, high = np.nanquantile(values, [tail, 1 - tail])
+    low, high = np.quantile(known, [tail, 1 - tail])
     return float(low), float(high)

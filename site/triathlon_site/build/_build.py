@@ -69,12 +69,11 @@ def _build(
         lines = "\n".join(str(notice) for notice in site.notices)
         raise UserError(f"--strict: expected flawless results, found {len(site.notices)} faults:\n{lines}")
     environment = installed_environment()
-    pages = list(render_site(site, environment))
-    write_site(out, pages, environment, evidence_files(site))
+    pages = write_site(out, render_site(site, environment), environment, evidence_files(site))
     notices = (*site.notices, *_remember(results, site))
     AggregateCache(cache).prune()
     models = len(site.results.models)
-    return BuildReport(out, len(pages), models, time.monotonic() - started, notices)
+    return BuildReport(out, pages, models, time.monotonic() - started, notices)
 
 
 def _remember(results: Path, site: Gathered) -> list[Notice]:
@@ -118,6 +117,8 @@ def gather(
     with _cache(cache) as kept:
         evidence = EvidencePages(installed_environment())
         read = read_results(results, entries, AggregateCache(kept), evidence)
+        if cache is None:
+            read = replace(read, files=tuple(replace(file, tasks=tuple(file.tasks)) for file in read.files))
     scored = [board for plan in plan_boards(entries) if (board := score_board(plan, read))]
     boards = with_baselines(scored)
     overalls = _overalls(boards)

@@ -15,8 +15,10 @@ MARK: Final = ".triathlon-site"
 
 def write_site(
     out: Path, pages: Iterable[Page], environment: Environment, files: Iterable[tuple[str, Path]] = ()
-) -> None:
-    """Replaces `out` by these pages.
+) -> int:
+    """Replaces `out` by these pages and says how many they are.
+
+    They are written as they come, to a draft: one that fails to come leaves `out` as it is.
 
     Raises:
         UserError: `out` holds something else than a site, or cannot be written.
@@ -24,7 +26,7 @@ def write_site(
     check_replaceable(out)
     draft = out.with_name(f".{out.name}.{os.getpid()}.new")
     try:
-        _write_all(draft, pages, environment)
+        count = _write_all(draft, pages, environment)
         for name, source in files:
             _link(source, draft / name)
         _exchange(draft, out)
@@ -32,6 +34,7 @@ def write_site(
         raise UserError(f"cannot write the site to {str(out)!r} ({error}); pass another --out") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+    return count
 
 
 def check_replaceable(out: Path) -> None:
@@ -48,15 +51,17 @@ def check_replaceable(out: Path) -> None:
         raise UserError(f"--out {str(out)!r} is a file; name a folder")
 
 
-def _write_all(draft: Path, pages: Iterable[Page], environment: Environment) -> None:
+def _write_all(draft: Path, pages: Iterable[Page], environment: Environment) -> int:
     draft.mkdir(parents=True)
     (draft / MARK).write_bytes(b"")
     (draft / ".nojekyll").write_bytes(b"")  # GitHub Pages: publish the files as they are
     for name, published in environment.assets.items():
         _write(draft / published, environment.asset_contents[name])
     _write(draft / "assets" / PLOTLY, plotly_script())
-    for page in pages:
+    count = 0
+    for count, page in enumerate(pages, start=1):  # noqa: B007 (the last count is what is wanted)
         _write(draft / page.path, page.bytes)
+    return count
 
 
 def _write(path: Path, content: bytes) -> None:

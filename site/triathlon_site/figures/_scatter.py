@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from triathlon_site.figures._curves import shorten
-from triathlon_site.figures._svg import svg, tag
+from triathlon_site.figures._svg import number, svg, tag
 
 SIZE, LEFT, TOP, BOTTOM, RIGHT = 360, 44, 12, 44, 12
 
@@ -72,10 +73,15 @@ def _overlap(one: Box, other: Box) -> bool:
 
 
 def _mark(point: Point, x: float, y: float) -> Markup:
-    name = tag("title", point.name)
+    """Written out: there are a hundred in each of thousands of figures."""
+    name = f"<title>{_escaped(point.name)}</title>"
     if point.marked:
-        return tag("rect", name, class_="dot marked", x=x - 3.4, y=y - 3.4, width=6.8, height=6.8)
-    return tag("circle", name, class_="dot", cx=x, cy=y, r=3.5)
+        place = f'x="{number(x - 3.4)}" y="{number(y - 3.4)}" width="6.8" height="6.8"'
+        return Markup(f'<rect class="dot marked" {place}>{name}</rect>')
+    return Markup(f'<circle class="dot" cx="{number(x)}" cy="{number(y)}" r="3.5">{name}</circle>')
+
+
+_escaped = lru_cache(maxsize=2048)(escape)
 
 
 def _axes(x_title: str, y_title: str, x_maximum: float, y_maximum: float) -> list[Markup]:

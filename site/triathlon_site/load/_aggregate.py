@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Manifest, Strict, UnitRecord, Usage
@@ -24,16 +24,17 @@ class Notice(Strict):
         return f"{place}: {self.message}"
 
 
-class Parts(Strict):
+@dataclass(frozen=True, slots=True)
+class Parts:
     """One metric's contributions, a cluster each."""
 
     clusters: tuple[str, ...]
-    numerators: tuple[float, ...]
-    denominators: tuple[float, ...]
+    numerators: Sequence[float]
+    denominators: Sequence[float]
 
 
-class TaskResult(Strict):
-    """How one unit ended."""
+class TaskResult(NamedTuple):
+    """How one unit ended. There are hundreds of thousands of them: a tuple with names costs the least."""
 
     task_id: str
     sample: int
@@ -47,7 +48,8 @@ class TaskResult(Strict):
     """Page of its evidence, from 1; 0: it has none."""
 
 
-class FileAggregate(Strict):
+@dataclass(frozen=True, slots=True)
+class FileAggregate:
     """One model on one suite."""
 
     model: str
@@ -56,7 +58,8 @@ class FileAggregate(Strict):
     sha256: str
     protocol: str
     manifest: Manifest | None
-    tasks: tuple[TaskResult, ...]
+    tasks: Sequence[TaskResult]
+    """Read when they are asked for, where they come from the cache."""
     outcomes: dict[str, int]
     usage: Usage
     seconds: float

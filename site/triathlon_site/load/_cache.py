@@ -1,6 +1,7 @@
 """Aggregates kept between builds, found by content: a file that did not change is not read again."""
 
 import hashlib
+import json
 import os
 import shutil
 import time
@@ -11,10 +12,13 @@ from typing import Final
 
 import triathlon_runner
 import triathlon_site
-from triathlon_runner.store import replace_file
 from triathlon_site.load._aggregate import FileAggregate
+from triathlon_site.load._stored import AGGREGATE, load, store
 
 KEPT_SECONDS: Final = 30 * 24 * 3600
+SETTLED_SECONDS: Final = 2.0
+"""A file changed so shortly before it was hashed may change again within one tick of the file system's clock:
+its hash is not remembered."""
 
 
 class AggregateCache:
@@ -22,21 +26,20 @@ class AggregateCache:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.hashes = FileHashes(folder / "hashes.json")
 
     def get(self, key: str) -> FileAggregate | None:
-        path = self.place(key) / "aggregate.json"
         try:
-            found = FileAggregate.model_validate_json(path.read_bytes())
-            os.utime(path)
+            found = load(self.place(key))
+            os.utime(self.place(key) / AGGREGATE)
         except (OSError, ValueError):
-            return None  # not there, or of another version: the results are read instead
+            return None  # not there, not whole or of another version: the results are read instead
         return found
 
-    def put(self, key: str, value: FileAggregate, evidence: Sequence[str]) -> None:
-        """Evidence first: an aggregate that is there has all its pages."""
-        for number, page in enumerate(evidence, start=1):
-            replace_file(self.place(key) / f"{number}.html", page)
-        replace_file(self.place(key) / "aggregate.json", value.model_dump_json(by_alias=True))
+    def put(self, key: str, value: FileAggregate, evidence: Sequence[str]) -> FileAggregate:
+        """What it was given as it is found from then on: its tasks on the disk."""
+        store(self.place(key), value, evidence)
+        return load(self.place(key))
 
     def place(self, key: str) -> Path:
         return self.folder / key[:2] / key
@@ -44,9 +47,42 @@ class AggregateCache:
     def prune(self) -> None:
         """Forgets what no build has used for a month."""
         oldest = time.time() - KEPT_SECONDS
-        for path in self.folder.glob("??/*/aggregate.json"):
+        for path in self.folder.glob(f"??/*/{AGGREGATE}"):
             if path.stat().st_mtime < oldest:
                 shutil.rmtree(path.parent, ignore_errors=True)
+
+
+class FileHashes:
+    """Hashes of files, remembered as long as size, inode and both times of a file stay the same."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._known: dict[str, list[int | str]] = json.loads(path.read_bytes())
+        except (OSError, ValueError):
+            self._known = {}
+        self._used: dict[str, list[int | str]] = {}
+
+    def sha256(self, path: Path) -> str:
+        """Of nothing where there is no file."""
+        try:
+            found = path.stat()
+        except OSError:
+            return ""
+        state = [found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns]
+        known = self._used.get(str(path)) or self._known.get(str(path))
+        digest = str(known[4]) if known and known[:4] == state else file_sha256(path)
+        if time.time() - max(found.st_mtime, found.st_ctime) > SETTLED_SECONDS:
+            self._used[str(path)] = [*state, digest]
+        return digest
+
+    def save(self) -> None:
+        """Those of the files that were asked for; the others are gone or of another results folder."""
+        if self._used != self._known:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+            draft.write_text(json.dumps(self._used))
+            draft.replace(self._path)
 
 
 def cache_key(*parts: str) -> str:

@@ -19,7 +19,7 @@ from triathlon_site.load._aggregate import (
     current_protocol,
     read_manifest,
 )
-from triathlon_site.load._cache import AggregateCache, cache_key, file_sha256
+from triathlon_site.load._cache import AggregateCache, cache_key
 from triathlon_site.load._lines import read_lines
 
 WORTH_A_PROCESS: Final = 32 << 20
@@ -145,6 +145,7 @@ def _find(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[_Job], li
 
 def _run(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
     keyed = [replace(job, key=_key(job, reader)) for job in jobs]
+    reader.cache.hashes.save()
     known = {job.key: reader.cache.get(job.key) for job in keyed}
     fresh = iter(_read_all([job for job in keyed if known[job.key] is None], reader, processes))
     for job in keyed:
@@ -153,7 +154,7 @@ def _run(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[File
 
 def _key(job: _Job, reader: _Reader) -> str:
     files = [job, *_seeds_of(job, reader)]
-    hashes = [file_sha256(path) for one in files for path in (one.path, one.manifest)]
+    hashes = [reader.cache.hashes.sha256(path) for one in files for path in (one.path, one.manifest)]
     return cache_key(job.file, *hashes, reader.evidence.fingerprint)
 
 
@@ -175,7 +176,7 @@ def _read_all(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator
         yield from map(_read, jobs)
         return
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool:
-        yield from pool.map(_read, jobs)
+        yield from pool.map(_read, jobs, chunksize=4)
 
 
 def _read(job: _Job) -> FileAggregate:
@@ -188,14 +189,13 @@ def _read(job: _Job) -> FileAggregate:
     pages, numbers = _reader.evidence(current, job.model, job.suite, _parents(job, current))
     result = aggregate(
         entry,
-        SourceFile(job.model, job.file, file_sha256(job.path)),
+        SourceFile(job.model, job.file, _reader.cache.hashes.sha256(job.path)),
         records=records,
         manifest=manifest,
         notices=(*notices, *faults),
         evidence=KeptEvidence(str(_reader.cache.place(job.key)), numbers),
     )
-    _reader.cache.put(job.key, result, pages)
-    return result
+    return _reader.cache.put(job.key, result, pages)
 
 
 def _records(job: _Job, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notice]]:
@@ -217,7 +217,8 @@ def _parents(job: _Job, records: Sequence[UnitRecord]) -> dict[str, UnitRecord]:
         return {}
     found: dict[str, UnitRecord] = {}
     for seeds in _seeds_of(job, _reader):
-        content = file_sha256(seeds.path) + file_sha256(seeds.manifest)
+        hashes = _reader.cache.hashes
+        content = hashes.sha256(seeds.path) + hashes.sha256(seeds.manifest)
         found |= _first_samples(replace(seeds, key=content))
     return {task: found[task] for task in wanted if task in found}
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from triathlon_runner.records import Discipline
-from triathlon_site.agreement import Correlation, Correlator, leave_one_out
+from triathlon_site.agreement import Correlation, Correlator
 from triathlon_site.figures import Point, RankLine, bump, scatter
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft
@@ -76,8 +76,13 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
     ids = sorted({model for board in boards for model in board.models})
     correlator = Correlator([_values(column.scores, ids) for column in columns], "agreement")
     pairs = {
-        (i, j): _pair(
-            columns[i], columns[j], correlator.pair(i, j), f"agreement/{i + 1}-{j + 1}.html", models
+        (i, j): Pair(
+            columns[i],
+            columns[j],
+            correlator.pair(i, j),
+            correlator.leave_one_out(i, j),
+            _figure(columns[i], columns[j], models),
+            f"agreement/{i + 1}-{j + 1}.html",
         )
         for i, j in combinations(range(len(columns)), 2)
     }
@@ -124,21 +129,18 @@ def _bump(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Markup:
     return bump("Ranks across the disciplines", [b.plan.discipline.capitalize() for b in first], lines)
 
 
-def _pair(
-    left: AgreementColumn,
-    right: AgreementColumn,
-    correlation: Correlation,
-    path: str,
-    models: Mapping[str, ModelInfo],
-) -> Pair:
+def _figure(left: AgreementColumn, right: AgreementColumn, models: Mapping[str, ModelInfo]) -> Markup:
     both = sorted(left.scores.scores.keys() & right.scores.scores.keys())
-    x = np.array([left.scores.scores[model].value for model in both])
-    y = np.array([right.scores.scores[model].value for model in both])
     points = [
-        Point(models[m].name, float(a), float(b), label=len(both) <= MOST_LABELS)
-        for m, a, b in zip(both, x, y, strict=True)
+        Point(
+            models[model].name,
+            left.scores.scores[model].value,
+            right.scores.scores[model].value,
+            label=len(both) <= MOST_LABELS,
+        )
+        for model in both
     ]
-    figure = scatter(
+    return scatter(
         f"{right.title} against {left.title}",
         points,
         x_title=left.title,
@@ -146,4 +148,3 @@ def _pair(
         x_maximum=left.scores.column.maximum,
         y_maximum=right.scores.column.maximum,
     )
-    return Pair(left, right, correlation, leave_one_out(x, y), figure, path)

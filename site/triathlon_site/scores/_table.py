@@ -38,7 +38,7 @@ class ColumnScores:
     scores: dict[str, Score]
     """By model; only models that have one."""
     draws: Draws
-    """draws × models of the board, in the order of their names."""
+    """draws × models of the board, in the order of their names; none in columns that are not ranked."""
     samples: tuple[Sample, ...]
 
 
@@ -96,10 +96,16 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
     models = sorted({model for files in by_suite.values() for model, file in files.items() if file.tasks})
     if not models:
         return None
-    drawn = {column.id: _draw(column.parts, by_suite, models) for column in plan.columns}
-    baseline = next((drawn[column.id] for column in plan.columns if column.role == "baseline"), None)
+    plain = next((column for column in plan.columns if column.role == "baseline"), None)
+    baseline = _draw(plain.parts, by_suite, models) if plain else None
     columns = tuple(
-        _column_scores(column, models, drawn[column.id], _draw(column.upper, by_suite, models), baseline)
+        _column_scores(
+            column,
+            models,
+            baseline if baseline and column is plain else _draw(column.parts, by_suite, models),
+            _draw(column.upper, by_suite, models),
+            baseline,
+        )
         for column in plan.columns
     )
     headline = next(c for c in columns if c.column == plan.headline)
@@ -165,7 +171,8 @@ def _column_scores(
         for row, model in enumerate(models)
         if not np.isnan(drawn.values[row])
     }
-    return ColumnScores(column, scores, drawn.draws, drawn.samples)
+    kept = drawn.draws if column.ranked else np.empty((0, len(models)))
+    return ColumnScores(column, scores, kept, drawn.samples)
 
 
 def _shifts(drawn: _Drawn, baseline: _Drawn) -> list[RankShift | None]:

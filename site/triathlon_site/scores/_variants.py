@@ -47,7 +47,7 @@ def contributions(files: Mapping[str, FileAggregate], metric: str) -> dict[str, 
 def _contributions(file: FileAggregate, metric: str) -> Iterator[Contribution]:
     parts = file.metrics[metric]
     for cluster, *sums in zip(parts.clusters, parts.numerators, parts.denominators, strict=True):
-        yield Contribution(cluster, *sums)
+        yield Contribution(cluster, *map(float, sums))
 
 
 def variant_differences(board: Board, variant: Variant, metric: Metric) -> dict[str, Difference]:

@@ -59,7 +59,7 @@ def generator(*names: str) -> np.random.Generator:
     return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32).tolist())
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=14)
 def task_weights(suite: str, clusters: int, draws: int = DRAWS) -> Array:
     """Draws × clusters exponential weights, the same for every model and metric of the suite; read only."""
     weights = generator("tasks", suite).standard_exponential((draws, clusters))
@@ -71,10 +71,17 @@ def draw(sample: Sample, draws: int = DRAWS) -> Draws:
     """Scores of every model under `draws` random weightings of the tasks."""
     weights = task_weights(sample.suite, len(sample.clusters), draws)
     numerators = weights @ sample.numerators.T
-    denominators = weights @ sample.denominators.T
+    denominators = weighted(weights, sample.denominators)
     ends = generator("ends", sample.suite).gamma(PSEUDO_WEIGHT, size=(2, draws, len(sample.models)))
     bottom, top = ends * mean_denominator(sample)
     return _ratio(numerators + top * sample.top, denominators + bottom + top, sample.scale)
+
+
+def weighted(weights: Array, rows: Array) -> Array:
+    """`weights @ rows.T`; one column where all rows are equal: models that ran the same tasks count alike."""
+    if len(rows) > 1 and (rows == rows[0]).all():
+        return np.asarray(weights @ rows[:1].T)
+    return np.asarray(weights @ rows.T)
 
 
 def mean_denominator(sample: Sample) -> Array:

@@ -14,6 +14,7 @@ from triathlon_site.uncertainty._bootstrap import (
     generator,
     mean_denominator,
     task_weights,
+    weighted,
 )
 from triathlon_site.uncertainty._interval import Interval, interval
 
@@ -79,7 +80,7 @@ def _differences(sample: Sample, leader: int, others: Sequence[int], draws: int)
             sample.scale,
             sample.maximum,
         )
-        scores = _pseudo_scores(part, weights[:, shared], ends)
+        scores = _pseudo_scores(part, weights if shared.all() else weights[:, shared], ends)
         result[:, members] = scores[:, :1] - scores[:, 1:]
     return result
 
@@ -93,7 +94,7 @@ def _pseudo_scores(part: Sample, weights: Array, ends: Array) -> Array:
     top = lost.copy()
     top[:, 0] = won[:, 0]
     numerators = weights @ part.numerators.T + top * part.top
-    denominators = weights @ part.denominators.T + won + lost
+    denominators = weighted(weights, part.denominators) + won + lost
     return np.asarray(part.scale * numerators / denominators)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
 from triathlon_site.agreement import correlate, leave_one_out
-from triathlon_site.agreement._correlation import _counts, _form, _signs, _spearman_draws
+from triathlon_site.agreement._correlation import _counts, _form, _signs, _unit_ranks
 
 PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=6, max_size=25)
 
@@ -33,7 +33,8 @@ def test_resampled_coefficients_are_those_of_scipy() -> None:
     counts = _counts(chosen)
     norms = _form(counts, _signs(x) ** 2) * _form(counts, _signs(y) ** 2)
     taus = _form(counts, _signs(x) * _signs(y)) / np.sqrt(norms)
-    for row, rho, tau in zip(chosen, _spearman_draws(x, y, chosen), taus, strict=True):
+    rhos = (_unit_ranks(x, chosen) * _unit_ranks(y, chosen)).sum(axis=1)
+    for row, rho, tau in zip(chosen, rhos, taus, strict=True):
         assert rho == pytest.approx(spearmanr(x[row], y[row]).statistic)
         assert tau == pytest.approx(kendalltau(x[row], y[row]).statistic)
 
@@ -56,6 +57,16 @@ def test_leaving_one_out_shows_a_correlation_that_hangs_on_one_model() -> None:
     low, high = leave_one_out(x, y)
     assert low == pytest.approx(spearmanr(x[:4], y[:4]).statistic)
     assert high <= 1.0 and low < 0.2 < spearmanr(x, y).statistic
+
+
+@given(PAIRS)
+def test_leaving_each_out_is_ranking_the_others(pairs: list[tuple[int, int]]) -> None:
+    """The extremes over all models are those of scipy on the others alone, ties included."""
+    x, y = np.array(pairs, dtype=float).T
+    rest = [(np.delete(x, place), np.delete(y, place)) for place in range(len(x))]
+    known = [spearmanr(a, b).statistic for a, b in rest if np.ptp(a) and np.ptp(b)]
+    expected = (min(known), max(known)) if known else (math.nan, math.nan)
+    assert leave_one_out(x, y) == pytest.approx(expected, nan_ok=True)
 
 
 def test_interval_holds_the_coefficient_and_narrows_with_models() -> None:

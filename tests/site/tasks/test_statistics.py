@@ -7,7 +7,7 @@ from scipy.stats import pearsonr
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Usage
-from triathlon_site.load import FileAggregate, Parts
+from triathlon_site.load import FileAggregate, Parts, TaskResult
 from triathlon_site.tasks import SuiteTasks, suite_tasks
 
 (SEEDS,) = catalogue.select(["evolved/core-seeds"])
@@ -31,7 +31,7 @@ def aggregate(model: str, suite: str, metrics: dict[str, dict[str, float]]) -> F
         sha256="",
         protocol="",
         manifest=None,
-        tasks=({"task_id": "a", "sample": 0, "outcome": "passed", "group": "a"},),  # type: ignore[arg-type]
+        tasks=(TaskResult("a", 0, "passed", "a"),),
         outcomes={},
         usage=Usage(),
         seconds=0.0,

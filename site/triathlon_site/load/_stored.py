@@ -1,0 +1,176 @@
+"""How an aggregate lies in the cache: what is always needed as one small file, the single tasks as another.
+
+A build of a hundred models opens thousands of them, so both are read without building an object a number.
+"""
+
+import json
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, overload
+
+from triathlon_runner.records import Manifest, Strict, Usage
+from triathlon_site.load._aggregate import FileAggregate, Notice, Parts, TaskResult
+
+AGGREGATE: Final = "aggregate"
+TASKS: Final = "tasks.json"
+
+
+class _Header(Strict):
+    """The first line of an aggregate; after it come the sums, as eight bytes each."""
+
+    model: str
+    suite: str
+    file: str
+    sha256: str
+    protocol: str
+    manifest: Manifest | None
+    tasks: int
+    outcomes: dict[str, int]
+    usage: Usage
+    seconds: float
+    other_protocols: int
+    clusters: tuple[tuple[str, ...], ...]
+    """Each list of clusters once; most metrics share one."""
+    metrics: dict[str, int]
+    """Which list of clusters a metric has. In this order their numerators, then denominators follow."""
+    repeats: dict[str, tuple[float, ...]]
+    notices: tuple[Notice, ...]
+    page_sizes: tuple[int, ...]
+    """Bytes of each page of evidence: a page that the disk lost half of is noticed."""
+
+
+class StoredTasks(Sequence[TaskResult]):
+    """The tasks of one file, read when somebody looks at them."""
+
+    def __init__(self, path: Path, count: int) -> None:
+        self._path, self._count = path, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[TaskResult]:
+        return iter(_read_tasks(self._path))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # a sequence that is compared by what it holds
+
+    @overload
+    def __getitem__(self, place: int) -> TaskResult: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[TaskResult]: ...
+    def __getitem__(self, place: int | slice) -> TaskResult | Sequence[TaskResult]:
+        return _read_tasks(self._path)[place]
+
+
+@lru_cache(maxsize=40)
+def _read_tasks(path: Path) -> tuple[TaskResult, ...]:
+    """Kept for the next look; a page of one model looks at all its suites, a suite's at all its models."""
+    columns = json.loads(path.read_bytes())
+    parents = map(tuple, columns.pop())
+    *others, pages = columns
+    return tuple(map(TaskResult, *others, parents, pages))
+
+
+def store(folder: Path, value: FileAggregate, pages: Sequence[str]) -> None:
+    """Pages first, sums last: an aggregate that is there has all that belongs to it.
+
+    Nothing is forced to the disk. What a power cut leaves of a file is noticed by its size, and read anew.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = [page.encode() for page in pages]
+    for number, content in enumerate(contents, start=1):
+        _write(folder / f"{number}.html", content)
+    columns: list[Sequence[object]] = list(zip(*value.tasks, strict=True)) or [()] * len(TaskResult._fields)
+    parents = columns.pop(TaskResult._fields.index("parents"))
+    tasks = json.dumps([*columns, parents], separators=(",", ":")).encode()
+    _write(folder / TASKS, tasks)
+    _write(folder / AGGREGATE, _packed(value, (*map(len, contents), len(tasks))))
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Under another name first: a site may hold a second name of the file that is there."""
+    draft = path.with_name(f".{path.name}.draft")
+    draft.write_bytes(content)
+    draft.replace(path)
+
+
+def _packed(value: FileAggregate, sizes: tuple[int, ...]) -> bytes:
+    lists = list(dict.fromkeys(parts.clusters for parts in value.metrics.values()))
+    place = {clusters: number for number, clusters in enumerate(lists)}
+    header = _Header(
+        model=value.model,
+        suite=value.suite,
+        file=value.file,
+        sha256=value.sha256,
+        protocol=value.protocol,
+        manifest=value.manifest,
+        tasks=len(value.tasks),
+        outcomes=value.outcomes,
+        usage=value.usage,
+        seconds=value.seconds,
+        other_protocols=value.other_protocols,
+        clusters=tuple(lists),
+        metrics={name: place[parts.clusters] for name, parts in value.metrics.items()},
+        repeats=value.repeats,
+        notices=value.notices,
+        page_sizes=sizes,
+    )
+    sums = [side for parts in value.metrics.values() for side in (parts.numerators, parts.denominators)]
+    numbers = b"".join(array("d", side).tobytes() for side in sums)
+    return header.model_dump_json(by_alias=True).encode() + b"\n" + numbers
+
+
+def load(folder: Path) -> FileAggregate:
+    """What `store` wrote.
+
+    Raises:
+        OSError: it is not there.
+        ValueError: it is not whole, or of another version.
+    """
+    line, _, body = (folder / AGGREGATE).read_bytes().partition(b"\n")
+    header = _Header.model_validate_json(line)
+    *pages, tasks = header.page_sizes
+    for size, name in ((tasks, TASKS), *((size, f"{i}.html") for i, size in enumerate(pages, start=1))):
+        if (folder / name).stat().st_size != size:
+            raise ValueError(f"{name} is not whole")
+    return FileAggregate(
+        model=header.model,
+        suite=header.suite,
+        file=header.file,
+        sha256=header.sha256,
+        protocol=header.protocol,
+        manifest=header.manifest,
+        tasks=StoredTasks(folder / TASKS, header.tasks),
+        outcomes=header.outcomes,
+        usage=header.usage,
+        seconds=header.seconds,
+        other_protocols=header.other_protocols,
+        metrics=_unpacked(header, body),
+        repeats=header.repeats,
+        notices=header.notices,
+        evidence=str(folder),
+        evidence_pages=len(pages),
+    )
+
+
+def _unpacked(header: _Header, body: bytes) -> Mapping[str, Parts]:
+    lists = [_shared(clusters) for clusters in header.clusters]
+    numbers = array("d", body)
+    if len(numbers) != 2 * sum(len(lists[place]) for place in header.metrics.values()):
+        raise ValueError("the sums are not whole")
+    found, start = {}, 0
+    for name, place in header.metrics.items():
+        middle, end = start + len(lists[place]), start + 2 * len(lists[place])
+        found[name] = Parts(lists[place], numbers[start:middle], numbers[middle:end])
+        start = end
+    return found
+
+
+@lru_cache(maxsize=512)
+def _shared(clusters: tuple[str, ...]) -> tuple[str, ...]:
+    """One tuple for all models of a suite instead of one each."""
+    return clusters
