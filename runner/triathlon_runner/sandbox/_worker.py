@@ -117,6 +117,9 @@ class Worker:
             return
         except OSError as error:
             message, ends = messages.FAILED + str(error).encode(), []
+        if message == messages.THERE:
+            self._send_or_kill(messages.HERE)
+            return
         self._ends = tuple(ends)
         if message[:1] == messages.ENDED:
             self._report = messages.REPORT.unpack(message)
@@ -183,8 +186,11 @@ class Worker:
     def kill_child(self) -> None:
         """Asks the server to kill the running child; its report comes all the same."""
         self._killed = True
+        self._send_or_kill(messages.KILL)
+
+    def _send_or_kill(self, message: bytes) -> None:
         try:
-            self._control.send(messages.KILL)
+            self._control.send(message)
         except OSError:
             self._kill()
 

@@ -1,6 +1,7 @@
 """What every sandbox promises: one list, run against every implementation and level."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -164,6 +165,27 @@ async def test_sleeping_too_long_times_out(sandbox: Sandbox) -> None:
     program = "import time\ndef f():\n    print('so far')\n    time.sleep(1000)\n"
     execution = await sandbox.run(one(program, limits=Limits(wall_seconds=0.5)))
     assert execution.ended is Ended.TIMED_OUT and execution.stdout == "so far\n"
+
+
+async def test_a_runner_that_is_slow_to_read_is_no_sleep_of_the_programs(sandbox: Sandbox) -> None:
+    """A child that waits for its results to be read has not done nothing: the runner has."""
+
+    def slow(index: int, _: object) -> bool:
+        if index == 0:
+            time.sleep(1.5)  # the whole runner stands still, as if it was stopped
+        return True
+
+    calls = tuple(Call("f", ()) for _ in range(5))
+    job = Job("def f():\n    return 'x' * 200_000\n", calls, limits=Limits(wall_seconds=0.5))
+    execution = await sandbox.run(job, slow)
+    assert execution.ended is Ended.FINISHED and len(execution.results) == 5
+
+
+async def test_a_program_that_writes_now_and_then_is_asleep_all_the_same(sandbox: Sandbox) -> None:
+    """What a program prints between its naps does not keep it from its wall limit."""
+    program = "import time\ndef f():\n    while True:\n        print('.')\n        time.sleep(0.02)\n"
+    execution = await sandbox.run(one(program, limits=Limits(cpu_seconds=60, wall_seconds=0.5)))
+    assert execution.ended is Ended.TIMED_OUT and "did nothing" in execution.detail
 
 
 async def test_memory_is_bounded(sandbox: Sandbox) -> None:

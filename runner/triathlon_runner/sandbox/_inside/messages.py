@@ -9,12 +9,16 @@ JOB = struct.Struct("<dd")
 """After the kind: CPU seconds that the child may compute, seconds that it may sleep."""
 BEGIN = b"J"
 KILL = b"K"
+HERE = b"H"
+"""The answer to `THERE`."""
 
 # From the server.
 READY = b"C"
 """The first child stands ready; with the near ends of its pipes: jobs, results, standard output and error."""
 FAILED = b"E"
 """The server can't go on; with the reason."""
+THERE = b"T"
+"""A question: does the runner still listen? Its child seems to sleep, but may be waiting for the runner."""
 ENDED = b"R"
 REPORT = struct.Struct("<cidB?")
 """Kind, status as of wait(2), CPU seconds, note, whether it was confined; with the near ends of the next

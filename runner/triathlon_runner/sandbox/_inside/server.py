@@ -116,7 +116,7 @@ class Server:
         while True:
             pid = self._fork(news)
             message = b"K"
-            while message[:1] == messages.KILL:  # of the one before, that came too late
+            while message[:1] in (messages.KILL, messages.HERE):  # for the one before, that came too late
                 message = self._channel.recv(messages.SIZE)
             if not message:
                 return
@@ -170,29 +170,44 @@ class Server:
                 if handle in ready:
                     return note
                 if self._channel.fileno() in ready:
-                    if not self._channel.recv(messages.SIZE):
-                        os._exit(0)  # and with it the child
-                    os.kill(pid, signal.SIGKILL)
+                    self._obey(pid, clock)
                     continue
                 found = clock.look() or (messages.SCRATCH if self._watch and self._overfull() else 0)
                 if found:
                     os.kill(pid, signal.SIGKILL)
                     note = note or found
+                elif clock.wonders():
+                    self._channel.send(messages.THERE)
         finally:
             os.close(handle)
+
+    def _obey(self, pid: int, clock: "_Clock") -> None:
+        message = self._channel.recv(messages.SIZE)
+        if not message:
+            os._exit(0)  # and with it the child
+        if message == messages.HERE:
+            clock.confirm()
+        else:
+            os.kill(pid, signal.SIGKILL)
 
     def _overfull(self) -> bool:
         return _overfull(self._confinement.scratch)
 
 
 class _Clock:
-    """What a child computes and how long it sleeps, looked at now and then."""
+    """What a child computes and how long it sleeps, looked at now and then.
+
+    A child that waits for the runner (to read what it wrote, to send it something) looks asleep, too. So what
+    looks like sleep counts only once the runner has answered that it is there.
+    """
 
     def __init__(self, pid: int, cpu_seconds: float, sleep_seconds: float) -> None:
         self._pid = pid
         self._cpu_limit = cpu_seconds
         self._sleep_limit = sleep_seconds
-        self._time, self._cpu, self._slept = time.monotonic(), 0.0, 0.0
+        self._time, self._cpu = time.monotonic(), 0.0
+        self._slept, self._perhaps = 0.0, 0.0
+        self._asked = False
 
     def next_look(self) -> float:
         """Seconds until it is worth looking again."""
@@ -201,11 +216,25 @@ class _Clock:
     def look(self) -> int:
         """The note of the limit that is reached, or 0."""
         now, cpu = time.monotonic(), _cpu_used(self._pid)
-        self._slept += max(0.0, now - self._time - (cpu - self._cpu) / SLEEPING_SHARE)
+        if not self._asked:
+            self._perhaps += max(0.0, now - self._time - (cpu - self._cpu) / SLEEPING_SHARE)
         self._time, self._cpu = now, cpu
         if cpu >= self._cpu_limit:
             return messages.OUT_OF_TIME
         return messages.ASLEEP if self._slept >= self._sleep_limit else messages.NOTHING
+
+    def wonders(self) -> bool:
+        """Whether the runner is to be asked now."""
+        if self._asked or not self._perhaps:
+            return False
+        self._asked = True
+        return True
+
+    def confirm(self) -> None:
+        """The runner is there: what looked like sleep was sleep."""
+        self._slept += self._perhaps
+        self._perhaps = 0.0
+        self._asked = False
 
 
 def _cpu_used(pid: int) -> float:
