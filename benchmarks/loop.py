@@ -16,7 +16,6 @@ where that is more than the server's own time, it and not the server is the limi
 
 import argparse
 import asyncio
-import importlib
 import os
 import sys
 import tempfile
@@ -122,7 +121,6 @@ async def ask(
     options: argparse.Namespace, base_url: str, folder: Path, *, execute: bool
 ) -> tuple[Measured, list[UnitRecord]]:
     """One whole run of the runner; `execute` says whether programs are executed or taken for right."""
-    importlib.import_module("aiohttp")  # start-up is no part of the asking
     registry, plan = plan_of(options, base_url)
     progress = _Silent()
     measured = Measured()

@@ -16,12 +16,14 @@ from triathlon_runner.endpoints._errors import CacheError
 from triathlon_runner.records import Finish, Reply, Usage
 
 GIBIBYTE = 2**30
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
 def reply_key(question: Mapping[str, Any], body: bytes = b"{}") -> bytes:
     """The key of everything that shaped a reply: what is around the request, and its body as sorted JSON."""
-    text = json.dumps(question, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(b'{"body":%b,%b' % (body, text.encode("utf-8", "surrogatepass")[1:])).digest()
+    return hashlib.sha256(
+        b'{"body":%b,%b' % (body, _SORTED(dict(question)).encode("utf-8", "surrogatepass")[1:])
+    ).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def _encode(answer: Answer) -> str:
             "text": reply.text,
             "reasoning": reply.reasoning,
             "finish": reply.finish.value,
-            "usage": usage.model_dump(),
+            "usage": dict(usage),
             "seconds": answer.seconds,
             "served_model": answer.served_model,
         }

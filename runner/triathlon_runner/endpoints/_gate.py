@@ -62,6 +62,9 @@ class Gate:
         self._refuse_if_stopped()
         if not self._stats.in_flight and not self._waiters:
             self._breaker.idle(self.now())
+        if not self._waiters and self._has_room() and self._wait() <= 0:
+            self._grant(tokens)
+            return
         waiter: asyncio.Future[None] = self._loop.create_future()
         heapq.heappush(self._waiters, (order, tokens, waiter))
         self._dispatch()
@@ -124,22 +127,27 @@ class Gate:
             raise ModelUnavailableError(self._stats.stopped)
 
     def _dispatch(self) -> None:
-        while self._waiters and self._stats.in_flight < (1 if self._breaker.trying else self._level.value):
+        while self._waiters and self._has_room():
             if self._waiters[0][2].done():  # cancelled while it waited
                 heapq.heappop(self._waiters)
                 continue
             if (wait := self._wait()) > 0:
                 self._wake_in(wait)
                 break
-            self._grant(*heapq.heappop(self._waiters))
+            _, tokens, waiter = heapq.heappop(self._waiters)
+            self._grant(tokens)
+            waiter.set_result(None)
         self._stats.waiting = len(self._waiters)
 
-    def _grant(self, _: int, tokens: int, waiter: asyncio.Future[None]) -> None:
+    def _has_room(self) -> bool:
+        return self._stats.in_flight < (1 if self._breaker.trying else self._level.value)
+
+    def _grant(self, tokens: int) -> None:
         now = self.now()
         self._stats.in_flight += 1
+        self._level.sent(now)
         self._requests.spend(now, 1)
         self._tokens.spend(now, tokens)
-        waiter.set_result(None)
 
     def _wait(self) -> float:
         now = self.now()

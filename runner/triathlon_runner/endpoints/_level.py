@@ -23,12 +23,19 @@ class Level:
         self._lowered_at = float("-inf")
         self._before: tuple[float, float] | None = None
         self._doubts = 0
+        self._was_used = False
         self._start_round(None)
 
     @property
     def value(self) -> int:
         """Requests that may be in flight."""
         return int(self._value)
+
+    def sent(self, now: float) -> None:
+        """Counts a request: the first begins the first round, whose answers all come from these."""
+        if not self._was_used:
+            self._was_used = True
+            self._start_round(now)
 
     def throttled(self, sent_at: float, now: float) -> bool:
         """Halves the limit, once for all the requests that were sent before the last halving.

@@ -9,7 +9,7 @@ class Limits:
 
     concurrency: int = 32
     """Most requests in flight at once, where the row does not say."""
-    first_concurrency: int = 4
+    first_concurrency: int = 8
     """Where the search for the right level starts."""
     attempts: int = 8
     """Tries of one question that may fail, throttled ones not counted."""

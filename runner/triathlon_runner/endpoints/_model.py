@@ -74,9 +74,7 @@ class OpenAIModel:
 
     async def _ask_and_keep(self, key: bytes, question: Question) -> Answer:
         answer = await self._endpoint.answer(question)
-        if self._cache is not None:
-            await self._cache.put(key, self._id, answer)
-        return answer
+        return answer if self._cache is None else await self._cache.put(key, self._id, answer)
 
 
 @asynccontextmanager

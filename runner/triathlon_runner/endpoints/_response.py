@@ -1,5 +1,6 @@
 """From the bytes of a reply to an answer, or to the reason why they are none."""
 
+import functools
 import json
 import re
 from collections.abc import Mapping
@@ -73,9 +74,12 @@ def parse(raw: bytes, headers: Mapping[str, str], config: ApiConfig, question: Q
 
 def clean(text: str) -> str:
     """The text without lone surrogates, which no file could hold."""
+    if text.isascii():
+        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+@functools.lru_cache(256)
 def is_related(asked: str, served: str) -> bool:
     """Whether two names may mean one model: equal but for folder, case, date, build number or tag."""
     first, second = (_VERSION.sub("", name.lower().rpartition("/")[2]) for name in (asked, served))

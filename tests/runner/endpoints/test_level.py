@@ -28,6 +28,19 @@ def test_grows_while_the_server_keeps_up() -> None:
     assert max(later / earlier for earlier, later in pairwise(limits)) <= 2
 
 
+def test_the_first_round_counts() -> None:
+    """The answers to the first requests are a round: the limit doubles with each round trip from the start."""
+    level, in_flight = Level(8, 64), 0
+    for trip in range(3):
+        while in_flight < level.value:
+            level.sent(trip * 0.1)
+            in_flight += 1
+        for number in range(in_flight):
+            level.answered((trip + 1) * 0.1 + number * 1e-6, 100, saturated=True)
+        in_flight = 0
+    assert level.value == 64
+
+
 def test_stays_where_more_does_not_help() -> None:
     """A server that works on 16 at once and queues the rest is not sent hundreds."""
 
