@@ -61,7 +61,10 @@ async def open_cluster(
     try:
         await asyncio.to_thread(partial(ray.init, address, namespace="triathlon", **settings))
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise ClusterError(f"no Ray cluster at {address!r} ({error}); see `ray status`") from None
+        raise ClusterError(
+            f"no Ray cluster at {address!r} ({error}); see `ray status`; one that asks for a token wants"
+            " RAY_AUTH_MODE=token set here, too"
+        ) from None
     nodes = Nodes(keys, report)
     batches = Batches(nodes)
     try:
