@@ -1,5 +1,6 @@
 """The command line: every command explains itself, and README names only commands and options that exist."""
 
+import json
 import re
 from pathlib import Path
 
@@ -56,3 +57,11 @@ def test_catalogue_adds_variants_of_the_kinds_asked_for() -> None:
     assert shown.exit_code == 0
     assert "loop/core@attack-upper" in shown.output
     assert "loop/core@attack-upper" not in CliRunner().invoke(app, ["suites", "--json"]).output
+
+
+def test_suites_say_where_they_are_judged() -> None:
+    """For every suite the list says whether what decides is outside the process of the program."""
+    listed = json.loads(CliRunner().invoke(app, ["suites", "--variants", "--json"]).output)
+    ways = {entry["id"]: entry["judged"] for entry in listed}
+    assert ways["evolved/humaneval-plus"] == ways["translation/mbxp"] == ways["loop/core"] == "outside"
+    assert {way for suite, way in ways.items() if suite.startswith("runtime/")} == {"in part"}
