@@ -1,5 +1,6 @@
 """Programs in other languages keep the same contract."""
 
+import math
 from collections.abc import AsyncIterator
 
 import pytest
@@ -71,6 +72,12 @@ LOOSE = {
     "a key that equals every other": "class Any\n  def ==(_) = true\n  def eql?(_) = true\n"
     "  def hash = [1, 2].hash\nend\ndef f(_)\n  {Any.new => 1}\nend\n",
     "the key twice, the second time as text": "def f(_)\n  {[1, 2] => 1, '[1, 2]' => 1}\nend\n",
+}
+UNBOUNDED = {
+    Language.PHP: "<?php function f($x) { return [$x, INF, -INF, NAN, 'inf']; }",
+    Language.RUBY: "def f(x)\n  [x, Float::INFINITY, -Float::INFINITY, Float::NAN, 'inf']\nend\n",
+    Language.JAVASCRIPT: "const f = (x) => [x, Infinity, -Infinity, NaN, 'inf'];",
+    Language.PERL: "sub f { my $i = 9 ** 9 ** 9; return [$_[0], $i, -$i, $i - $i, 'inf']; }",
 }
 WRONG = {
     Language.PHP: "<?php function f($x) { return [7]; }",
@@ -173,3 +180,12 @@ async def test_nothing_is_within_reach(sandbox: Sandbox, language: Language) -> 
     (result,) = execution.results
     assert isinstance(result, Returned), execution
     assert all(item in (None, False) for item in result.value)
+
+
+@pytest.mark.parametrize("language", UNBOUNDED)
+async def test_numbers_without_a_form_in_json_cross(sandbox: Sandbox, language: Language) -> None:
+    """Infinities and nan come back as what they are, in either direction, and text stays text."""
+    calls = (Call("f", (-math.inf,)), Call("f", (math.nan,)))
+    execution = await sandbox.run(Job(UNBOUNDED[language], calls, language))
+    shown = [repr(result.value) for result in execution.results if isinstance(result, Returned)]
+    assert shown == ["[-inf, inf, -inf, nan, 'inf']", "[nan, inf, -inf, nan, 'inf']"], execution

@@ -5,6 +5,7 @@ package Triathlon::Harness;
 
 use strict;
 use warnings;
+use B ();
 use JSON::PP ();
 use Scalar::Util qw(blessed reftype);
 
@@ -63,10 +64,24 @@ sub answer {
 
 sub encode {
     my ($value) = @_;
-    my $kind = ref($value) or return $value;
+    my $kind = ref($value) or return without_form($value) ? { f => named($value) } : $value;
     return [map { encode($_) } @$value] if $kind eq 'ARRAY';
     return { m => [map { [$_, encode($value->{$_})] } sort keys %$value] } if $kind eq 'HASH';
     return { u => $kind };
+}
+
+# Whether a scalar is a number (not text that reads like one) for which JSON has no form.
+sub without_form {
+    my ($value) = @_;
+    return 0 unless defined $value;
+    my $flags = B::svref_2object(\$value)->FLAGS;
+    return 0 if $flags & B::SVp_POK() || !($flags & B::SVp_NOK());
+    return $value != $value || $value - $value != 0;
+}
+
+sub named {
+    my ($value) = @_;
+    return $value != $value ? 'nan' : $value > 0 ? 'inf' : '-inf';
 }
 
 sub decode {
@@ -77,7 +92,8 @@ sub decode {
     my ($tag, $content) = %$value;
     return { map { (decode($_->[0]) => decode($_->[1])) } @$content } if $tag eq 'm';
     return [map { decode($_) } @$content] if $tag eq 's';
-    return $content if $tag =~ /^[fiy]$/;
+    return $content + 0 if $tag eq 'f';
+    return $content if $tag =~ /^[iy]$/;
     return sub { $content };
 }
 
