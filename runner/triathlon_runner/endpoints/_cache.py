@@ -19,11 +19,14 @@ GIBIBYTE = 2**30
 _SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
-def reply_key(question: Mapping[str, Any], body: bytes = b"{}") -> bytes:
+def shape_of(question: Mapping[str, Any]) -> bytes:
+    """What shaped a reply around its request, as sorted JSON."""
+    return _SORTED(dict(question)).encode("utf-8", "surrogatepass")
+
+
+def reply_key(shape: bytes, body: bytes = b"{}") -> bytes:
     """The key of everything that shaped a reply: what is around the request, and its body as sorted JSON."""
-    return hashlib.sha256(
-        b'{"body":%b,%b' % (body, _SORTED(dict(question)).encode("utf-8", "surrogatepass")[1:])
-    ).digest()
+    return hashlib.sha256(b'{"body":%b,%b' % (body, shape[1:])).digest()
 
 
 @dataclass(frozen=True, slots=True)

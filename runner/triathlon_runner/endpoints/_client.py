@@ -59,22 +59,17 @@ class _Pool:
         self._idle: deque[Connection] = deque()
         self._open: set[Connection] = set()
 
-    async def post(self, path: str, body: bytes) -> HttpReply:
-        """One request and its reply, whatever its status.
-
-        Raises:
-            Unreachable: no whole reply came.
-        """
-        connection = self._kept() or await self._connected()
+    def post(self, path: str, body: bytes) -> "asyncio.Future[HttpReply]":
+        """Sends one request; its reply, whatever its status, or `Unreachable` where no whole one comes."""
         head = f"POST {self._target}{path} HTTP/1.1\r\n{self._head}Content-Length: {len(body)}\r\n\r\n"
-        try:
-            reply = await connection.send(head.encode() + body, self._timeout_seconds)
-        except BaseException:
-            connection.close()
-            raise
-        if connection.usable:
-            self._idle.append(connection)
-        return reply
+        request = head.encode() + body
+        if (connection := self._kept()) is not None:
+            return connection.send(request, self._timeout_seconds)
+        return asyncio.get_running_loop().create_task(self._post_first(request))
+
+    async def _post_first(self, request: bytes) -> HttpReply:
+        connection = await self._connected()
+        return await connection.send(request, self._timeout_seconds)
 
     def _kept(self) -> Connection | None:
         stale = time.monotonic() - _KEEP_ALIVE_SECONDS
@@ -86,7 +81,7 @@ class _Pool:
         return None
 
     async def _connected(self) -> Connection:
-        connection = Connection(asyncio.get_running_loop(), self._open.discard)
+        connection = Connection(asyncio.get_running_loop(), self._idle.append, self._open.discard)
         self._open.add(connection)
         try:
             async with asyncio.timeout(self._connect_seconds):

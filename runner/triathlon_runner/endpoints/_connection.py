@@ -21,13 +21,18 @@ class Connection(asyncio.Protocol):
     """Sends a request, gives back the whole reply, and knows whether it can be used again."""
 
     __slots__ = (
-        "_alarm", "_body", "_ended", "_framed", "_head", "_headers", "_loop", "_on_end", "_parser", "_reply",
-        "_size", "_transport", "idle_since", "usable",
+        "_alarm", "_body", "_ended", "_framed", "_head", "_headers", "_loop", "_on_end", "_on_idle",
+        "_parser", "_reply", "_size", "_transport", "idle_since", "usable",
     )  # fmt: skip
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, on_end: "Callable[[Connection], None]") -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        on_idle: "Callable[[Connection], None]",
+        on_end: "Callable[[Connection], None]",
+    ) -> None:
         """Not yet connected; `on_end` is called when a connection that was there has ended."""
-        self._loop, self._on_end = loop, on_end
+        self._loop, self._on_idle, self._on_end = loop, on_idle, on_end
         self._transport: asyncio.Transport | None = None
         self._parser = HttpResponseParser(self)
         self._reply: asyncio.Future[HttpReply] | None = None
@@ -53,8 +58,14 @@ class Connection(asyncio.Protocol):
         self._size = 0
         self._reply = self._loop.create_future()
         self._alarm = self._loop.call_later(seconds, self._fail, f"no whole reply within {seconds:g} s")
+        self._reply.add_done_callback(self._let_go)
         self._transport.write(request)
         return self._reply
+
+    def _let_go(self, reply: "asyncio.Future[HttpReply]") -> None:
+        """Nobody waits for the reply any more: the server should not go on with it."""
+        if reply.cancelled():
+            self._fail("nobody waits")
 
     def close(self) -> None:
         """Ends the connection at once, whatever is under way."""
@@ -132,10 +143,13 @@ class Connection(asyncio.Protocol):
         except (zlib.error, ValueError) as error:
             self._fail(f"{_BROKEN}: {error}")
             return
-        if (reply := self._settled()) is not None:
-            reply.set_result(HttpReply(self._parser.get_status_code(), body, headers))
-        if not self.usable:
+        reply = self._settled()
+        if self.usable:
+            self._on_idle(self)
+        else:
             self.close()
+        if reply is not None:
+            reply.set_result(HttpReply(self._parser.get_status_code(), body, headers))
 
     def _fail(self, reason: str) -> None:
         reply = self._settled()

@@ -1,7 +1,9 @@
 """One endpoint: sends questions, tries again, and finds out how much it can take."""
 
+import asyncio
 import time
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from triathlon_runner.endpoints._api import Answer, EndpointError
 from triathlon_runner.endpoints._attempts import Budget
@@ -14,7 +16,7 @@ from triathlon_runner.endpoints._errors import (
     Throttled,
 )
 from triathlon_runner.endpoints._gate import Gate
-from triathlon_runner.endpoints._http import Post
+from triathlon_runner.endpoints._http import HttpReply, Post
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._refusals import judge_failure, read_failure
 from triathlon_runner.endpoints._request import Question
@@ -23,6 +25,18 @@ from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._stats import EndpointStats
 from triathlon_runner.endpoints._waits import exhausted_for
 from triathlon_runner.records import Finish, Reply, Usage
+
+
+class _Sent(NamedTuple):
+    """A question on its way."""
+
+    coming: "asyncio.Future[HttpReply]"
+    at: float
+    """By the gate's clock."""
+    started: float
+
+    def cancel(self) -> None:
+        self.coming.cancel()
 
 
 class Endpoint:
@@ -77,12 +91,12 @@ class Endpoint:
 
     async def _ask(self, question: Question) -> Answer:
         estimate, budget = question.estimate_tokens(), Budget(self._limits)
-        ticket = self._gate.ticket(estimate)
+        ticket = self._gate.ticket(estimate, lambda: self._send(question))
         while True:
             try:
-                async with ticket:
+                async with ticket as sent:
                     budget.begin()
-                    return await self._try(question, estimate)
+                    return await self._try(question, estimate, sent)
             except Retryable as error:
                 failed = error
             try:
@@ -93,12 +107,14 @@ class Endpoint:
                 self._stats.oddities["no content, several times: taken for an empty reply"] += 1
                 return null.answer
 
-    async def _try(self, question: Question, estimate: int) -> Answer:
-        sent_at, started = self._gate.now(), time.perf_counter()
+    def _send(self, question: Question) -> _Sent:
+        return _Sent(self._post(question.path, question.payload), self._gate.now(), time.perf_counter())
+
+    async def _try(self, question: Question, estimate: int, sent: _Sent) -> Answer:
         try:
-            parsed, headers = await self._exchange(question)
+            parsed, headers = self._read(question, await sent.coming)
         except Retryable as error:
-            self._note(error, sent_at)
+            self._note(error, sent.at)
             raise
         usage = parsed.usage
         self._gate.answered(usage.input_tokens + usage.output_tokens, estimate)
@@ -106,7 +122,7 @@ class Endpoint:
         self._stats.count_answer(usage.input_tokens, usage.output_tokens)
         self._stats.oddities.update(parsed.oddities)
         self._stats.truncated += parsed.reply.finish is Finish.LENGTH
-        answer = self._answer(parsed, time.perf_counter() - started)
+        answer = self._answer(parsed, time.perf_counter() - sent.started)
         if parsed.is_null:
             null = NullContent(answer)
             self._stats.retries += 1
@@ -114,8 +130,8 @@ class Endpoint:
             raise null
         return answer
 
-    async def _exchange(self, question: Question) -> tuple[Parsed, Mapping[str, str]]:
-        status, raw, headers = await self._post(question.path, question.payload)
+    def _read(self, question: Question, reply: HttpReply) -> tuple[Parsed, Mapping[str, str]]:
+        status, raw, headers = reply
         raw = self._secrets.scrub_bytes(raw)
         if status == 200:
             return parse(raw, headers, self._config, question), headers

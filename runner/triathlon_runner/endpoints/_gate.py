@@ -4,7 +4,9 @@ import asyncio
 import heapq
 import itertools
 import random
+from collections.abc import Callable
 from types import TracebackType
+from typing import Generic, NamedTuple, Protocol, TypeVar, cast
 
 from triathlon_runner.endpoints._breaker import Breaker
 from triathlon_runner.endpoints._errors import ModelUnavailableError
@@ -13,8 +15,25 @@ from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._pace import Pace
 from triathlon_runner.endpoints._stats import EndpointStats
 
-_Waiter = tuple[int, int, asyncio.Future[None]]
-"""Place in the queue, tokens that it will take, and what wakes it."""
+
+class Started(Protocol):
+    """What is under way in a slot."""
+
+    def cancel(self) -> object:
+        """Nobody waits for it any more."""
+
+
+T = TypeVar("T", bound=Started)
+
+
+class _Waiter(NamedTuple):
+    order: int
+    """Place in the queue; no two are equal."""
+    tokens: int
+    """That it will take."""
+    start: Callable[[], Started]
+    woken: asyncio.Future[Started]
+    """By what `start` gave."""
 
 
 class Gate:
@@ -45,16 +64,20 @@ class Gate:
         self._alarm: asyncio.TimerHandle | None = None
         stats.limit = level.value
 
-    def ticket(self, tokens: int) -> "Ticket":
-        """A place in the queue for a question that will take about so many tokens."""
-        return Ticket(self, next(self._order), tokens)
+    def ticket(self, tokens: int, start: Callable[[], T]) -> "Ticket[T]":
+        """A place in the queue for a question that will take about so many tokens.
+
+        `start` sends it. It is called at once when there is room, before whoever made that room goes on: the
+        server would wait until the asking task has its turn.
+        """
+        return Ticket(self, next(self._order), tokens, start)
 
     def now(self) -> float:
         """The gate's clock, in seconds."""
         return self._loop.time()
 
-    async def enter(self, order: int, tokens: int) -> None:
-        """Waits for a slot.
+    async def enter(self, order: int, tokens: int, start: Callable[[], Started]) -> Started:
+        """Waits for a slot and starts in it; returns what `start` gave.
 
         Raises:
             ModelUnavailableError: the model was stopped.
@@ -64,15 +87,16 @@ class Gate:
             self._breaker.idle(self.now())
         if not self._waiters and self._has_room() and self._wait() <= 0:
             self._grant(tokens)
-            return
-        waiter: asyncio.Future[None] = self._loop.create_future()
-        heapq.heappush(self._waiters, (order, tokens, waiter))
+            return start()
+        woken: asyncio.Future[Started] = self._loop.create_future()
+        heapq.heappush(self._waiters, _Waiter(order, tokens, start, woken))
         self._dispatch()
         try:
-            await waiter
+            return await woken
         except asyncio.CancelledError:
-            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                self.leave()  # the slot came together with the cancellation
+            if woken.done() and not woken.cancelled() and woken.exception() is None:
+                woken.result().cancel()  # the slot came together with the cancellation
+                self.leave()
             raise
 
     def leave(self) -> None:
@@ -118,9 +142,9 @@ class Gate:
         """Turns everybody away from now on."""
         self._stats.stopped = self._stats.stopped or reason
         while self._waiters:
-            waiter = heapq.heappop(self._waiters)[2]
-            if not waiter.done():
-                waiter.set_exception(ModelUnavailableError(self._stats.stopped))
+            woken = heapq.heappop(self._waiters).woken
+            if not woken.done():
+                woken.set_exception(ModelUnavailableError(self._stats.stopped))
 
     def _refuse_if_stopped(self) -> None:
         if self._stats.stopped:
@@ -128,15 +152,15 @@ class Gate:
 
     def _dispatch(self) -> None:
         while self._waiters and self._has_room():
-            if self._waiters[0][2].done():  # cancelled while it waited
+            if self._waiters[0].woken.done():  # cancelled while it waited
                 heapq.heappop(self._waiters)
                 continue
             if (wait := self._wait()) > 0:
                 self._wake_in(wait)
                 break
-            _, tokens, waiter = heapq.heappop(self._waiters)
-            self._grant(tokens)
-            waiter.set_result(None)
+            waiter = heapq.heappop(self._waiters)
+            self._grant(waiter.tokens)
+            waiter.woken.set_result(waiter.start())
         self._stats.waiting = len(self._waiters)
 
     def _has_room(self) -> bool:
@@ -159,22 +183,22 @@ class Gate:
         self._alarm = self._loop.call_later(seconds, self._dispatch)
 
 
-class Ticket:
+class Ticket(Generic[T]):
     """One question's place in the queue, kept while it is tried again; `async with` it around each try."""
 
-    __slots__ = ("_gate", "_order", "_tokens")
+    __slots__ = ("_gate", "_order", "_start", "_tokens")
 
-    def __init__(self, gate: Gate, order: int, tokens: int) -> None:
+    def __init__(self, gate: Gate, order: int, tokens: int, start: Callable[[], T]) -> None:
         """Made by `Gate.ticket`."""
-        self._gate, self._order, self._tokens = gate, order, tokens
+        self._gate, self._order, self._tokens, self._start = gate, order, tokens, start
 
-    async def __aenter__(self) -> None:
-        """Waits until one request may be sent.
+    async def __aenter__(self) -> T:
+        """Waits until one request may be sent, which is done then; returns what `start` gave.
 
         Raises:
             ModelUnavailableError: the model was stopped.
         """
-        await self._gate.enter(self._order, self._tokens)
+        return cast(T, await self._gate.enter(self._order, self._tokens, self._start))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -1,6 +1,7 @@
 """What passes between an endpoint and the client library, which is imported only when a model is opened."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 
@@ -12,5 +13,5 @@ class HttpReply(NamedTuple):
     headers: Mapping[str, str]
 
 
-Post = Callable[[str, bytes], Awaitable[HttpReply]]
-"""Sends a JSON body to a path. Raises `Unreachable` where no whole reply comes."""
+Post = Callable[[str, bytes], "asyncio.Future[HttpReply]"]
+"""Sends a JSON body to a path, at once; the reply, or `Unreachable` where no whole one comes."""

@@ -1,11 +1,12 @@
 """A model behind an endpoint that speaks the OpenAI protocol."""
 
+import functools
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, Sampling
-from triathlon_runner.endpoints._cache import ReplyCache, reply_key
+from triathlon_runner.endpoints._cache import ReplyCache, reply_key, shape_of
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._flights import Flights
@@ -37,6 +38,7 @@ class OpenAIModel:
         self._id, self._kind = model_id, kind
         self._config, self._identity, self._endpoint = config, dict(identity), endpoint
         self._cache, self._flights = cache, Flights()
+        self._shape = functools.lru_cache(256)(functools.partial(_shape, self._identity))
         self.stats = stats
         """Counters for the progress panel."""
 
@@ -60,8 +62,7 @@ class OpenAIModel:
         """
         question = make_question(self._config, prompt, sampling)
         repeat = 0 if question.repeatable else sample
-        shape = {"path": question.path, "stop": question.stop, "sample": repeat, "turn": prompt.turn}
-        key = reply_key({**self._identity, **shape}, question.payload)
+        key = reply_key(self._shape(question.path, question.stop, repeat, prompt.turn), question.payload)
         while True:
             if self._cache is not None and (known := self._cache.get(key)) is not None:
                 self.stats.from_cache += 1
@@ -108,6 +109,11 @@ async def open_model(
             cache=cache,
             stats=stats,
         )
+
+
+def _shape(identity: Mapping[str, Any], path: str, stop: tuple[str, ...], sample: int, turn: int) -> bytes:
+    """What shapes a reply besides the request's body: the same for many questions."""
+    return shape_of({**identity, "path": path, "stop": stop, "sample": sample, "turn": turn})
 
 
 def _config_of(server: LocalServer) -> ApiConfig:

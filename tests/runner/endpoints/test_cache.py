@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from triathlon_runner.endpoints import Answer, CacheError, ReplyCache
-from triathlon_runner.endpoints._cache import reply_key
+from triathlon_runner.endpoints._cache import reply_key, shape_of
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Finish, Reply, Usage
 
@@ -25,8 +25,12 @@ def answer(text: str) -> Answer:
     )
 
 
+def key_of(question: dict[str, object], body: bytes = b"{}") -> bytes:
+    return reply_key(shape_of(question), body)
+
+
 def key(number: int) -> bytes:
-    return reply_key({"number": number})
+    return key_of({"number": number})
 
 
 async def test_gives_back_what_was_put(tmp_path: Path) -> None:
@@ -44,16 +48,16 @@ async def test_gives_back_what_was_put(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", ["provider", "model", "revision", "sample", "turn"])
 def test_key_covers_everything(change: str) -> None:
     """Whatever shaped a reply is part of its key; the order in which it is named is not."""
-    question = {
+    question: dict[str, object] = {
         "provider": "a",
         "model": "m",
         "revision": "",
         "sample": 0,
         "turn": 0,
     }
-    assert reply_key({**question, change: "other"}) != reply_key(question)
-    assert reply_key(question, b'{"temperature":0}') != reply_key(question, b'{"temperature":1}')
-    assert reply_key(dict(reversed(question.items()))) == reply_key(question)
+    assert key_of({**question, change: "other"}) != key_of(question)
+    assert key_of(question, b'{"temperature":0}') != key_of(question, b'{"temperature":1}')
+    assert key_of(dict(reversed(question.items()))) == key_of(question)
 
 
 async def test_the_first_of_two_counts(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def make(slots: int, limits: Limits | None = None, rpm: int | None = None) -> tu
 
 @asynccontextmanager
 async def passing(gate: Gate) -> AsyncIterator[None]:
-    async with gate.ticket(1):
+    async with gate.ticket(1, asyncio.Future):
         yield
 
 
@@ -44,7 +44,7 @@ async def test_first_come_first_served_also_when_tried_again() -> None:
     order: list[str] = []
 
     async def ask(name: str, tries: int) -> None:
-        ticket = gate.ticket(1)
+        ticket = gate.ticket(1, asyncio.Future)
         for number in range(tries):
             async with ticket:
                 order.append(f"{name}{number}")
@@ -86,7 +86,7 @@ async def test_cancelled_between_two_tries() -> None:
     gate, stats = make(1)
 
     async def ask() -> None:
-        async with gate.ticket(1):
+        async with gate.ticket(1, asyncio.Future):
             pass
         await asyncio.sleep(10)
 

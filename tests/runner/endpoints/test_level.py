@@ -29,7 +29,7 @@ def test_grows_while_the_server_keeps_up() -> None:
 
 
 def test_the_first_round_counts() -> None:
-    """The answers to the first requests are a round: the limit doubles with each round trip from the start."""
+    """The answers to the first requests are a round: the limit doubles with each round trip."""
     level, in_flight = Level(8, 64), 0
     for trip in range(3):
         while in_flight < level.value:
