@@ -15,7 +15,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._samples import AnyProblem, Sample, by_id, read_samples
-from triathlon_runner.grading._tests import judge_by_tests, with_helpers
+from triathlon_runner.grading._tested import TestedGrader
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
 
@@ -72,6 +72,7 @@ class GradeOptions:
 class _Judges:
     functions: ProgramGrader
     classes: ClassGrader
+    tested: TestedGrader
 
 
 async def grade_samples(
@@ -95,7 +96,8 @@ async def grade_samples(
     judged: dict[_Key, Line] = {}
     async with open_sandbox(options.level, options.jobs) as sandbox:
         report.level = sandbox.level
-        judges = _Judges(ProgramGrader(sandbox, options.keys), ClassGrader(sandbox))
+        classes = ClassGrader(sandbox)
+        judges = _Judges(ProgramGrader(sandbox, options.keys), classes, TestedGrader(sandbox, classes))
         waiting = iter(found)
 
         async def judge_some() -> None:
@@ -148,8 +150,7 @@ async def _judge(program: str, problem: AnyProblem, judges: _Judges, options: Gr
         return await judges.functions.judge(program, problem, inputs=options.inputs)
     if isinstance(problem, ClassProblem):
         return await judges.classes.judge(program, problem)
-    tests = with_helpers(problem.tests, problem.prompt, problem.entry_point)
-    return await judge_by_tests(judges.functions.sandbox, program, tests, (problem.entry_point,))
+    return await judges.tested.judge(program, problem)
 
 
 def _key(sample: Sample) -> _Key:

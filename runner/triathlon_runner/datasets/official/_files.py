@@ -26,6 +26,8 @@ class TestedProblem:
     entry_point: str
     prompt: str
     tests: str
+    reference: str = ""
+    """A complete program that passes, where the file has one."""
 
 
 AnyProblem = Problem | TestedProblem | ClassProblem
@@ -76,7 +78,9 @@ def _of_row(row: Row, name: str) -> AnyProblem:
         return _mbpp_problem(row) if row["task_id"].startswith("Mbpp/") else humaneval_problem(_whole(row))
     if "inputs" in row:
         return _problem(_whole(row), _set_of(row, name))
-    return TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"])
+    solution = row.get("canonical_solution", "")
+    reference = f"{row['prompt']}{solution}" if solution else ""
+    return TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"], reference)
 
 
 def _class_of(row: Row) -> ClassProblem:
