@@ -16,9 +16,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.clients.server import fixed_server
 
 from triathlon_runner.endpoints import Chat, LocalServer, Message, ReplyCache, Sampling, open_model
 
@@ -69,16 +72,6 @@ def show(name: str, slots: int, count: int, measured: dict[str, float]) -> None:
     )
 
 
-@contextmanager
-def fixed_server() -> Iterator[str]:
-    """The base URL of a server that answers after the fixed time."""
-    command = [sys.executable, str(HERE / "server.py"), str(LATENCY)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.terminate()
-
-
 def main() -> None:
     """Prints a table."""
     parser = argparse.ArgumentParser(
@@ -92,7 +85,7 @@ def main() -> None:
     print("of lower: throughput against the lower of the ideal and what one core allows")
     header = f"{'client':<18} {'slots':>5} {'replies/s':>9} {'ideal':>7} {'share':>7}"
     print(f"{header} {'per CPU s':>12} {'of lower':>10} {'core':>6}")
-    with fixed_server() as base_url:
+    with fixed_server(LATENCY) as base_url:
         for slots in arguments.slots:
             count = round(arguments.seconds * slots / LATENCY)
             show("ours", slots, count, asyncio.run(ours(base_url, slots, count, cached=False)))

@@ -3,10 +3,11 @@
     python benchmarks/loop.py [--tasks 378] [--loops 10] [--latency 0.05] [--slots 64] [--jobs N]
         [--same-program]
 
-The server (a process of its own) answers every request after `latency` seconds, `slots` at a time: at best it
-gives slots / latency answers a second. The run is the real one: schedule, client, cache of replies, results
-file, sandbox. A program of another text is written in every loop, so that every loop executes one; with
-`--same-program` a task executes its program once, as a model at its fixed point has it.
+The server (a process of its own, bare asyncio) answers every request after `latency` seconds and is asked
+`slots` at a time: at best it gives slots / latency answers a second. The run is the real one: schedule,
+client, cache of replies, results file, sandbox. A program of another text is written in every loop, so that
+every loop executes one; with `--same-program` a task executes its program once, as a model at its fixed point
+has it.
 
 Three runs, one after the other: asking alone (nothing is executed), executing alone (the same programs,
 nobody is asked), both. CPU time is that of the runner, the server and the sandbox with all its children. What
@@ -27,9 +28,11 @@ from pathlib import Path
 from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.clients.server import fixed_server
 
 from support.loop_fakes import ADD, FakeGrader
-from support.model_server import model_server_process
 from triathlon_runner import loop
 from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.grading import Grader, ProgramGrader
@@ -179,13 +182,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, help="places in the sandbox; by default its own number")
     parser.add_argument("--same-program", action="store_true")
     options = parser.parse_args()
-    script = f"support.loop_fakes:{'same_program' if options.same_program else 'new_programs'}"
+    script = f"loop_scripts:{'same_program' if options.same_program else 'new_programs'}"
     runs: list[tuple[Measured, list[UnitRecord]]] = []
     for executing in (False, True):
-        arguments = ["--latency", str(options.latency), "--slots", str(options.slots)]
         with (
             tempfile.TemporaryDirectory() as folder,
-            model_server_process(script, *arguments) as base_url,
+            fixed_server(options.latency, script) as base_url,
         ):
             runs.append(asyncio.run(ask(options, base_url, Path(folder), execute=executing)))
     programs = options.tasks * (1 if options.same_program else options.loops)
@@ -210,6 +212,10 @@ def report(
     own, server = (1000 * seconds / requests for seconds in (asking.own_cpu, asking.children_cpu))
     judging, ours = (1000 * seconds / programs for seconds in (executing.cpu, executing.own_cpu))
     print(f"{len(records)} tasks, {requests} requests, {programs} programs; {cores} cores")
+    print(
+        f"CPU time needed     {cpu:7.2f} s: {asking.own_cpu:.2f} s asking, {executing.cpu:.2f} s executing,"
+        f" {asking.children_cpu:.2f} s the server; {cpu / cores:.2f} s on {cores} cores"
+    )
     print(f"the server at best  {ideal:7.2f} s")
     print(
         f"asking alone        {asking.seconds:7.2f} s, {ideal / asking.seconds:.1%} of the server's best;"
@@ -221,7 +227,7 @@ def report(
     )
     print(f"both                {both.seconds:7.2f} s, {ideal / both.seconds:.1%} of the server's best")
     print(
-        f"possible here       {least:7.2f} s ({cpu:.2f} s of CPU time on {cores} cores):"
+        f"possible here       {least:7.2f} s, for {'CPU time' if least > ideal else 'the server'}:"
         f" {least / both.seconds:.1%} of it is reached; {both.cpu:.2f} s of CPU time were used"
     )
 

@@ -1,33 +1,46 @@
-"""Answers every POST after a fixed time, at little cost: `python server.py SECONDS` prints its base URL.
+"""Answers every POST after a fixed time, at little cost: prints its base URL.
 
-Bare asyncio: a web framework would be the bottleneck of what is measured.
+    python server.py SECONDS [MODULE:FUNCTION]
+
+Bare asyncio: a web framework would be the bottleneck of what is measured. Without a function every reply is
+the same bytes; with one it is what the function says to the prompt and the number of the request.
 """
 
 import asyncio
+import importlib
 import json
+import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
 
-_REPLY = {
-    "id": "x",
-    "object": "chat.completion",
-    "created": 0,
-    "model": "scripted",
-    "choices": [
+Script = Callable[[str, int], str]
+
+
+@contextmanager
+def fixed_server(seconds: float, script: str = "") -> Iterator[str]:
+    """The base URL of such a server, in a process of its own."""
+    command = [sys.executable, __file__, str(seconds), *([script] if script else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+def response(text: str) -> bytes:
+    """A whole reply that holds this text."""
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    body = json.dumps(
         {
-            "index": 0,
-            "finish_reason": "stop",
-            "message": {
-                "role": "assistant",
-                "content": "```python\ndef second(numbers):\n" + "    pass\n" * 40,
-            },
+            "id": "x",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "scripted",
+            "choices": [choice],
+            "usage": {"prompt_tokens": 200, "completion_tokens": 150, "total_tokens": 350},
         }
-    ],
-    "usage": {"prompt_tokens": 200, "completion_tokens": 150, "total_tokens": 350},
-}
-
-
-def _response() -> bytes:
-    body = json.dumps(_REPLY).encode()
+    ).encode()
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
@@ -35,9 +48,9 @@ def _response() -> bytes:
 class Fixed(asyncio.Protocol):
     """One connection; its requests come one after another."""
 
-    def __init__(self, seconds: float, response: bytes) -> None:
-        """`response` is sent as it is."""
-        self._seconds, self._response = seconds, response
+    def __init__(self, seconds: float, answer: Callable[[bytes], bytes]) -> None:
+        """`answer` makes the whole reply to a request's body."""
+        self._seconds, self._answer = seconds, answer
         self._taken = b""
         self._transport: asyncio.Transport
 
@@ -55,21 +68,36 @@ class Fixed(asyncio.Protocol):
         length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0])
         if len(body) >= length:
             self._taken = body[length:]
-            asyncio.get_running_loop().call_later(self._seconds, self._answer)
+            reply = self._answer(body[:length])
+            asyncio.get_running_loop().call_later(self._seconds, self._say, reply)
 
-    def _answer(self) -> None:
+    def _say(self, reply: bytes) -> None:
         if not self._transport.is_closing():
-            self._transport.write(self._response)
+            self._transport.write(reply)
 
 
-async def main(seconds: float) -> None:
+def scripted(script: Script) -> Callable[[bytes], bytes]:
+    """What a function says, to the last message of each conversation."""
+    numbers = count()
+    return lambda body: response(script(json.loads(body)["messages"][-1]["content"], next(numbers)))
+
+
+async def main(seconds: float, name: str = "") -> None:
     """Serves until it is terminated."""
-    response = _response()
+    if name:
+        module, _, function = name.partition(":")
+        answer = scripted(getattr(importlib.import_module(module), function))
+    else:
+        always = response("```python\ndef second(numbers):\n" + "    pass\n" * 40)
+
+        def answer(_: bytes) -> bytes:
+            return always
+
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Fixed(seconds, response), "127.0.0.1", 0, backlog=4096)
+    server = await loop.create_server(lambda: Fixed(seconds, answer), "127.0.0.1", 0, backlog=4096)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(float(sys.argv[1])))
+    asyncio.run(main(float(sys.argv[1]), *sys.argv[2:]))

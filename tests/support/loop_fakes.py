@@ -1,11 +1,9 @@
 """Stand-ins for a model and a grader: scripted, in memory, no process and no HTTP."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from support.server_replies import Asked
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.records import Finish, Outcome, Reply, Usage, Verdict
@@ -63,22 +61,6 @@ class FakeGrader:
         return Verdict(
             outcome=Outcome.FAILED if failed else Outcome.PASSED, passed=0 if failed else 1, total=1
         )
-
-
-def new_programs(asked: Asked) -> str:
-    """A script for the model server: a right program, or a sentence, that no two requests share."""
-    if is_summary(asked.prompt):
-        return f"Write a Python function to add two numbers ({asked.number})."
-    return f"```python\ndef add(a, b):\n    return a + b  # {asked.number}\n```"
-
-
-def same_program(asked: Asked) -> str:
-    """A script for the model server: one right program a task, or a sentence that no two requests share."""
-    named = re.search(r"task (\d+)", asked.prompt.lower())
-    task = named[1] if named else "unknown"
-    if is_summary(asked.prompt):
-        return f"For task {task} write a Python function to add two numbers ({asked.number})."
-    return f"```python\ndef add(a, b):\n    return a + b  # task {task}\n```"
 
 
 def text_of(prompt: Chat | Completion) -> str:

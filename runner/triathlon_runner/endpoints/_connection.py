@@ -41,7 +41,9 @@ class Connection(asyncio.Protocol):
         self.usable = True
         """Whether another request can be sent once the reply is there."""
         self.idle_since = 0.0
-        self._begin()
+        self._headers: dict[str, str] = {}
+        self._body: list[bytes] = []
+        self._head = self._framed = False
 
     @property
     def connected(self) -> bool:
@@ -132,8 +134,7 @@ class Connection(asyncio.Protocol):
             self._finish()
 
     def _begin(self) -> None:
-        self._headers: dict[str, str] = {}
-        self._body: list[bytes] = []
+        self._headers, self._body = {}, []
         self._head = self._framed = False
 
     def _finish(self) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import Answer, Chat, Completion, Model, Sampling
-from triathlon_runner.extraction import extract_program
+from triathlon_runner.extraction import Extraction, extract_program
 from triathlon_runner.grading import Grader
 from triathlon_runner.loop._phrasing import Phrasing
 from triathlon_runner.loop._prompt import next_prompt, program_part, sentence_of
@@ -29,8 +29,10 @@ class LoopUnit:
     sample: int
     steps: list[LoopStep] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    _found: dict[tuple[str, Reply], Extraction] = field(default_factory=dict)
+    """By prompt and reply: a model that has reached its fixed point writes one program again and again."""
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
-    """By program: a model that has reached its fixed point writes one program again and again."""
+    """By program."""
 
     @property
     def max_loops(self) -> int:
@@ -64,13 +66,7 @@ class LoopUnit:
 
     async def _turn(self, loop: int, prompt: str) -> LoopStep:
         reply = await self._ask(self.phrasing.generation(prompt, loop), self.phrasing.generation_sampling)
-        found = extract_program(
-            reply,
-            entry_point=self.problem.entry_point,
-            prompt=program_part(prompt) if loop == 1 else "",
-            completes=self.phrasing.completes,
-            other_names=self.phrasing.setting.other_names,
-        )
+        found = self._extract(reply, program_part(prompt) if loop == 1 else "")
         verdict = None if found.outcome else await self._judge(found.program)
         outcome = verdict.outcome if verdict else found.outcome or Outcome.NO_ANSWER
         goes_on = outcome is Outcome.PASSED and loop < self.max_loops
@@ -92,6 +88,17 @@ class LoopUnit:
         sentence = sentence_of(reply.text, completes=self.phrasing.completes)
         whole = reply.finish is Finish.STOP or (self.phrasing.completes and "\n" in reply.text.strip())
         return reply, sentence if whole and sentence else None
+
+    def _extract(self, reply: Reply, prompt: str) -> Extraction:
+        if (prompt, reply) not in self._found:
+            self._found[prompt, reply] = extract_program(
+                reply,
+                entry_point=self.problem.entry_point,
+                prompt=prompt,
+                completes=self.phrasing.completes,
+                other_names=self.phrasing.setting.other_names,
+            )
+        return self._found[prompt, reply]
 
     async def _judge(self, program: str) -> Verdict:
         if program not in self._verdicts:

@@ -44,7 +44,7 @@ async def test_first_come_first_served_also_when_tried_again() -> None:
     order: list[str] = []
 
     async def ask(name: str, tries: int) -> None:
-        ticket = gate.ticket(1, asyncio.Future)
+        ticket = gate.ticket(1, asyncio.Future[None])
         for number in range(tries):
             async with ticket:
                 order.append(f"{name}{number}")
