@@ -1,7 +1,6 @@
 """Evidence: what a model wrote for single tasks and what became of it, in small pages of their own."""
 
-from triathlon_site.evidence._markup import FILTERS
 from triathlon_site.evidence._pages import EvidenceSource, evidence_path, render_evidence
 from triathlon_site.evidence._words import Words, changed_words
 
-__all__ = ["FILTERS", "EvidenceSource", "Words", "changed_words", "evidence_path", "render_evidence"]
+__all__ = ["EvidenceSource", "Words", "changed_words", "evidence_path", "render_evidence"]

@@ -1,12 +1,12 @@
 """The parts of an evidence page that stand on it thousands of times.
 
-Filters in plain Python: a macro of jinja takes several times as long, and this is most of a cold build.
+Plain Python that returns escaped text: a template takes several times as long, and this is most of a cold
+build. Every text of a model or a data set passes through `shown` or `escape`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
-
-from markupsafe import Markup, escape
+from collections.abc import Iterable
+from html import escape
+from typing import Final
 
 from triathlon_runner.records import AnswerRecord, Verdict
 from triathlon_site.evidence._words import Words
@@ -25,29 +25,29 @@ def cut(text: str) -> str:
     return f"{head}\n\n[… {len(text) - LONGEST_TEXT:,} characters left out …]\n\n{tail}"
 
 
-def folded(content: str | None, label: str, *, opened: bool = False) -> Markup:
+def folded(content: str | None, label: str, *, opened: bool = False) -> str:
     """A text under its label, shown on demand; nothing for an empty one."""
     if not content:
-        return Markup("")
+        return ""
     start = "<details open>" if opened else "<details>"
-    return _safe(f"{start}<summary>{escape(label)}</summary><pre>{_shown(content)}</pre></details>")
+    return f"{start}<summary>{escape(label)}</summary><pre>{shown(content)}</pre></details>"
 
 
-def words(runs: Iterable[Words]) -> Markup:
+def words(runs: Iterable[Words]) -> str:
     """A text with its new words and those that went marked."""
     tagged = ((_TAGS[run.kind], run.text) for run in runs)
-    return _safe("".join(f"{start}{_shown(text)}{end}" for (start, end), text in tagged))
+    return "".join(f"{start}{shown(text)}{end}" for (start, end), text in tagged)
 
 
-def outcome(name: str) -> Markup:
+def outcome(name: str) -> str:
     """An outcome's name with its mark."""
-    return _safe(f'<span class="outcome {escape(name)}">{escape(name.replace("_", " "))}</span>')
+    return f'<span class="outcome {escape(name)}">{escape(name.replace("_", " "))}</span>'
 
 
-def failing(verdict: Verdict | None) -> Markup:
+def failing(verdict: Verdict | None) -> str:
     """The failing input with what was expected and what came; nothing without one."""
     if verdict is None:
-        return Markup("")
+        return ""
     parts = []
     if found := verdict.failing:
         lines = {
@@ -56,41 +56,27 @@ def failing(verdict: Verdict | None) -> Markup:
             "got": found.got,
         }
         rows = "".join(
-            f"<div><dt>{name}</dt><dd><code>{_shown(text)}</code></dd></div>" for name, text in lines.items()
+            f"<div><dt>{name}</dt><dd><code>{shown(text)}</code></dd></div>" for name, text in lines.items()
         )
         parts.append(f'<dl class="failing">{rows}</dl>')
     if verdict.detail:
-        parts.append(f'<p class="muted">{_shown(verdict.detail)}</p>')
-    return _safe("".join(parts))
+        parts.append(f'<p class="muted">{shown(verdict.detail)}</p>')
+    return "".join(parts)
 
 
-def answer(one: AnswerRecord, first: bool = False, span: int = 1) -> Markup:
+def answer(one: AnswerRecord, first: bool = False, span: int = 1) -> str:
     """A cell: the answer where it is right, else also what was. `first`: the first wrong of its chain."""
     width = f' colspan="{span}"' if span > 1 else ""
     mark = '<small class="first">first wrong step</small>' if first else ""
     if one.correct:
-        return _safe(f'<td class="right"{width}>{mark}✓ <code>{_shown(one.answer or "")}</code></td>')
+        return f'<td class="right"{width}>{mark}✓ <code>{shown(one.answer or "")}</code></td>'
     given = one.outcome.replace("_", " ") if one.answer is None else one.answer
-    why = f"{_shown(one.why)}; " if one.why else ""
-    expected = " or ".join(f"<code>{_shown(text)}</code>" for text in one.expected[:3])
+    why = f"{shown(one.why)}; " if one.why else ""
+    expected = " or ".join(f"<code>{shown(text)}</code>" for text in one.expected[:3])
     notes = f"<small>{why}was {expected}</small>"
-    return _safe(f'<td class="wrong"{width}>{mark}✗ <code>{_shown(given)}</code>{notes}</td>')
+    return f'<td class="wrong"{width}>{mark}✗ <code>{shown(given)}</code>{notes}</td>'
 
 
-def _shown(text: str) -> Markup:
+def shown(text: str) -> str:
+    """A text that is short enough to read, escaped."""
     return escape(cut(text))
-
-
-def _safe(markup: str) -> Markup:
-    """Every text in it came through `escape`."""
-    return Markup(markup)
-
-
-FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
-    "cut": cut,
-    "folded": folded,
-    "words": words,
-    "outcome": outcome,
-    "failing": failing,
-    "answer": answer,
-}

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from triathlon_runner.records import EvolvedRecord, LoopRecord, LoopStep, RuntimeRecord, UnitRecord
-from triathlon_runner.runtime import chains
-from triathlon_site.evidence._words import Words, changed_words
+from triathlon_runner.records import UnitRecord
+from triathlon_site.evidence._unit import article
 
 PAGE_CHARACTERS: Final = 60_000
 
@@ -41,10 +40,7 @@ def render_evidence(
     records: Sequence[UnitRecord], renderer: Renderer, source: EvidenceSource
 ) -> tuple[list[str], list[int]]:
     """The pages, and for each record the number of its page. Record i has the anchor `u<i>`."""
-    articles = [
-        renderer.render("partials/unit", anchor=f"u{index}", **_unit(record, source))
-        for index, record in enumerate(records)
-    ]
+    articles = [article(record, f"u{index}", source.parents) for index, record in enumerate(records)]
     pages, numbers = [], []
     for number, group in enumerate(_grouped(articles), start=1):
         pages.append("".join(group))
@@ -65,51 +61,14 @@ def render_evidence(
     )
 
 
-def _unit(record: UnitRecord, source: EvidenceSource) -> dict[str, object]:
-    """What the template of one unit uses."""
-    parents = [source.parents[name] for name in getattr(record, "parents", ()) if name in source.parents]
-    return {
-        "record": record,
-        "kind": _kind(record),
-        "steps": _film(record),
-        "chain_scores": [one.score for one in chains(record)] if isinstance(record, RuntimeRecord) else [],
-        "parents": parents,
-        "retold": _retold(record, parents),
-    }
-
-
-def _retold(record: UnitRecord, parents: Sequence[UnitRecord]) -> list[Words]:
-    """The problem's words compared with those of its one seed; nothing where there are none or two."""
-    if not isinstance(record, EvolvedRecord) or len(parents) != 1:
-        return []
-    seed = parents[0]
-    return changed_words(seed.prompt, record.prompt) if isinstance(seed, EvolvedRecord) else []
-
-
-def _kind(record: UnitRecord) -> str:
-    kinds = {LoopRecord: "loop", RuntimeRecord: "runtime", EvolvedRecord: "evolved"}
-    return kinds.get(type(record), "other")
-
-
-def _film(record: UnitRecord) -> list[tuple[LoopStep, list[Words]]]:
-    """The steps of a loop, each with its prompt's words compared with those of the prompt before."""
-    if not isinstance(record, LoopRecord):
-        return []
-    steps = record.loops
-    return [
-        (step, changed_words(steps[i - 1].prompt, step.prompt) if i else [Words("same", step.prompt)])
-        for i, step in enumerate(steps)
-    ]
-
-
 def _grouped(articles: Sequence[str]) -> Iterator[list[str]]:
     group: list[str] = []
     size = 0
-    for article in articles:
-        if group and size + len(article) > PAGE_CHARACTERS:
+    for one in articles:
+        if group and size + len(one) > PAGE_CHARACTERS:
             yield group
             group, size = [], 0
-        group.append(article)
-        size += len(article)
+        group.append(one)
+        size += len(one)
     if group:
         yield group

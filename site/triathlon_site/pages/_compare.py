@@ -129,12 +129,11 @@ def _samples(column: ColumnScores) -> Iterator[tuple[str, Sample]]:
 
 def _parts(sample: Sample, model: str) -> dict[str, list[float]]:
     row = sample.models.index(model)
+    tops, bottoms = sample.numerators[row].tolist(), sample.denominators[row].tolist()
     return {
-        cluster: [_short(numerator), _short(denominator)]
-        for cluster, numerator, denominator in zip(
-            sample.clusters, sample.numerators[row], sample.denominators[row], strict=True
-        )
-        if denominator
+        cluster: [_short(top), _short(bottom)]
+        for cluster, top, bottom in zip(sample.clusters, tops, bottoms, strict=True)
+        if bottom
     }
 
 
@@ -147,4 +146,5 @@ def _curve(boards: Sequence[Board], model: str) -> tuple[float, ...] | None:
 
 
 def _short(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
+    """Most are counts, which are short as they are."""
+    return value if value.is_integer() and abs(value) < 10**DIGITS else float(f"{value:.{DIGITS}g}")

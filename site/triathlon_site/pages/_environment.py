@@ -9,8 +9,8 @@ from typing import Any, Final
 import jinja2
 import plotly
 
-from triathlon_site import evidence
 from triathlon_site.pages import _format
+from triathlon_site.pages._lists import attempt_links, task_links
 from triathlon_site.pages._models import billions
 
 
@@ -66,7 +66,9 @@ class Environment:
             keep_trailing_newline=True,
             auto_reload=False,  # a build of ten thousand units would look as often whether a template changed
         )
-        self._jinja.filters.update({**_format.FILTERS, **evidence.FILTERS}, billions=billions)
+        self._jinja.filters.update(
+            _format.FILTERS, billions=billions, attempt_links=attempt_links, task_links=task_links
+        )
         self._jinja.globals["asset"] = self.assets.__getitem__
 
     def render(self, template: str, **context: Any) -> str:

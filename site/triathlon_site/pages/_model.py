@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from triathlon_runner.records import Outcome
 from triathlon_site.evidence import evidence_path
@@ -33,8 +33,7 @@ class ModelBoard:
     """Models that the board ranks."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskLink:
+class TaskLink(NamedTuple):
     """One unit: how it ended, and where its evidence is."""
 
     label: str
@@ -106,8 +105,9 @@ def _tasks(info: ModelInfo, files: Sequence[FileAggregate]) -> Draft:
 
 
 def _links(info: ModelInfo, file: FileAggregate, passed: Mapping[str, bool]) -> Iterator[TaskLink]:
+    pages = [evidence_path(info.slug, file.suite, number + 1) for number in range(file.evidence_pages)]
     for index, task in enumerate(file.tasks):
-        path = f"{evidence_path(info.slug, file.suite, task.page)}#u{index}" if task.page else ""
+        path = f"{pages[task.page - 1]}#u{index}" if task.page else ""
         label = task.task_id if not task.sample else f"{task.task_id}, sample {task.sample + 1}"
         known = [passed[parent] for parent in task.parents if parent in passed]
         yield TaskLink(label, task.outcome, path, known_parents=all(known) if known else None)

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
+
+from markupsafe import escape
 
 from triathlon_site.evidence import evidence_path
 from triathlon_site.figures import grid
@@ -28,14 +30,15 @@ WHY: Final = {
 Models = Mapping[str, ModelInfo]
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One model's units on one task."""
 
-    info: ModelInfo
+    name: str
+    """Of the model, escaped."""
     outcome: str
     """`passed`, another outcome, `3 loops`, or `2 of 5 passed` where there are several units."""
-    evidence: str
+    address: str
+    """Of its evidence, else of the model's page; escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +141,16 @@ def _attempts(files: Mapping[str, FileAggregate], models: Models) -> dict[str, l
     """By task: every model, in the board's order."""
     result: dict[str, list[Attempt]] = {}
     for model, file in files.items():
+        info = models[model]
+        name, page = str(escape(info.name)), str(escape(info.page))
+        evidence = [evidence_path(info.slug, file.suite, n + 1) for n in range(file.evidence_pages)]
         groups: dict[str, list[tuple[int, TaskResult]]] = {}
         for index, unit in enumerate(file.tasks):
             groups.setdefault(unit.group, []).append((index, unit))
         for task, units in groups.items():
             index, first = next(((i, u) for i, u in units if u.outcome != "passed"), units[0])
-            path = (
-                f"{evidence_path(models[model].slug, file.suite, first.page)}#u{index}" if first.page else ""
-            )
-            result.setdefault(task, []).append(Attempt(models[model], _outcome(units), path))
+            address = f"{evidence[first.page - 1]}#u{index}" if first.page else page
+            result.setdefault(task, []).append(Attempt(name, _outcome(units), address))
     return result
 
 
