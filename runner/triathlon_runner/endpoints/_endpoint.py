@@ -12,6 +12,7 @@ from triathlon_runner.endpoints._errors import (
     Malformed,
     ModelUnavailableError,
     NullContent,
+    OtherModel,
     Retryable,
     Throttled,
 )
@@ -39,6 +40,10 @@ class _Sent(NamedTuple):
         self.coming.cancel()
 
 
+_NEVER_UNDERSTOOD = 12
+"""So many replies that are none, and not one that is: the row names another kind of server."""
+
+
 class Endpoint:
     """Gets one answer for one question, or says by a named error why there is none."""
 
@@ -55,6 +60,7 @@ class Endpoint:
         """Made by `open_model`."""
         self._config, self._secrets, self._post = config, secrets, post
         self._gate, self._limits, self._stats = gate, limits, stats
+        self._malformed = 0
 
     async def answer(self, question: Question) -> Answer:
         """Asks until there is an answer.
@@ -76,6 +82,8 @@ class Endpoint:
         """A server whose replies could never be read is of another kind: trying again does not mend that."""
         if self._stats.answered:
             return EndpointError(error.reason)
+        if isinstance(error, OtherModel):
+            return ModelUnavailableError(f"no reply was by the model that the row names: {error.reason}")
         return ModelUnavailableError(
             f"expected replies of the OpenAI protocol from {self._config.base_url!r}, got {error.reason};"
             " look at base_url in the model's row (most end with /v1)"
@@ -144,6 +152,10 @@ class Endpoint:
         if (error.retry_after or 0.0) > self._limits.longest_retry_after:
             wait = f"it asks to come back in {error.retry_after:.0f} s"
             raise ModelUnavailableError(f"{wait}: {error.reason}") from None
+        if isinstance(error, Malformed):
+            self._malformed += 1
+            if self._malformed >= _NEVER_UNDERSTOOD and not self._stats.answered:
+                raise self._not_understood(error) from None
         if isinstance(error, Throttled):
             self._stats.throttled += 1
             self._gate.throttled(sent_at, error.retry_after)

@@ -37,6 +37,10 @@ class Malformed(Retryable):
     """A reply that is no answer: not JSON, no choices, another model's name."""
 
 
+class OtherModel(Malformed):
+    """A reply in another model's name."""
+
+
 class NullContent(Retryable):
     """A whole reply without any content; repeated, it is the model's own."""
 

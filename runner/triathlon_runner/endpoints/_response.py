@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Malformed, Retryable
+from triathlon_runner.endpoints._errors import Malformed, OtherModel, Retryable
 from triathlon_runner.endpoints._reasoning import content_text, reasoning_field, split_reasoning
 from triathlon_runner.endpoints._refusals import failure_of, judge_failure
 from triathlon_runner.endpoints._request import Question
@@ -62,7 +62,7 @@ def parse(raw: bytes, headers: Mapping[str, str], config: ApiConfig, question: Q
         oddities.append("no model name")
     elif not is_related(config.model, served) and served not in config.served_as:
         hint = f"if that is the same, say `served_as: [{served}]`"
-        raise Malformed(f"asked for {config.model!r}, answered by {served!r} ({hint})")
+        raise OtherModel(f"asked for {config.model!r}, answered by {served!r} ({hint})")
     choice = _choice(body, oddities)
     usage = _usage(body, oddities)
     finish = _finish(choice, usage, question.max_tokens, oddities)

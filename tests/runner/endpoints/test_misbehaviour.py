@@ -64,6 +64,14 @@ async def test_a_server_of_another_kind_stops_the_model() -> None:
             await ask_all(server)
 
 
+async def test_a_server_of_another_model_stops_the_model() -> None:
+    """Where every reply is in another name, a dozen are enough, and the message says what to do about it."""
+    async with ModelServer(lambda asked: Said("x", model="gpt-5-cheap")) as server:
+        with pytest.raises(ModelUnavailableError, match=r"no reply was by .*`served_as: \[gpt-5-cheap\]`"):
+            await ask_all(server)
+    assert server.count < QUESTIONS
+
+
 async def test_answers_never_shift() -> None:
     """However the replies overtake one another, each question gets its own."""
     rng = random.Random(3)

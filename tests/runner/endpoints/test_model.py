@@ -276,7 +276,7 @@ async def test_gives_up_one_question() -> None:
 
 
 @pytest.mark.parametrize(
-    "script", [lambda asked: Reset(), lambda asked: Raw(b"nonsense")], ids=["reset", "nonsense"]
+    "script", [lambda asked: Reset(), lambda asked: Raw(b"nonsense", code=502)], ids=["reset", "nonsense"]
 )
 async def test_dead_endpoint(script: Callable[[Asked], Response]) -> None:
     """An endpoint that never answers stops its model after a while, with the last error."""
