@@ -13,13 +13,14 @@ from pathlib import Path
 import platformdirs
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.imports import IMPORTED
 from triathlon_runner.records import Discipline
 from triathlon_runner.registry import Registry
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build._evidence import EvidencePages, evidence_files
 from triathlon_site.build._write import write_site
 from triathlon_site.history import HISTORY_FILE, read_history, snapshot_of, write_history
-from triathlon_site.load import AggregateCache, Notice, Results, read_results, suite_ids
+from triathlon_site.load import AggregateCache, Notice, Results, read_archived, read_results, suite_ids
 from triathlon_site.pages import Gathered, installed_environment, model_infos, render_site
 from triathlon_site.published import read_published
 from triathlon_site.scores import Board, Overall, overall, plan_boards, score_board, with_baselines
@@ -116,15 +117,18 @@ def gather(
     entries = catalogue if catalogue is not None else _catalogue(results)
     with _cache(cache) as kept:
         evidence = EvidencePages(installed_environment())
-        read = read_results(results, entries, AggregateCache(kept), evidence)
+        read, foreign = (
+            read_results(folder, entries, AggregateCache(kept), evidence)
+            for folder in (results, results / IMPORTED)
+        )
         if cache is None:
             read = replace(read, files=tuple(replace(file, tasks=tuple(file.tasks)) for file in read.files))
     scored = [board for plan in plan_boards(entries) if (board := score_board(plan, read))]
     boards = with_baselines(scored)
     overalls = _overalls(boards)
     before, faults = read_history(results)
-    read = replace(read, notices=(*read.notices, *faults))
-    named = {*read.models, *(skipped.model for skipped in read.skipped)}
+    read = replace(read, notices=(*read.notices, *faults, *_of_imports(foreign)))
+    named = {*read.models, *foreign.models, *(skipped.model for skipped in read.skipped)}
     return Gathered(
         results=read,
         boards=boards,
@@ -133,10 +137,18 @@ def gather(
         date=_date(read),
         published=read_published(results / "published"),
         version=version("triathlon-leaderboard"),
+        imported=tuple(board for plan in plan_boards(entries) if (board := score_board(plan, foreign))),
+        archived=tuple(read_archived(results)),
         history=before.after(
             snapshot_of(read, boards, overalls), _date(read), version("triathlon-leaderboard")
         ),
     )
+
+
+def _of_imports(foreign: Results) -> Iterator[Notice]:
+    """Their faults, with their files named as they lie in the results folder."""
+    for notice in foreign.notices:
+        yield notice.model_copy(update={"file": f"{IMPORTED}/{notice.file}"})
 
 
 def _catalogue(results: Path) -> Sequence[SuiteEntry]:

@@ -1,11 +1,13 @@
 """Reading `results/runs/`: one pass over each file, an aggregate kept by content, a notice for each fault."""
 
 from triathlon_site.load._aggregate import FileAggregate, Notice, Parts, TaskResult
+from triathlon_site.load._archived import Archived, read_archived
 from triathlon_site.load._cache import AggregateCache
 from triathlon_site.load._results import Evidence, Results, Skipped, read_results, suite_ids
 
 __all__ = [
     "AggregateCache",
+    "Archived",
     "Evidence",
     "FileAggregate",
     "Notice",
@@ -13,6 +15,7 @@ __all__ = [
     "Results",
     "Skipped",
     "TaskResult",
+    "read_archived",
     "read_results",
     "suite_ids",
 ]

@@ -74,6 +74,10 @@ class FileAggregate:
     evidence_pages: int = 0
 
     @property
+    def units(self) -> int:
+        return len(self.tasks)
+
+    @property
     def open_units(self) -> int:
         return self.manifest.open_units if self.manifest else 0
 

@@ -9,23 +9,39 @@ from markupsafe import Markup
 from triathlon_site.figures import Series, curve_path, curves_frame, radar_frame, radar_path
 from triathlon_site.pages._figures import degradation_curve
 from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._neighbours import model_pairs
 from triathlon_site.pages._page import Draft, Page
 from triathlon_site.pages._profile import dimension, dimensions, short_title
 from triathlon_site.pages._tasks import suite_page
-from triathlon_site.scores import Board, ColumnScores, Score
+from triathlon_site.scores import Board, ColumnScores, Overall, Score
 from triathlon_site.uncertainty import Sample
 
 DIGITS: Final = 6
 
 
-def draft(boards: Sequence[Board], plotly: str, plotly_styles: Sequence[str]) -> Draft:
-    """The empty figures; scripts add the lines of the chosen models."""
+def draft(
+    boards: Sequence[Board],
+    overalls: Mapping[str, Overall],
+    models: Mapping[str, ModelInfo],
+    plotly: str,
+    plotly_styles: Sequence[str],
+) -> Draft:
+    """Neighbours in rank as a table; empty figures, to which scripts add the lines of the chosen models."""
     steps = _steps(boards)
     frames = [
         curves_frame("Degradation curves", steps, x_title="loop") if steps > 1 else Markup(""),
         radar_frame("All dimensions", [_axis_title(board, column) for board, column in dimensions(boards)]),
     ]
-    context = {"plotly": plotly, "plotly_styles": " ".join(plotly_styles), "frames": [f for f in frames if f]}
+    context = {
+        "plotly": plotly,
+        "plotly_styles": " ".join(plotly_styles),
+        "frames": [frame for frame in frames if frame],
+        "neighbours": [
+            (family, overall.boards, pairs)
+            for family, overall in overalls.items()
+            if (pairs := list(model_pairs(overall, models)))
+        ],
+    }
     return Draft("compare.html", "compare", context)
 
 

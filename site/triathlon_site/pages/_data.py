@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from triathlon_site.load import Notice
+from triathlon_site.load import Archived, Notice
 from triathlon_site.pages._latex import board_files, overall_files, section_file
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Page
@@ -22,11 +22,17 @@ from triathlon_site.scores import Board, Overall, Score
 Row = dict[str, Any]
 
 
-def draft(boards: Sequence[Board], overalls: Mapping[str, Overall], notices: Sequence[Notice]) -> Draft:
+def draft(
+    boards: Sequence[Board],
+    overalls: Mapping[str, Overall],
+    notices: Sequence[Notice],
+    archived: Sequence[Archived],
+) -> Draft:
     context = {
         "boards": boards,
         "overalls": overalls,
         "notices": notices,
+        "archived": archived,
         "data_schema": DATA_SCHEMA,
         "formats": FORMATS,
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from triathlon_site.load import Results
@@ -10,6 +11,8 @@ from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Cell, Draft, cell, part_run
 from triathlon_site.scores import Overall, OverallRow
 
+OLD_DAYS: Final = 183
+"""A result so much older than the newest is marked: servers, engines and prompts have changed since."""
 _TITLES: Final = {"core": "Overall", "official": "Overall, official data"}
 
 
@@ -26,6 +29,8 @@ class OverallLine:
     """USD over the boards' files; None where no price is known."""
     date: str
     """Day of its newest result."""
+    old: bool
+    """Whether that is long before the newest result of the board."""
 
     @property
     def percentiles(self) -> str:
@@ -47,8 +52,10 @@ def drafts(
 ) -> Iterator[Draft]:
     if not overalls:
         yield Draft("index.html", "empty", {"skipped": _skipped(results, models)})
+    newest = max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
     for family, board in overalls.items():
-        lines = [_line(board, row, models) for row in board.rows]
+        lines = [_line(board, row, models, newest) for row in board.rows]
+        dates = [line.date for line in lines if line.date]
         context = {
             "overall": board,
             "family": family,
@@ -57,12 +64,14 @@ def drafts(
             "skipped": _skipped(results, models),
             "partial": any(any(line.tasks_done) for line in lines),
             "costs": any(line.cost is not None for line in lines),
+            "measured": (min(dates), max(dates)) if dates else None,
+            "old": sum(line.old for line in lines),
             "open_units": sum(line.open_units for line in lines),
         }
         yield Draft(path(family, overalls), "overall", context)
 
 
-def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo]) -> OverallLine:
+def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo], newest: str) -> OverallLine:
     boards = [board for board in overall.boards if row.model in board.models]
     manifests = [file.manifest for board in boards for file in board.files[row.model] if file.manifest]
     return OverallLine(
@@ -72,8 +81,17 @@ def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo]) ->
         sum(board.open_units(row.model) for board in boards),
         tuple(done for board in boards if (done := part_run(board, row.model))),
         sum(costs) if (costs := [m.cost_usd for m in manifests if m.cost_usd is not None]) else None,
-        max((manifest.ended[:10] for manifest in manifests), default=""),
+        (ended := max((manifest.ended[:10] for manifest in manifests), default="")),
+        is_old(ended, newest),
     )
+
+
+def is_old(ended: str, newest: str) -> bool:
+    """Compared with the newest result, not with the clock: the same results give the same page."""
+    try:
+        return (date.fromisoformat(newest) - date.fromisoformat(ended)).days > OLD_DAYS
+    except ValueError:
+        return False  # a manifest that somebody wrote by hand
 
 
 def _findings(overall: Overall, models: Mapping[str, ModelInfo]) -> list[Finding]:

@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any, Final
 
 from triathlon_site.history import History
-from triathlon_site.load import Notice, Results
+from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.pages import (
     _agreement,
     _changes,
     _compare,
     _data,
     _discipline,
+    _imported,
     _method,
     _model,
     _overall,
@@ -45,6 +46,9 @@ class Gathered:
     version: str
     published: Published | None = None
     history: History = field(default_factory=History)
+    imported: tuple[Board, ...] = ()
+    """Boards of imported results alone."""
+    archived: tuple[Archived, ...] = ()
 
     @property
     def notices(self) -> Sequence[Notice]:
@@ -115,6 +119,7 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
         lambda: _model.drafts(site.boards, site.overalls, site.models, site.results),
         lambda: _compare_section(site),
         lambda: _published_section(published) if published else iter(()),
+        lambda: _imported.drafts(site.imported, site.models),
         lambda: _other_section(site),
         lambda: _data.files(site.boards, site.overalls, site.models, site.notices),
     )
@@ -126,7 +131,7 @@ def _board_section(site: Gathered, board: Board) -> Iterator[Draft]:
 
 def _compare_section(site: Gathered) -> Iterator[Draft | Page]:
     if len(site.results.models) > 1:
-        yield _compare.draft(site.boards, PLOTLY, plotly_styles())
+        yield _compare.draft(site.boards, site.overalls, site.models, PLOTLY, plotly_styles())
     yield from _compare.files(site.boards, site.models)
 
 
@@ -139,7 +144,7 @@ def _other_section(site: Gathered) -> Iterator[Draft]:
     yield from _method.drafts(site.boards, site.results)
     if site.boards:
         yield from _changes.drafts(site.history, site.boards, site.models, site.results.models)
-    yield _data.draft(site.boards, site.overalls, site.notices)
+    yield _data.draft(site.boards, site.overalls, site.notices, site.archived)
 
 
 def _nav(site: Gathered) -> list[Link]:
@@ -158,4 +163,6 @@ def _nav(site: Gathered) -> list[Link]:
         links.append(Link("Compare", "compare.html"))
     if site.published:
         links.append(Link("Published", "published.html"))
-    return [*links, Link("Method", "method.html", ("prompts.html",)), Link("Data", "data.html")]
+    if site.imported:
+        links.append(Link("Imported", _imported.PATH))
+    return [*links, Link("Method", "method.html", ("prompts.html", "core.html")), Link("Data", "data.html")]

@@ -2,7 +2,13 @@
 
 from triathlon_site.uncertainty._bootstrap import DRAWS, Draws, Sample, draw, generator, task_weights
 from triathlon_site.uncertainty._interval import LEVEL, Interval, interval
-from triathlon_site.uncertainty._paired import Difference, holm, paired_difference, paired_p_values
+from triathlon_site.uncertainty._paired import (
+    Difference,
+    holm,
+    mean_differences,
+    paired_difference,
+    paired_p_values,
+)
 
 __all__ = [
     "DRAWS",
@@ -15,6 +21,7 @@ __all__ = [
     "generator",
     "holm",
     "interval",
+    "mean_differences",
     "paired_difference",
     "paired_p_values",
     "task_weights",

@@ -51,16 +51,37 @@ class Difference:
 
 def paired_difference(sample: Sample, first: int, second: int, draws: int = DRAWS) -> Difference | None:
     """First minus second by the paired bootstrap; None where they share no task."""
-    shared = (sample.denominators[first] > 0) & (sample.denominators[second] > 0)
+    return mean_differences([sample], first, [second], draws)[0]
+
+
+def mean_differences(
+    samples: Sequence[Sample], first: int, others: Sequence[int], draws: int = DRAWS
+) -> list[Difference | None]:
+    """First minus each other in the mean score over `samples`; None where some sample shares no task."""
+    drawn = sum((_differences(one, first, others, draws) for one in samples), np.zeros((draws, len(others))))
+    values = np.mean([[_difference(one, first, other) for other in others] for one in samples], axis=0)
+    spans = interval(drawn / len(samples), values)
+    tasks = [sum(int(_shared(one, first, other).sum()) for one in samples) for other in others]
+    return [
+        None if np.isnan(value) else Difference(float(value), span, count)
+        for value, span, count in zip(values, spans, tasks, strict=True)
+    ]
+
+
+def _shared(sample: Sample, first: int, second: int) -> NDArray[np.bool_]:
+    return np.asarray((sample.denominators[first] > 0) & (sample.denominators[second] > 0))
+
+
+def _difference(sample: Sample, first: int, second: int) -> float:
+    """On the tasks that both have; nan where there are none."""
+    shared = _shared(sample, first, second)
     if not shared.any():
-        return None
-    sums = [
+        return float("nan")
+    one, other = (
         sample.numerators[row][shared].sum() / sample.denominators[row][shared].sum()
         for row in (first, second)
-    ]
-    value = sample.scale * float(sums[0] - sums[1])
-    drawn = _differences(sample, first, [second], draws)
-    return Difference(value, interval(drawn, np.array([value]))[0], int(shared.sum()))
+    )
+    return sample.scale * float(one - other)
 
 
 def _differences(sample: Sample, leader: int, others: Sequence[int], draws: int) -> Array:

@@ -1,0 +1,40 @@
+"""Imported results: other people's replies, judged by us; apart from what was measured, and never ranked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_site.load import FileAggregate
+from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._page import Cell, Draft, cell
+from triathlon_site.scores import Board
+
+PATH: Final = "imported.html"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRow:
+    """One model on one board."""
+
+    info: ModelInfo
+    cells: tuple[Cell, ...]
+    files: tuple[FileAggregate, ...]
+    outcomes: str
+
+
+def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Draft]:
+    """Nothing where nothing was imported."""
+    if boards:
+        tables = [(board, [_row(board, model, models) for model in sorted(board.models)]) for board in boards]
+        yield Draft(PATH, "imported", {"tables": tables})
+
+
+def _row(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ImportedRow:
+    files = board.files[model]
+    total: dict[str, int] = {}
+    for file in files:
+        for name, count in file.outcomes.items():
+            total[name] = total.get(name, 0) + count
+    outcomes = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(total.items()))
+    cells = tuple(cell(column, model, with_strip=False) for column in board.shown)
+    return ImportedRow(models[model], cells, files, outcomes)

@@ -1,0 +1,61 @@
+"""Imported and archived results: on the site, and in no ranking."""
+
+import json
+import shutil
+from pathlib import Path
+
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import build_small, entries, small_results
+
+
+def imported(results: Path) -> Path:
+    """A model that others asked, and one of our own that others asked too."""
+    suites = [FakeSuite(entry, tasks=12) for entry in entries(["evolved/core-seeds"])]
+    write_results(results / "imported", [FakeModel("foreign", 9.0), FakeModel("weak", 9.0)], suites)
+    for path in (results / "imported").rglob("*.manifest.json"):
+        manifest = json.loads(path.read_text())
+        origin = {"format": "inspect", "file": "<b>log</b>.eval", "sha256": "ef" * 32}
+        path.write_text(json.dumps({**manifest, "origin": origin}))
+    return results
+
+
+def test_imported_results_have_a_page_and_no_rank(tmp_path: Path) -> None:
+    """They stand by name with where they come from; no board, table of data or other page has them."""
+    plain = tmp_path / "plain"
+    build_small(plain)
+    imported(small_results(tmp_path / "results"))
+    build_small(tmp_path)
+    page = (tmp_path / "_site/imported.html").read_text()
+    assert (
+        "foreign" in page
+        and "weak" in page
+        and "&lt;b&gt;log" in page
+        and "rank" not in page.split("<table")[1]
+    )
+    for name in ("data/evolved-core.json", "data/overall-core.json", "data/evolved-core.csv"):
+        assert (tmp_path / "_site" / name).read_bytes() == (plain / "_site" / name).read_bytes()
+    assert "foreign" not in (tmp_path / "_site/index.html").read_text()
+    assert "imported.html" in (tmp_path / "_site/index.html").read_text()
+    assert not (plain / "_site/imported.html").exists()
+
+
+def test_a_fault_in_an_import_is_named(tmp_path: Path) -> None:
+    """With the file as it lies in the results folder."""
+    results = imported(small_results(tmp_path / "results"))
+    path = results / "imported/runs/foreign/evolved/core-seeds.jsonl"
+    path.write_text("nonsense\n" + path.read_text())
+    (notice,) = build_small(tmp_path).notices
+    assert str(notice) == "imported/runs/foreign/evolved/core-seeds.jsonl, line 1: not a JSON object"
+
+
+def test_what_was_put_aside_is_listed(tmp_path: Path) -> None:
+    """On the data page with model, suite and file; it counts nowhere."""
+    results = small_results(tmp_path / "results")
+    aside = results / "archive/weak/loop/core"
+    aside.mkdir(parents=True)
+    for suffix in ("jsonl", "manifest.json"):
+        shutil.copy(results / f"runs/weak/loop/core.{suffix}", aside / f"abc-1.{suffix}")
+    report = build_small(tmp_path)
+    assert not report.notices
+    page = (tmp_path / "_site/data.html").read_text()
+    assert "archive/weak/loop/core/abc-1.jsonl" in page and "Put aside" in page
