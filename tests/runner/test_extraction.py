@@ -312,6 +312,13 @@ def test_a_fence_inside_a_docstring_belongs_to_the_program() -> None:
     assert call(extract(reply)) == 3
 
 
+def test_quotes_of_the_other_kind_inside_a_docstring_open_nothing() -> None:
+    """Where one is mentioned the fence behind the program still ends it."""
+    program = 'def add(a, b):\n    """Not \'\'\' but this."""\n    return a + b\n'
+    found = extract(f"```python\n{program}```\nIt *adds* the two.\n")
+    assert found.program.strip() == program.strip()
+
+
 def test_a_body_alone_is_put_under_the_prompts_signature() -> None:
     """A chat model that completes instead of answering is understood."""
     for reply in ("    return a + b", "```python\nreturn a + b\n```", "return a + b"):

@@ -15,6 +15,7 @@ _CODE_START = re.compile(r"\s*(def|async def|class|import|from|@)\b|\s*@")
 _LANGUAGES = frozenset(
     {"python", "python3", "py", "py3", "php", "ruby", "rb", "javascript", "js", "perl", "pl"}
 )
+_TRIPLE_QUOTED = re.compile(r"(\"{3}|'{3}).*?\1", re.DOTALL)
 _PROMPT_SIGN = re.compile(r"^(>>>|\.\.\.)( |$)")
 
 
@@ -103,8 +104,8 @@ class _Scanner:
 
     def _in_string(self) -> bool:
         """Whether a docstring is open: a fence inside it belongs to the program."""
-        text = "\n".join(self._lines)
-        return text.count('"""') % 2 == 1 or text.count("'''") % 2 == 1
+        rest = _TRIPLE_QUOTED.sub("", "\n".join(self._lines))
+        return '"""' in rest or "'''" in rest
 
 
 def _plain(code: str) -> str:

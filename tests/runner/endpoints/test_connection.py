@@ -141,8 +141,10 @@ async def test_nobody_waits() -> None:
     async with posting(raw) as post:
         asking = post("/x", b"{}")
         await raw.asked.wait()
+        assert not raw.lost.is_set()
         asking.cancel()
         await asyncio.wait_for(raw.lost.wait(), 5)
+        assert asking.cancelled()
 
 
 async def test_headers() -> None:

@@ -63,9 +63,9 @@ def _command(folder: Path, how: str) -> list[str]:
 async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
     """Stopping ends processes that ignore SIGTERM or moved to a session of their own."""
     child = await spawn(_command(tmp_path, "stay"), env=inherited(), log=tmp_path / "log", grace=0.2)
-    await asyncio.to_thread(_until, "alive", tmp_path)
+    family = await asyncio.to_thread(_until, "alive", tmp_path)
     await child.stop()
-    await asyncio.to_thread(_until, "gone", tmp_path, 2.0)
+    assert await asyncio.to_thread(_until, "gone", tmp_path, 2.0) == family
     await child.stop()
 
 
@@ -94,10 +94,10 @@ def test_nothing_outlives_a_killed_runner(tmp_path: Path, number: signal.Signals
         [sys.executable, "-c", _RUNNER, str(tmp_path), _STUBBORN], stderr=subprocess.DEVNULL, text=True
     )
     try:
-        _until("alive", tmp_path)
+        family = _until("alive", tmp_path)
         runner.send_signal(number)
         runner.wait(20)
-        _until("gone", tmp_path)
+        assert _until("gone", tmp_path) == family
     finally:
         runner.kill()
         runner.wait()
