@@ -6,11 +6,12 @@ from triathlon_runner.sandbox import doctor
 from triathlon_runner.sandbox.attacks import Attack, attack, library
 
 FAST = {
-    "answer-keys", "class-answers-frames", "class-forges-reports", "class-patches-unittest",
-    "class-that-lies", "environment", "equals-everything", "exit-zero", "forge-before-inputs",
+    "answer-keys", "change-modes", "class-answers-frames", "class-forges-reports", "class-patches-unittest",
+    "class-that-lies", "datagram-from-a-pair", "environment", "equals-everything", "exit-zero",
+    "forge-before-inputs",
     "fork-bomb", "giant-frame", "half-characters", "kill-parent", "left-over-files-1",
     "left-over-files-2", "overwrite-file", "print-success", "reduce-code", "signal-by-descriptor",
-    "symlink-out", "walk-files",
+    "raw-calls", "symlink-out", "unconfine", "walk-files",
 }  # fmt: skip
 
 

@@ -30,7 +30,9 @@ class Canary:
         self._listeners[1].bind(self._listeners[0].getsockname())
         local = socket.socket(socket.AF_UNIX)
         local.bind(str(folder / "listener.sock"))
-        self._listeners.append(local)
+        datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        datagrams.bind(str(folder / "datagrams.sock"))
+        self._listeners += [local, datagrams]
         for listener in self._listeners:
             listener.setblocking(False)
             if listener.type == socket.SOCK_STREAM:
