@@ -1,12 +1,13 @@
 """inspect_ai's logs: `.eval` is a zip of a header and one JSON file a sample, `.json` is all in one."""
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile, is_zipfile
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports._foreign import Foreign, ForeignReply, as_object, whole
+from triathlon_runner.imports._zip import member
 
 
 def read_inspect(path: Path) -> Iterator[Foreign]:
@@ -21,18 +22,18 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
 
 
 def _samples(path: Path) -> Iterator[dict[str, Any]]:
-    if not zipfile.is_zipfile(path):
+    if not is_zipfile(path):
         log = as_object(whole(path), str(path))
         if not isinstance(log.get("samples"), list):
             raise UserError(f"{path}: expected inspect_ai's log with its samples, got keys {sorted(log)[:8]}")
         yield from log["samples"]
         return
-    with zipfile.ZipFile(path) as archive:
+    with ZipFile(path) as archive:
         names = sorted(name for name in archive.namelist() if name.startswith("samples/"))
         if not names:
             raise UserError(f"{path}: expected inspect_ai's samples/ inside, got {archive.namelist()[:8]}")
         for name in names:
-            yield as_object(archive.read(name), f"{path}, {name}")
+            yield as_object(member(archive, name), f"{path}, {name}")
 
 
 def _reply(sample: dict[str, Any], path: Path) -> str:

@@ -1,10 +1,13 @@
 """Other people's logs become our records: their replies, our judgement, filed apart with their origin."""
 
 import json
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from typer.testing import Result
 
@@ -182,6 +185,42 @@ def test_inspect(place: SmallRun, tmp_path: Path, packed: bool) -> None:
     assert bring(place, "inspect", log, "evolved/core-seeds", f"in-{log.suffix[1:]}").exit_code == 0
     found = outcomes(place, f"in-{log.suffix[1:]}")
     assert [one is Outcome.PASSED for one in found] == [True, True, False]
+
+
+def pack_with_zstd(path: Path, members: dict[str, bytes]) -> None:
+    """A zip as inspect_ai writes it today: what is stored is packed, and both headers say so."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, pa.compress(data, codec="zstd", asbytes=True))
+        places = [info.header_offset for info in archive.infolist()]
+    raw = bytearray(path.read_bytes())
+    central = raw.index(b"PK\x01\x02")
+    for place, (name, data) in zip(places, members.items(), strict=True):
+        for header, method in ((place, 8), (central, 10)):
+            raw[header + method : header + method + 2] = struct.pack("<H", 93)
+            crc = header + method + 6
+            raw[crc : crc + 4] = struct.pack("<I", zlib.crc32(data))
+            raw[crc + 8 : crc + 12] = struct.pack("<I", len(data))
+        central += 46 + len(name)
+    path.write_bytes(raw)
+
+
+def test_inspect_packed_with_zstd(place: SmallRun, tmp_path: Path) -> None:
+    """inspect_ai's logs of today are packed with zstd; a damaged one is a user's error."""
+    log = tmp_path / "log.eval"
+    members = {"header.json": b"{}"}
+    members |= {
+        f"samples/{number}_epoch_1.json": json.dumps(sample).encode()
+        for number, sample in enumerate(inspect_samples())
+    }
+    pack_with_zstd(log, members)
+    assert bring(place, "inspect", log, "evolved/core-seeds", "in-zstd").exit_code == 0
+    assert [one is Outcome.PASSED for one in outcomes(place, "in-zstd")] == [True, True, False]
+    whole = log.read_bytes()
+    middle = whole.index(b"samples/1") + 40
+    log.write_bytes(whole[:middle] + bytes(200) + whole[middle + 200 :])
+    result = bring(place, "inspect", log, "evolved/core-seeds", "in-torn")
+    assert "cannot be unpacked" in str(result.exception)
 
 
 def cycle(program: str, sentence: str) -> dict[str, str]:
