@@ -11,7 +11,7 @@ FAST = {
     "forge-before-inputs",
     "fork-bomb", "giant-frame", "half-characters", "kill-parent", "left-over-files-1",
     "left-over-files-2", "overwrite-file", "print-success", "reduce-code", "signal-by-descriptor",
-    "raw-calls", "symlink-out", "unconfine", "walk-files",
+    "raw-calls", "symlink-out", "truncate-by-reading", "unconfine", "walk-files",
 }  # fmt: skip
 
 

@@ -37,7 +37,7 @@ sched_get_priority_max 146 125, sched_get_priority_min 147 126, getcpu 309 168, 
 futex 202 98, set_robust_list 273 99, get_robust_list 274 100, rseq 334 293, set_tid_address 218 96,
 membarrier 324 283, clone 56 220, clone3 435 435, exit 60 93, exit_group 231 94,
 restart_syscall 219 128, kill 62 129, tgkill 234 131, arch_prctl 158 -, prctl 157 167, ftruncate 77 46,
-truncate 76 45, fsync 74 82, fdatasync 75 83, fadvise64 221 223, unlink 87 -, unlinkat 263 35,
+fsync 74 82, fdatasync 75 83, fadvise64 221 223, unlink 87 -, unlinkat 263 35,
 rename 82 -, renameat 264 38, renameat2 316 276, mkdir 83 -, mkdirat 258 34, rmdir 84 -, flock 73 32,
 umask 95 166, statfs 137 43,
 fstatfs 138 44, sendfile 40 71, copy_file_range 326 285, alarm 37 -, setitimer 38 103,
@@ -68,15 +68,21 @@ _OWN_PID = 0x7EADBEEF  # replaced in each child by its own pid
 
 
 class _Condition(NamedTuple):
-    """A call is allowed if this argument is one of `values`, or has the bit `bit`."""
+    """A call is allowed if this argument (what `mask` leaves of it) is one of `values`, or has the bit `bit`."""
 
     argument: int
     values: tuple[int, ...] = ()
     bit: int = 0
+    mask: int = 0
 
 
 _PRCTL = (3, 15, 16, 23, 39, 0x53564D41)
+_READ, _WRITE, _BOTH, _TRUNCATE = 0, 1, 2, 0o1000
+_OPENING = (_READ, _WRITE, _BOTH, _WRITE | _TRUNCATE, _BOTH | _TRUNCATE)
 _CONDITIONS = {
+    # A file can be emptied by one who opens it for reading; Landlock knows of that since Linux 6.2 only.
+    "open": _Condition(1, _OPENING, mask=0o3 | _TRUNCATE),
+    "openat": _Condition(2, _OPENING, mask=0o3 | _TRUNCATE),
     # No F_SETOWN, by which the kernel would send signals.
     "fcntl": _Condition(1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),
     # What makes a child: PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS.
@@ -99,6 +105,7 @@ _CHILD_CONDITIONS = {
 }
 
 _LOAD, _JUMP, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06
+_AND = 0x54
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _DENY = _ERRNO | 1  # EPERM
 
@@ -198,6 +205,8 @@ def _body(name: str) -> list[bytes]:
 
 def _conditional(condition: _Condition) -> list[bytes]:
     steps = [_step(_LOAD, 16 + 8 * condition.argument)]  # low word: these arguments are ints
+    if condition.mask:
+        steps.append(_step(_AND, condition.mask))
     for value in condition.values:
         steps += [_step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _ALLOW)]
     if condition.bit:
