@@ -21,6 +21,7 @@ from triathlon_runner.evolved.evolve import (
     apply_decisions,
     estimate,
     make_jobs,
+    read_decisions,
     run,
     summary,
     write_review,
@@ -85,6 +86,8 @@ def evolve(
         highlight=False,
     )
     if not dry_run:
+        workspace.check()
+        read_decisions(workspace)
         raise typer.Exit(asyncio.run(_evolve(listed, row, jobs, problems, workspace, budget)))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import tomli_w
 
 from triathlon_runner.datasets.core import CANARY
+from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve._history import History
 from triathlon_runner.evolved.evolve._job import PRESERVING, Job
 from triathlon_runner.evolved.evolve._pipeline import Evolved
@@ -38,6 +39,22 @@ class Workspace:
         if evolved is not None:
             replace_file(self.problem(job), problem_text(job, evolved))
         replace_file(self.history(job), history.model_dump_json(by_alias=True, indent=1) + "\n")
+
+    def check(self) -> None:
+        """Whether results can be written there: looked at before a model is paid.
+
+        Raises:
+            UserError: they can't.
+        """
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            replace_file(self.root / ".writable", "")
+            (self.root / ".writable").unlink()
+        except OSError as error:
+            raise UserError(
+                f"--out expects a folder that can be written, got {str(self.root)!r}: {error}."
+                " Name another one."
+            ) from error
 
     def histories(self) -> list[History]:
         """Of all jobs that ended, in the order of their ids."""

@@ -165,7 +165,11 @@ def _rewritten(scribe: Scribe, reply: str, draft: Draft) -> Draft:
 
 
 async def _finish(scribe: Scribe, sandbox: Sandbox, agreed: Agreed) -> Written:
-    """More inputs, by mutation and by asking; those kept tell the reference from most of its mutants."""
+    """More inputs, by mutation and by asking; those kept tell the reference from most of its mutants.
+
+    Raises:
+        DroppedError: all inputs give the same, so that a constant would pass.
+    """
     draft = agreed.draft
     by_mutation = mutated(agreed.inputs, MUTATED_INPUTS, draft.prompt)
     asked = await _ask_inputs(scribe, draft, agreed.inputs)
@@ -184,6 +188,8 @@ async def _finish(scribe: Scribe, sandbox: Sandbox, agreed: Agreed) -> Written:
         "augment", f"{len(usable)} of {len(sources)} inputs can be used, {len(disputed)} are disputed"
     )
     inputs, truth = [text for text, _ in usable], [result for _, result in usable]
+    if all(same(truth[0], result) for result in truth[1:]):
+        raise DroppedError(f"its solution gives {truth[0]} on each of {len(truth)} inputs")
     measured = await kills(sandbox, agreed.second, draft.entry_point, inputs, truth)
     kept = select(measured, KEPT_INPUTS, len(inputs), first=MIN_INPUTS)
     scribe.note("mutants", f"{measured.killed} of {len(measured.by_mutant)} killed with {len(kept)} inputs")

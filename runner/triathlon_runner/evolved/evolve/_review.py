@@ -68,7 +68,14 @@ def write_review(workspace: Workspace, seeds: Sequence[Problem]) -> Path:
     )
     template = environment.from_string((files(__package__) / _TEMPLATE).read_text("utf-8"))
     path = workspace.root / "review.html"
-    replace_file(path, template.render(cards=finished, dropped=dropped, decisions_file=DECISIONS))
+    page = template.render(
+        cards=finished,
+        dropped=dropped,
+        decisions_file=DECISIONS,
+        model=histories[0].model,
+        out=str(workspace.root),
+    )
+    replace_file(path, page)
     return path
 
 

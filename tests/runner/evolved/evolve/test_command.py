@@ -87,6 +87,8 @@ def test_costs_are_shown_and_decisions_applied(tmp_path: Path) -> None:
     (job,) = (name for name in histories if name.startswith("concise/"))
     decisions = {job: {"verdict": "accept", "note": ""}}
     (tmp_path / "work" / DECISIONS).write_text(json.dumps(decisions))
+    page = (tmp_path / "work" / "review.html").read_text()
+    assert "triathlon evolve --model evolver --out work --apply" in page
     assert "1 accepted, 0 refused, 1 undecided" in _call(tmp_path, "--apply")
     assert len(list((tmp_path / "work" / "accepted" / "concise").glob("*.toml"))) == 1
 
@@ -97,6 +99,18 @@ def test_a_budget_needs_a_price(tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(rows[: rows.index("    price:")])
     said = " ".join(_call(tmp_path, "--budget", "5", expect=2).split())
     assert "--budget expects a model with a price, 'evolver' names none" in said
+
+
+def test_a_folder_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
+    """One that can't be written, and decisions that can't be read."""
+    (tmp_path / "models.yaml").write_text(MODELS.format(base_url="http://127.0.0.1:9/v1"))
+    (tmp_path / "work").write_text("a file")
+    said = " ".join(_call(tmp_path, "--limit", "1", expect=2).split())
+    assert "--out expects a folder that can be written, got 'work'" in said
+    (tmp_path / "work").unlink()
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / DECISIONS).write_text("{bad")
+    assert "is not what the review page saves" in _call(tmp_path, "--limit", "1", expect=2)
 
 
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:

@@ -165,6 +165,7 @@ async def test_broken_problem(sandbox: Sandbox, reply: str, complaint: str) -> N
         ("while True: pass", "it never ended: used more than 2.0 s of CPU time"),
         ("import os; os._exit(3)", "it died: "),
         ("return iter(numbers)", "works on 0 of 5 inputs"),
+        ("return float('nan')", "its solution gives nan on each of "),
         ("return 10 ** 5000", "works on 0 of 5 inputs; on ([1, 2],) it gave what is no plain value"),
         ("import random; return random.random()", "gives other values when it runs again in another order"),
         ("return 'a' * 10 ** 10", "MemoryError"),
@@ -173,7 +174,7 @@ async def test_broken_problem(sandbox: Sandbox, reply: str, complaint: str) -> N
     ],
 )
 async def test_broken_references(sandbox: Sandbox, body: str, reason: str) -> None:
-    """A reference that crashes, never ends, exits, gives no plain value or is random is no reference."""
+    """A reference that crashes, never ends, exits, gives no plain value, a constant or chance is none."""
     script = {**GOOD, "solve": fenced(f"def add_even(numbers):\n    {body}\n")}
     assert reason in await _reason(script, sandbox)
 
