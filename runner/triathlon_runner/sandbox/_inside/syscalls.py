@@ -68,7 +68,7 @@ _OWN_PID = 0x7EADBEEF  # replaced in each child by its own pid
 
 
 class _Condition(NamedTuple):
-    """A call is allowed if this argument (what `mask` leaves of it) is one of `values`, or has the bit `bit`."""
+    """A call is allowed if this argument, under `mask`, is one of `values`, or if it has the bit `bit`."""
 
     argument: int
     values: tuple[int, ...] = ()
