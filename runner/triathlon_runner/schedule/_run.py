@@ -20,7 +20,7 @@ from triathlon_runner.schedule._stop import Account, Bounds, Stop
 from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, archive
 
-UNITS_PER_SLOT = 2
+UNITS_PER_SLOT = 3
 """Units in flight for each request that may be: one asks while another's program is executed."""
 
 
