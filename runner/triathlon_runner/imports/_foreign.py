@@ -12,11 +12,13 @@ from triathlon_runner.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class ForeignProgram:
-    """A whole program, judged as it is."""
+    """A program, judged as it is."""
 
     task_id: str
     program: str
     prompt: str = ""
+    completes: bool = False
+    """Whether it goes on from the problem's prompt, and is no program without that."""
 
 
 @dataclass(frozen=True, slots=True)

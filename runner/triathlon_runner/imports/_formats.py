@@ -28,8 +28,18 @@ _PROGRAMS = frozenset({Discipline.EVOLVED})
 FORMATS = {
     one.name: one
     for one in (
-        Format("evalplus", "EvalPlus samples: JSONL with task_id and solution", _PROGRAMS, read_evalplus),
-        Format("evoeval", "EvoEval samples: JSONL with task_id and solution", _PROGRAMS, read_evalplus),
+        Format(
+            "evalplus",
+            "EvalPlus samples: task_id, solution or completion",
+            _PROGRAMS,
+            read_evalplus,
+        ),
+        Format(
+            "evoeval",
+            "EvoEval samples: task_id, solution or completion",
+            _PROGRAMS,
+            read_evalplus,
+        ),
         Format(
             "evaloop",
             "EVALOOOP: a model's page as JSON, tasks by the loops they sustained",

@@ -68,10 +68,11 @@ async def _program(
     if not isinstance(suite, Programs):
         raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
     problem = {one.task_id: one for one in suite.functions()}[foreign.task_id]
-    said = _unjudged(foreign, foreign.program, sample, work, protocol)
-    found: dict[str, Any] = {"program": foreign.program, "parents": problem.parents}
-    if foreign.program.strip():
-        verdict = await grader.judge(foreign.program, problem, inputs=suite.inputs)
+    whole = foreign.program and problem.prompt + foreign.program if foreign.completes else foreign.program
+    said = _unjudged(foreign, whole, sample, work, protocol)
+    found: dict[str, Any] = {"program": whole, "parents": problem.parents}
+    if whole.strip():
+        verdict = await grader.judge(whole, problem, inputs=suite.inputs)
         found |= {"verdict": verdict, "outcome": verdict.outcome}
     return said.model_copy(update=found)
 

@@ -9,19 +9,16 @@ from triathlon_runner.imports._foreign import Foreign, ForeignProgram, json_line
 
 
 def read_evalplus(path: Path) -> Iterator[Foreign]:
-    """`task_id` with `solution`, a whole program. EvoEval writes the same.
+    """`task_id` with `solution`, a whole program, or `completion` of the prompt. EvoEval writes the same.
 
     Raises:
         UserError: a line of another shape.
     """
     for number, row in enumerate(json_lines(path), start=1):
         where = f"{path}, sample {number}"
-        if "solution" not in row and "completion" in row:
-            raise UserError(
-                f"{where}: expected whole programs in 'solution', got a 'completion';"
-                " `triathlon grade` judges completions"
-            )
-        yield ForeignProgram(text_of(row, "task_id", where), text_of(row, "solution", where))
+        task_id, completes = text_of(row, "task_id", where), "solution" not in row and "completion" in row
+        program = text_of(row, "completion" if completes else "solution", where)
+        yield ForeignProgram(task_id, program, completes=completes)
 
 
 def read_lm_eval(path: Path) -> Iterator[Foreign]:

@@ -74,6 +74,18 @@ def test_samples(place: SmallRun, tmp_path: Path) -> None:
     assert "imported: evalplus, s.jsonl" in [row["state"] for row in listed if row["model"] == "ep"]
 
 
+def test_completions(place: SmallRun, tmp_path: Path) -> None:
+    """A completion goes on from the problem's prompt, as the formats have it; an empty one is no answer."""
+    rows = [
+        {"task_id": one.task_id, "completion": text}
+        for one, text in zip(PROBLEMS, ["    return 'wrong'\n", "    return (\n", ""], strict=True)
+    ]
+    log = write_lines(tmp_path / "s.jsonl", rows)
+    assert bring(place, "evalplus", log, "evolved/core-seeds", "completed").exit_code == 0
+    assert outcomes(place, "completed") == [Outcome.FAILED, Outcome.CRASHED, Outcome.NO_ANSWER]
+    assert place.call("verify", "--models", "completed").exit_code == 0
+
+
 def test_imports_are_verified(place: SmallRun, tmp_path: Path) -> None:
     """`verify` judges what was imported again: whole programs, replies and loops, as far as they tell."""
     rows = [
@@ -122,7 +134,7 @@ def test_what_is_not_ours_is_left_out(place: SmallRun, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "row", "says"),
     [
-        ("evalplus", {"task_id": "a", "completion": "x"}, "triathlon grade"),
+        ("evalplus", {"task_id": "a", "completion": 3}, "'completion'"),
         ("evalplus", {"solution": "x"}, "'task_id'"),
         ("lm-eval", {"doc": {}, "filtered_resps": []}, "doc.task_id"),
         ("lm-eval", {"doc": {"task_id": "a"}, "filtered_resps": 3}, "filtered_resps"),
