@@ -171,7 +171,7 @@ def _written(out: Path | None) -> Iterator[Line]:
     Raises:
         UserError: the file holds something else.
     """
-    if out is None or not out.exists():
+    if out is None or not out.is_file():
         return
     whole, _, _ = out.read_bytes().rpartition(b"\n")
     for number, text in enumerate(whole.split(b"\n"), start=1):
@@ -196,13 +196,23 @@ def _append(out: Path | None, line: Line | None) -> None:
 
 
 def _mend(out: Path | None) -> None:
-    """Takes a torn last line off before the next one is written behind it."""
+    """Takes a torn last line off before the next one is written behind it.
+
+    Raises:
+        UserError: the file can't be written.
+    """
     if out is None:
         return
-    out.parent.mkdir(parents=True, exist_ok=True)
-    if out.exists():
-        whole, newline, _ = out.read_bytes().rpartition(b"\n")
-        out.write_bytes(whole + newline)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with out.open("ab+") as file:
+            file.seek(0)
+            whole, newline, _ = file.read().rpartition(b"\n")
+            file.truncate(len(whole) + len(newline))
+    except OSError as error:
+        raise UserError(
+            f"--out expects a file that can be written, got {str(out)!r}: {error}. Name another one."
+        ) from error
 
 
 def _rewrite(out: Path | None, lines: Iterable[Line]) -> None:

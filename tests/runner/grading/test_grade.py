@@ -88,6 +88,9 @@ async def test_a_users_mistakes_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="expected a graded sample"):
         await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=tmp_path / "other.txt"))
     assert (tmp_path / "other.txt").read_text() == "my notes\n"
+    for out in (tmp_path, tmp_path / "other.txt" / "graded.jsonl"):
+        with pytest.raises(UserError, match="--out expects a file that can be written"):
+            await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out))
 
 
 def test_problem_files_in_three_formats(tmp_path: Path) -> None:
