@@ -12,6 +12,7 @@ from triathlon_runner.schedule._identity import WEIGHTS, difference
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._reach import Reached
 from triathlon_runner.store import ResultsFile
+from triathlon_runner.suites import DataSetInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,16 @@ def _other_protocol(work: Work, others: list[str], manifest: Manifest | None) ->
     if manifest is None or manifest.protocol not in others:
         return what
     if manifest.data.sha256 != work.built.suite.data.sha256:
-        old, new = manifest.data, work.built.suite.data
-        return f"other data ({old.name} {old.version}, now {new.name} {new.version})"
+        old, new = (_named(data) for data in (manifest.data, work.built.suite.data))
+        return f"other data ({old}, now {new})"
     keys = sorted(manifest.settings.keys() | work.settings.keys())
     changed = [key for key in keys if manifest.settings.get(key) != work.settings.get(key)]
     return f"{what}: {', '.join(changed)} changed" if changed else what
+
+
+def _named(data: DataSetRecord | DataSetInfo) -> str:
+    """A version may stay while a file changes: the checksum tells."""
+    return f"{data.name} {data.version}, SHA-256 {data.sha256[:12]}"
 
 
 def manifest_of(
