@@ -1,4 +1,4 @@
-"""What passes between an endpoint and the client library, which is imported only when a model is opened."""
+"""What passes between an endpoint and the connections below it."""
 
 import asyncio
 from collections.abc import Callable, Mapping

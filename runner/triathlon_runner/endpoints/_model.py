@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, Sampling
 from triathlon_runner.endpoints._cache import ReplyCache, reply_key, shape_of
+from triathlon_runner.endpoints._client import open_client
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._flights import Flights
@@ -92,8 +93,6 @@ async def open_model(
     Raises:
         UserError: an environment variable that the row names is not set.
     """
-    from triathlon_runner.endpoints._client import open_client  # noqa: PLC0415  it takes most of a second
-
     limits, stats = limits or Limits(), EndpointStats()
     config = source if isinstance(source, ApiConfig) else _config_of(source)
     secrets = Secrets(config, key=source.key if isinstance(source, LocalServer) else "")
