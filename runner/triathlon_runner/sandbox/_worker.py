@@ -120,7 +120,8 @@ class Worker:
         if message == messages.THERE:
             self._send_or_kill(messages.HERE)
             return
-        self._ends = tuple(ends)
+        if ends:
+            self._ends = tuple(ends)
         if message[:1] == messages.ENDED:
             self._report = messages.REPORT.unpack(message)
         elif message != messages.READY:

@@ -127,18 +127,23 @@ class Server:
                 return
 
     def _fork(self, news: bytes) -> int:
-        """A new child; the runner gets the news and the near ends of the child's pipes."""
+        """A new child; the runner gets the news and the near ends of the child's pipes.
+
+        They are sent before the fork: the runner looks at what was and fills the pipes meanwhile.
+        """
         source, sink = os.pipe2(os.O_CLOEXEC)
         pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(3)]
         near = [sink, *(read for read, _ in pipes)]
         far = [source, *(write for _, write in pipes)]
         for descriptor in near:
             os.set_blocking(descriptor, False)
+        socket.send_fds(self._channel, [news], near)
+        for descriptor in near:
+            os.close(descriptor)
         pid = os.fork()
         if pid == 0:
             _become_child(self._confinement, far, self._word, self._command)
-        socket.send_fds(self._channel, [news], near)
-        for descriptor in (*near, *far):
+        for descriptor in far:
             os.close(descriptor)
         return pid
 
