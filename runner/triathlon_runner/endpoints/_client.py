@@ -97,7 +97,7 @@ class _Pool:
 
     async def close(self) -> None:
         """Ends all connections."""
-        connections = list(self._open)
+        connections = [connection for connection in self._open if connection.connected]
         for connection in connections:
             connection.close()
         for connection in connections:

@@ -66,7 +66,7 @@ class Connection(asyncio.Protocol):
 
     def _let_go(self, reply: "asyncio.Future[HttpReply]") -> None:
         """Nobody waits for the reply any more: the server should not go on with it."""
-        if reply.cancelled():
+        if reply.cancelled() and self._reply is reply:
             self._fail("nobody waits")
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     async def ended(self) -> None:
-        """Returns when the connection is closed."""
+        """Returns when a connection that was there is closed."""
         await self._ended
 
     def data_received(self, data: bytes) -> None:
