@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -160,16 +160,18 @@ def load(path: Path) -> Registry:
         raise UserError("\n".join(_explain(error, root, path))) from None
 
 
+_ADVICE: Final = {
+    "extra_forbidden": "unknown key; remove it or mend its spelling",
+    "missing": "required and not there; add it",
+}
+
+
 def _explain(error: ValidationError, root: yaml.Node, path: Path) -> Iterable[str]:
     for fault in error.errors():
         place = [part for part in fault["loc"] if not isinstance(part, str) or "function" not in part]
         key = ".".join(str(part) for part in place) or "the file"
         value = "" if fault["type"] in {"missing", "value_error"} else f", got {fault['input']!r:.80}"
-        message = (
-            "unknown key; remove it or mend its spelling"
-            if fault["type"] == "extra_forbidden"
-            else fault["msg"].removeprefix("Value error, ")
-        )
+        message = _ADVICE.get(fault["type"], fault["msg"].removeprefix("Value error, "))
         yield f"{path}, line {_line(root, place)}: {key}: {message}{value}"
 
 

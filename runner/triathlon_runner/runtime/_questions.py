@@ -120,12 +120,22 @@ def count_questions(programs: tuple[ProgramQuestions, ...]) -> int:
 
 
 def write_questions(questions: QuestionFile, path: Path) -> None:
-    """Writes the file: the same questions give the same bytes."""
+    """Writes the file: the same questions give the same bytes.
+
+    Raises:
+        UserError: it can't be written there.
+    """
     text = questions.model_dump_json(by_alias=True, exclude_defaults=False, indent=1)
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".part")
-    partial.write_text(text + "\n", "utf-8")
-    partial.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text + "\n", "utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise UserError(
+            f"expected a place for the questions that can be written, got {str(path)!r}: {error}."
+            " Make it writable or name another one."
+        ) from error
 
 
 def read_questions(path: Path) -> QuestionFile:

@@ -48,6 +48,7 @@ class QuestionSource:
 
         Raises:
             SandboxError: the sandbox itself failed.
+            UserError: the place can't be written.
         """
         programs, report = await construct(self.subjects(), sandbox)
         questions = QuestionFile(
@@ -60,12 +61,7 @@ class QuestionSource:
         )
         path = self._cached_path()
         if path is not None:
-            try:
-                write_questions(questions, path)
-            except OSError as error:
-                raise UserError(
-                    f"the questions can't be kept in {str(path)!r}: {error}. Make the cache folder writable."
-                ) from error
+            write_questions(questions, path)
         return questions
 
 
