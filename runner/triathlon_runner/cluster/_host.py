@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import ray
 
@@ -37,7 +38,7 @@ class ServerHost:
 
     async def node(self) -> tuple[str, str]:
         """The node's id and address; answers as soon as there is room for the model."""
-        return self._node, ray.util.get_node_ip_address()
+        return self._node, _address()
 
     async def open(self) -> tuple[str, Described]:
         """Starts the server and returns its base URL.
@@ -45,7 +46,7 @@ class ServerHost:
         Raises:
             ServingError: the model cannot be served there as the row says.
         """
-        listening = Listening(ray.util.get_node_ip_address(), self._key)
+        listening = Listening(_address(), self._key)
         self._server = await self._stack.enter_async_context(
             serve(
                 self._config,
@@ -89,3 +90,9 @@ class ServerHost:
     async def close(self) -> None:
         """Ends the server and everything it started."""
         await self._stack.aclose()
+
+
+def _address() -> str:
+    """This node's, under which the others reach it."""
+    util: Any = ray.util  # Ray has no types for it
+    return str(util.get_node_ip_address())

@@ -20,6 +20,7 @@ from triathlon_runner.serving import (
     Restarts,
     ServeConfig,
     Served,
+    ServerLostError,
     Servers,
     ServingError,
 )
@@ -65,11 +66,21 @@ class ClusterServer:
         assert self._described is not None, "not started yet"
         return self._described
 
-    async def start(self) -> None:
+    async def begin(self) -> None:
+        """Starts it for the first time: elsewhere, where its node is lost meanwhile.
+
+        Raises:
+            ServingError: no node can serve the model as the row says.
+            ServerLostError: node after node was lost.
+        """
+        await self._start_as_often_as_may_be(ServerLostError)
+
+    async def _start(self) -> None:
         """Starts it where there is room, and waits for that.
 
         Raises:
             ServingError: no node can ever serve the model as the row says.
+            ServerLostError: its node was lost meanwhile.
         """
         placement = Placement.of(self._config, await asyncio.to_thread(ray.nodes))
         self._host = (
@@ -81,13 +92,12 @@ class ClusterServer:
             await self._placed(placement)
             self._following = asyncio.create_task(self._follow(self._host))
             base_url, described = await self._host.open.remote()
-        except (RayTaskError, RayActorError) as error:
-            cause = error.cause if isinstance(error, RayTaskError) else None
-            raise (
-                cause
-                if isinstance(cause, ServingError)
-                else ServingError(f"the server of {self.model!r} was lost while it started ({reason(error)})")
-            ) from None
+        except RayTaskError as error:
+            if isinstance(error.cause, ServingError):
+                raise error.cause from None
+            raise
+        except RayActorError as error:
+            raise ServerLostError(f"its node was lost while it started there: {reason(error)}") from None
         self._check_weights(described)
         self._described = described
         there = urlsplit(base_url)
@@ -99,7 +109,7 @@ class ClusterServer:
         """Waits until Ray has chosen a node.
 
         Raises:
-            ServingError: those that were large enough are lost meanwhile.
+            ServerLostError: those that were large enough are lost meanwhile.
         """
         waiting = asyncio.ensure_future(self._host.node.remote())
         while not (await asyncio.wait([waiting], timeout=_PATIENCE_SECONDS))[0]:
@@ -107,7 +117,7 @@ class ClusterServer:
             now = Placement.of(self._config, await asyncio.to_thread(ray.nodes))
             if not set(now.fitting) & set(placement.fitting):
                 waiting.cancel()
-                raise ServingError("the nodes that it waited for are lost")
+                raise ServerLostError("the nodes that it waited for are lost")
         self._node, self._address = await waiting
 
     def _say_once(self, line: str) -> None:
@@ -179,14 +189,14 @@ class ClusterServer:
         await self._end_host()
         self._restarts.spend(self.model, wrong)
         self._report(f"restarting the server of {self.model} ({wrong.splitlines()[0]})")
-        await self._start_again()
+        await self._start_as_often_as_may_be(ServerLostError, ServingError)
 
-    async def _start_again(self) -> None:
-        """As often as it may: a node can be lost while a server starts there, too."""
+    async def _start_as_often_as_may_be(self, *mended: type[Exception]) -> None:
+        """A node can be lost while a server starts there, too; `mended` is what another try may cure."""
         while True:
             try:
-                await self.start()
-            except ServingError as error:
+                await self._start()
+            except mended as error:
                 await self._end_host()
                 self._restarts.spend(self.model, str(error))
             else:
@@ -195,10 +205,10 @@ class ClusterServer:
     async def stop(self) -> None:
         """Ends the server wherever it is."""
         self._relay.aim(None)
-        if self._host is not None:
+        if self._following is not None:  # else it is nowhere yet
             with suppress(RayError, TimeoutError):
                 await asyncio.wait_for(self._host.close.remote(), _CLOSE_SECONDS)
-            await self._end_host()
+        await self._end_host()
 
     async def _end_host(self) -> None:
         """Its last words first, where it still has any."""
@@ -238,7 +248,7 @@ class ClusterServers:
                 config, model=model_id, cache=self._cache, log=log, report=report, relay=relay
             )
             try:
-                await placed.start()
+                await placed.begin()
                 yield placed
             finally:
                 await placed.stop()

@@ -117,16 +117,34 @@ async def test_a_node_is_lost_under_a_server(cluster: Any, tmp_path: Path) -> No
     assert not processes(tmp_path)
 
 
+async def test_a_node_is_lost_under_a_start(cluster: Any, tmp_path: Path) -> None:
+    """A node that is lost while a server starts on it costs a try, not the model."""
+    run = Run(tmp_path, "late")
+    row = run.registry.models[0]
+    with ReplyCache(tmp_path / "c.sqlite") as replies:
+        async with open_cluster(cluster.address, report=run.said.append) as there:
+            reaching = run.reacher(there.servers(tmp_path), replies).reach(row)
+            entering = asyncio.create_task(reaching.__aenter__())
+            while (victim := await host_node(cluster)) is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+            await asyncio.to_thread(cluster.remove_node, victim, allow_graceful=False)
+            async with asyncio.timeout(120):
+                reached = await entering
+                assert (await ask(reached, 1)).reply.text == "after 1"
+            await reaching.__aexit__(None, None, None)
+    cluster.add_node(num_cpus=1)
+
+
 def restarted(run: Run) -> bool:
     return any("restarting the server of m" in line for line in run.said)
 
 
 async def host_node(cluster: Any) -> Any:
-    """The node on which the model is: the one whose CPU is taken."""
+    """The node on which the model is, the one whose CPU is taken; None where it is on none."""
     state = importlib.import_module("ray._private.state")
     free = await asyncio.to_thread(state.available_resources_per_node)
-    (taken,) = [node for node in cluster.worker_nodes if not free[node.node_id].get("CPU")]
-    return taken
+    alive = [node for node in cluster.worker_nodes if node.node_id in free]
+    return next((node for node in alive if not free[node.node_id].get("CPU")), None)
 
 
 async def test_a_server_that_keeps_dying(cluster: Any, tmp_path: Path) -> None:
