@@ -21,7 +21,7 @@ from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, archive
 
 UNITS_PER_SLOT = 3
-"""Units in flight for each request that may be: one asks while another's program is executed."""
+"""Units in flight for each request that may be: some ask while the programs of others are executed."""
 
 
 @dataclass(slots=True)

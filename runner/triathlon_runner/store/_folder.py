@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
@@ -54,6 +53,8 @@ class ResultsFolder:
         Raises:
             UserError: another runner holds them.
         """
+        from filelock import FileLock, Timeout  # noqa: PLC0415  few commands lock
+
         path = self.root / ".locks" / f"{model}.lock"
         lock = FileLock(path, blocking=False)
         try:
