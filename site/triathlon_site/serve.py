@@ -1,19 +1,45 @@
-"""Showing the built site on loopback."""
+"""Showing the built site on loopback, as a host of static pages would."""
 
+import gzip
 from collections.abc import Callable
 from functools import partial
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Final
 
 from triathlon_runner.errors import UserError
 
+COMPRESSED: Final = frozenset({".html", ".css", ".js", ".json", ".csv", ".svg", ".xml", ".tex"})
+"""Texts, which every host of static pages sends compressed."""
+
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Files only, said nothing about, never kept by the browser."""
+    """Files only, said nothing about. Pages are asked for anew each time; assets are named by content."""
+
+    def send_head(self) -> BytesIO | BinaryIO | None:
+        path = Path(self.translate_path(self.path))
+        if path.is_dir() and self.path.partition("?")[0].endswith("/"):
+            path /= "index.html"
+        if path.suffix not in COMPRESSED or "gzip" not in self.headers.get("Accept-Encoding", ""):
+            return super().send_head()
+        try:
+            body = gzip.compress(path.read_bytes(), mtime=0)
+        except OSError:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Vary", "Accept-Encoding")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        return BytesIO(body)
 
     def end_headers(self) -> None:
-        self.send_header("Cache-Control", "no-store")
+        kept = "/assets/" in self.path
+        self.send_header("Cache-Control", "public, max-age=31536000, immutable" if kept else "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
 

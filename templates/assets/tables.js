@@ -119,8 +119,9 @@
       });
       this.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       this.status = make("output", { class: "status", "aria-live": "polite" });
-      const controls = make("div", { class: "controls" }, search, ...this.selects(), this.columnChooser(), this.status);
+      const controls = make("div", { class: "controls" }, search, ...this.folded(this.selects()), this.columnChooser(), this.status);
       this.table.parentElement.before(controls);
+      this.table.parentElement.classList.add("ready");
       this.addMore();
       this.restore();
       this.apply();
@@ -141,6 +142,12 @@
         });
         return [select];
       });
+    }
+
+    /* On a phone the filters are one button until one of them is at work. */
+    folded(selects) {
+      if (!matchMedia("(max-width: 46rem)").matches || this.filters.size || selects.length < 2) return selects;
+      return [make("details", { class: "chooser" }, make("summary", {}, "Filters"), make("div", { class: "choices" }, ...selects))];
     }
 
     choices(name) {

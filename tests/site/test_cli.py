@@ -1,9 +1,12 @@
 """The site's commands."""
 
+import gzip
 import json
 import urllib.request
 from pathlib import Path
 from threading import Thread
+from urllib.error import HTTPError
+from urllib.request import Request
 
 import pytest
 from typer.testing import CliRunner
@@ -54,11 +57,32 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
 
 
 def test_the_site_is_served_on_loopback(tmp_path: Path) -> None:
-    """Files come as they are, and are not kept by the browser."""
+    """Files come as they are; a page is asked for anew, an asset may be kept for ever."""
     (tmp_path / "index.html").write_text("here")
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets/site-1234.css").write_text("body {}")
     with make_server(tmp_path, 0) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        with urllib.request.urlopen(f"http://127.0.0.1:{server.server_address[1]}/") as answer:
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+        with urllib.request.urlopen(address) as answer:
             assert answer.read() == b"here"
-            assert answer.headers["Cache-Control"] == "no-store"
+            assert answer.headers["Cache-Control"] == "no-cache"
+        with urllib.request.urlopen(f"{address}assets/site-1234.css") as answer:
+            assert "immutable" in answer.headers["Cache-Control"]
+        server.shutdown()
+
+
+def test_texts_are_sent_compressed_to_who_takes_them(tmp_path: Path) -> None:
+    """As hosts of static pages do, so that a page weighs here what it will weigh there."""
+    (tmp_path / "index.html").write_text("here " * 1000)
+    with make_server(tmp_path, 0) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+        with urllib.request.urlopen(Request(address, headers={"Accept-Encoding": "gzip"})) as answer:
+            body = answer.read()
+            assert answer.headers["Content-Encoding"] == "gzip" and len(body) < 200
+            assert gzip.decompress(body) == b"here " * 1000
+        missing = Request(f"{address}nothing.html", headers={"Accept-Encoding": "gzip"})
+        with pytest.raises(HTTPError, match="404"):
+            urllib.request.urlopen(missing)
         server.shutdown()

@@ -1,5 +1,6 @@
 """Templates: where they lie, and how they are filled."""
 
+import base64
 import hashlib
 import re
 from functools import cache, cached_property
@@ -8,6 +9,7 @@ from typing import Any, Final
 
 import jinja2
 import plotly
+from markupsafe import Markup
 
 from triathlon_site.pages import _format
 from triathlon_site.pages._lists import attempt_links, task_links
@@ -70,6 +72,8 @@ class Environment:
             _format.FILTERS, billions=billions, attempt_links=attempt_links, task_links=task_links
         )
         self._jinja.globals["asset"] = self.assets.__getitem__
+        self._jinja.globals["inline"] = self._inline
+        self._jinja.globals["inline_hash"] = self._inline_hash
 
     def render(self, template: str, **context: Any) -> str:
         return self._jinja.get_template(f"{template}.html.jinja").render(**context)
@@ -91,6 +95,15 @@ class Environment:
     def asset_contents(self) -> dict[str, bytes]:
         folder = self._templates / "assets"
         return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+    def _inline(self, name: str) -> Markup:
+        """A script of ours as a part of the page: one that has to run before the first paint."""
+        return Markup(self.asset_contents[name].decode())
+
+    def _inline_hash(self, name: str) -> str:
+        """What the content policy lets it in by; any other script in a page stays out."""
+        digest = hashlib.sha256(self.asset_contents[name]).digest()
+        return f"sha256-{base64.b64encode(digest).decode()}"
 
     @staticmethod
     def _published(name: str, content: bytes) -> str:

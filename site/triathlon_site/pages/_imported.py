@@ -36,5 +36,5 @@ def _row(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ImportedR
         for name, count in file.outcomes.items():
             total[name] = total.get(name, 0) + count
     outcomes = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(total.items()))
-    cells = tuple(cell(column, model, with_strip=False) for column in board.shown)
+    cells = tuple(cell(column, model, with_strip=False) for column in board.shown if column.scores)
     return ImportedRow(models[model], cells, files, outcomes)
