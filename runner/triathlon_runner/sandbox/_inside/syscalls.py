@@ -5,7 +5,7 @@ process that can reach nothing and that leaves nothing behind.
 
 The list itself is installed once, in the server, whose children inherit it; it also allows the few calls
 that make a child. Each child adds a filter that takes these away: the kernel compiles a filter when it is
-installed, and this one is twenty times shorter.
+installed, and this one is much shorter.
 """
 
 import ctypes
