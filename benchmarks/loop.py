@@ -42,11 +42,9 @@ from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, Conditions, ConsoleProgress, Plan, Reacher, Runner
 from triathlon_runner.schedule._plan import choose, work_for
+from triathlon_runner.schedule._run import UNITS_PER_SLOT
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import DataSetInfo
-
-IN_FLIGHT = 128
-"""Programs waiting for the sandbox where only they are measured: as many as the runner has units at work."""
 
 
 @dataclass
@@ -145,8 +143,8 @@ async def ask(
     return measured, progress.records
 
 
-async def execute(programs: int, jobs: int | None) -> Measured:
-    """Judges so many different right programs."""
+async def execute(programs: int, at_once: int, jobs: int | None) -> Measured:
+    """Judges so many different right programs, as many of them waiting as the runner has units at work."""
     measured = Measured()
     async with AsyncExitStack() as stack:
         grader = await _grader(stack, jobs)
@@ -158,7 +156,7 @@ async def execute(programs: int, jobs: int | None) -> Measured:
 
         with measured.clock():
             async with asyncio.TaskGroup() as group:
-                for _ in range(IN_FLIGHT):
+                for _ in range(at_once):
                     group.create_task(some())
     return measured
 
@@ -191,9 +189,8 @@ def main() -> None:
         ):
             runs.append(asyncio.run(ask(options, base_url, Path(folder), execute=executing)))
     programs = options.tasks * (1 if options.same_program else options.loops)
-    report(
-        options, runs[0][0], asyncio.run(execute(programs, options.jobs)), runs[1][0], runs[1][1], programs
-    )
+    executing = asyncio.run(execute(programs, options.slots * UNITS_PER_SLOT, options.jobs))
+    report(options, runs[0][0], executing, *runs[1], programs)
 
 
 def report(
