@@ -83,7 +83,7 @@ def _timed(root: Path) -> float:
 
 def _front_page(site: Path) -> int:
     """Bytes of the page with its style and scripts, each gzipped."""
-    names = ("site-*.css", "theme-*.js", "site-*.js", "tables-*.js")
+    names = ("site-*.css", "site-*.js", "tables-*.js")
     parts = [site / "index.html", *(next(site.glob(f"assets/{name}")) for name in names)]
     return sum(len(gzip.compress(path.read_bytes())) for path in parts)
 

@@ -9,7 +9,7 @@
   const offers = (name, value) => name === "has" ? value.split(" ").filter(Boolean) : [name === "run" ? value.slice(0, 7) : value];
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
   /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand takes longer than anybody waits. */
-  const LONG = 200, FIRST = 60;
+  const LONG = 200, FIRST = 40;
   const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
 
   const make = (tag, attributes = {}, ...children) => {
@@ -45,6 +45,26 @@
       this.words = [];
       this.status = null;
       this.heads.forEach((head, column) => this.addSorting(head, column));
+      this.prepare();
+    }
+
+    /* What sorting and searching need of each row is read while nothing else is to do, some rows at a time. */
+    prepare(from = 0) {
+      if (!window.requestIdleCallback || from >= this.rows.length) return;
+      window.requestIdleCallback((idle) => {
+        let next = from;
+        while (next < this.rows.length && (idle.timeRemaining() > 2 || next === from)) {
+          this.keysOf(this.rows[next]);
+          this.textOf(this.rows[next]);
+          next += 1;
+        }
+        this.prepare(next);
+      });
+    }
+
+    textOf(item) {
+      item.text ??= `${item.row.querySelector("th").textContent} ${Object.values(item.row.dataset).join(" ")}`.toLowerCase();
+      return item.text;
     }
 
     keysOf(item) {
@@ -165,8 +185,8 @@
         } else if (!value || !offers(name, value).includes(wanted)) return false;
       }
       if (!this.words.length) return true;
-      item.text ??= `${item.row.querySelector("th").textContent} ${Object.values(item.row.dataset).join(" ")}`.toLowerCase();
-      return this.words.every((word) => item.text.includes(word));
+      const text = this.textOf(item);
+      return this.words.every((word) => text.includes(word));
     }
 
     apply() {

@@ -47,12 +47,13 @@ def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
 def rank_draws(draws: Draws) -> Draws:
     """Ranks within each draw; a model without a score comes last and so takes no other's place."""
     descending = -np.where(np.isnan(draws), -np.inf, draws)
-    order = np.argsort(descending, axis=1, kind="stable")
+    order = np.argsort(descending, axis=1)  # the order among equals does not matter: they share a rank
     ordered = np.take_along_axis(descending, order, axis=1)
-    places = np.broadcast_to(np.arange(1.0, draws.shape[1] + 1), draws.shape)
-    opens = np.ones(draws.shape, dtype=bool)
-    opens[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    smallest = np.maximum.accumulate(np.where(opens, places, 0.0), axis=1)
+    smallest = np.broadcast_to(np.arange(1.0, draws.shape[1] + 1), draws.shape)
+    repeated = ordered[:, 1:] == ordered[:, :-1]
+    if repeated.any():
+        opens = np.hstack([np.ones((len(draws), 1), dtype=bool), ~repeated])
+        smallest = np.maximum.accumulate(np.where(opens, smallest, 0.0), axis=1)
     result = np.empty(draws.shape)
     np.put_along_axis(result, order, smallest, axis=1)
     return result

@@ -72,9 +72,16 @@ def draw(sample: Sample, draws: int = DRAWS) -> Draws:
     weights = task_weights(sample.suite, len(sample.clusters), draws)
     numerators = weights @ sample.numerators.T
     denominators = weighted(weights, sample.denominators)
-    ends = generator("ends", sample.suite).gamma(PSEUDO_WEIGHT, size=(2, draws, len(sample.models)))
-    bottom, top = ends * mean_denominator(sample)
+    bottom, top = _end_weights(sample.suite, len(sample.models), draws) * mean_denominator(sample)
     return _ratio(numerators + top * sample.top, denominators + bottom + top, sample.scale)
+
+
+@lru_cache(maxsize=2)
+def _end_weights(suite: str, models: int, draws: int) -> Array:
+    """2 × draws × models weights of the pseudo-tasks, the same for every metric of the suite; read only."""
+    weights = generator("ends", suite).gamma(PSEUDO_WEIGHT, size=(2, draws, models))
+    weights.flags.writeable = False
+    return weights
 
 
 def weighted(weights: Array, rows: Array) -> Array:

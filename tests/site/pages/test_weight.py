@@ -1,0 +1,48 @@
+"""How heavy the front page is."""
+
+import gzip
+from pathlib import Path
+
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import entries
+from triathlon_runner.registry import Registry
+from triathlon_site.build import gather
+from triathlon_site.pages import installed_environment, render_site
+
+THREE = ("loop/core", "runtime/core", "evolved/core-seeds")
+MOST = 60_000
+SCRIPTS = ("site.css", "site.js", "tables.js")
+
+
+def registered(models: list[str]) -> Registry:
+    """Every field that the table shows, different from row to row."""
+    rows = [
+        {
+            "id": model,
+            "name": f"Some Coder {place} Instruct",
+            "organization": f"Organisation {place % 40}",
+            "parameters": f"{1 + place % 90}B",
+            "license": ("mit", "apache-2.0", "other")[place % 3],
+            "open_weights": place % 3 != 2,
+            "released": f"20{20 + place % 7}-0{1 + place % 9}",
+            "price": {"input": 1, "output": 3},
+            "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"},
+        }
+        for place, model in enumerate(models)
+    ]
+    return Registry.model_validate({"models": rows})
+
+
+def test_the_front_page_of_a_hundred_models_is_light(tmp_path: Path) -> None:
+    """HTML, style and scripts, each compressed: at most 60 kB in all, figures included."""
+    models = [FakeModel(f"some-coder-{place}", -2 + place / 25, 0.5 + place / 250) for place in range(100)]
+    suites = [FakeSuite(entry, tasks=9) for entry in entries(THREE)]
+    write_results(tmp_path / "results", models, suites)
+    environment = installed_environment()
+    site = gather(tmp_path / "results", registered([model.id for model in models]))
+    page = next(iter(render_site(site, environment)))
+    assert page.path == "index.html" and page.content.count("<tr id=") == 100
+    parts = [page.bytes, *(environment.asset_contents[name] for name in SCRIPTS)]
+    assert all(f"/{name.partition('.')[0]}-" in page.content for name in SCRIPTS)
+    weight = sum(len(gzip.compress(part, mtime=0)) for part in parts)
+    assert 15_000 < weight <= MOST
