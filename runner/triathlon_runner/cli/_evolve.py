@@ -53,42 +53,67 @@ def evolve(
     """
     screen, workspace = console(), Workspace(out)
     if apply:
-        applied = apply_decisions(workspace)
-        counts = f"{len(applied.accepted)} accepted, {len(applied.refused)} refused"
-        screen.print(f"{counts}, {len(applied.undecided)} undecided", highlight=False)
+        screen.print(_applied(workspace), highlight=False)
         return
     listed = registry.load(models_file)
     (row,) = listed.select([model])
+    _check_model(row, budget, dry_run=dry_run)
+    problems = _problems(seeds, data)
+    jobs = make_jobs(problems, names(transformations) or [], limit)
+    screen.print(_expected(jobs, workspace, row), markup=False, highlight=False)
+    if not dry_run:
+        workspace.check()
+        read_decisions(workspace)
+        raise typer.Exit(asyncio.run(_evolve(listed, row, jobs, problems, workspace, budget)))
+
+
+def _applied(workspace: Workspace) -> str:
+    applied = apply_decisions(workspace)
+    accepted, refused = len(applied.accepted), len(applied.refused)
+    return f"{accepted} accepted, {refused} refused, {len(applied.undecided)} undecided"
+
+
+def _check_model(row: registry.ModelRow, budget: float | None, *, dry_run: bool) -> None:
+    """Before anything is asked.
+
+    Raises:
+        UserError: the model can't be asked here, or has no price where there is a budget.
+    """
     reason = why_not(row)
     if reason is not None and not dry_run:
-        raise UserError(f"{model!r} cannot be asked here: {reason}")
+        raise UserError(f"{row.id!r} cannot be asked here: {reason}")
     if budget is not None and row.price is None:
         raise UserError(
-            f"--budget expects a model with a price, {model!r} names none;"
+            f"--budget expects a model with a price, {row.id!r} names none;"
             " add `price` to it or leave --budget out"
         )
+
+
+def _problems(seeds: str, data: Path | None) -> Sequence[Problem]:
+    """The functions of the suite `seeds`.
+
+    Raises:
+        UserError: there is no such suite, or its tasks are no functions.
+    """
     (entry,) = catalogue.select([seeds])
     suite = entry.build(data_store(data))
     if not isinstance(suite, Programs):
         raise UserError(
             f"the tasks of {seeds!r} are no functions to evolve; name an evolved suite at --seeds"
         )
-    problems = suite.functions()
-    jobs = make_jobs(problems, names(transformations) or [], limit)
+    return suite.functions()
+
+
+def _expected(jobs: Sequence[Job], workspace: Workspace, row: registry.ModelRow) -> str:
+    """What the jobs that are left will take."""
     left = [job for job in jobs if not workspace.is_done(job)]
     expected = estimate(left, row.price)
     before = f" ({len(jobs) - len(left)} done before)" if len(left) < len(jobs) else ""
     money = "price unknown" if expected.cost_usd is None else f"about {expected.cost_usd:.2f} USD"
-    screen.print(
+    return (
         f"{expected.jobs} problems to evolve{before}, about {expected.requests} requests,"
-        f" {expected.input_tokens + expected.output_tokens} tokens, {money}",
-        markup=False,
-        highlight=False,
+        f" {expected.input_tokens + expected.output_tokens} tokens, {money}"
     )
-    if not dry_run:
-        workspace.check()
-        read_decisions(workspace)
-        raise typer.Exit(asyncio.run(_evolve(listed, row, jobs, problems, workspace, budget)))
 
 
 async def _evolve(

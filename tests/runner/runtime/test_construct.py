@@ -1,11 +1,31 @@
 """Which inputs and statements the constructor leaves out."""
 
+from dataclasses import replace
+
 import pytest
 
+from triathlon_runner.datasets import Problem
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._programs import Candidate, Subject
+from triathlon_runner.runtime._programs import Candidate, Subject, function_subject
 from triathlon_runner.runtime._trace import FunctionRun
 from triathlon_runner.sandbox import open_sandbox
+
+COUNT = Problem(
+    task_id="t/count",
+    entry_point="count",
+    prompt="",
+    reference="""def count(words, short=3):
+    found = {}
+    for word in words:
+        if len(word) <= short:
+            found[word] = found.get(word, 0) + 1
+        else:
+            continue
+    rest = len(words) - sum(found.values())
+    return found, rest
+""",
+    inputs=("(['a', 'bb', 'a', 'long'],)", "([],)", "(['long'], 9)"),
+)
 
 
 def subject(program: str) -> Subject:
@@ -35,3 +55,25 @@ async def test_a_line_that_hangs_on_chance_is_not_asked_about() -> None:
     asked = [one.line for one in programs[0].inputs[0].statements]
     assert asked == [4, 9, 10]
     assert report.left_out_statements["differs from run to run"] == 1
+
+
+async def test_references_that_cannot_be_asked_about_are_reported() -> None:
+    """How many candidates fell out, by which rule."""
+    raising = replace(COUNT, task_id="t/raising", inputs=("(None,)", "(['a'],)"))
+    plain = replace(COUNT, task_id="t/plain", reference="def count(words, short=3):\n    return 1\n")
+    needs = replace(COUNT, task_id="t/needs", libraries=frozenset({"no_such_library"}))
+    body = "    now = time.perf_counter_ns()\n    if words:\n        n = len(words)\n    return 1\n"
+    clock = f"import time\ndef count(words):\n{body}"
+    chance = replace(COUNT, task_id="t/chance", reference=clock, inputs=("(['a'],)",))
+    odd = [function_subject(one) for one in (raising, plain, needs, chance)]
+    async with open_sandbox() as sandbox:
+        _, report = await construct(odd, sandbox)
+    assert report.left_out_inputs["the reference raises"] == 1
+    assert report.left_out_inputs["no line to ask about"] == 3
+    assert report.left_out_programs == {
+        "t/needs": "needs no_such_library, not installed here",
+        "t/plain": "no input with a question",
+    }
+    assert report.left_out_statements["differs from run to run"] == 1
+    assert (report.programs, report.inputs) == (2, 2)
+    assert report.block_ends == report.questions + sum(report.left_out_statements.values())

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -372,27 +371,6 @@ def test_the_protocol_covers_style_sampling_prompts_and_questions(tmp_path: Path
     assert sampled["sampling"]["temperature"] == 0.8
     assert cot["sampling"]["max_tokens"] == 1024
     assert greedy["questions"]["count"] > 0
-
-
-async def test_references_that_cannot_be_asked_about_are_reported(grader: ProgramGrader) -> None:
-    """How many candidates fell out, by which rule."""
-    raising = replace(COUNT, task_id="t/raising", inputs=("(None,)", "(['a'],)"))
-    plain = replace(COUNT, task_id="t/plain", reference="def count(words, short=3):\n    return 1\n")
-    needs = replace(COUNT, task_id="t/needs", libraries=frozenset({"no_such_library"}))
-    body = "    now = time.perf_counter_ns()\n    if words:\n        n = len(words)\n    return 1\n"
-    clock = f"import time\ndef count(words):\n{body}"
-    chance = replace(COUNT, task_id="t/chance", reference=clock, inputs=("(['a'],)",))
-    odd = QuestionSource(DATA, lambda: [function_subject(one) for one in (raising, plain, needs, chance)])
-    report = (await odd.build(grader.sandbox)).report
-    assert report.left_out_inputs["the reference raises"] == 1
-    assert report.left_out_inputs["no line to ask about"] == 3
-    assert report.left_out_programs == {
-        "t/needs": "needs no_such_library, not installed here",
-        "t/plain": "no input with a question",
-    }
-    assert report.left_out_statements["differs from run to run"] == 1
-    assert (report.programs, report.inputs) == (2, 2)
-    assert report.block_ends == report.questions + sum(report.left_out_statements.values())
 
 
 def test_the_catalogue(tmp_path: Path) -> None:
