@@ -1,6 +1,6 @@
 """How fast the site is built, how heavy it is, and how often its intervals hold the truth.
 
-python benchmarks/site.py build --models 100 --tasks 378
+python benchmarks/site.py build --models 100 --suites full
 python benchmarks/site.py coverage
 python benchmarks/site.py tables --models 1000
 """
@@ -20,6 +20,8 @@ from playwright.sync_api import sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from site_results import full_suites, write_many
+
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries
 from support.statistics import sample_of
@@ -33,10 +35,15 @@ def main() -> None:
     commands = parser.add_subparsers(required=True)
     building = commands.add_parser("build", help="cold build, then one with one model changed")
     building.add_argument("--models", type=int, default=100)
-    building.add_argument("--tasks", type=int, default=100, help="tasks of each suite")
-    building.add_argument("--padding", type=int, default=0, help="characters added to each program")
+    building.add_argument(
+        "--suites",
+        choices=("core", "full"),
+        default="core",
+        help="suites with all their tasks: our own problems, or the official data too",
+    )
+    building.add_argument("--padding", type=int, default=500, help="characters added to each program")
     building.set_defaults(
-        run=lambda arguments: measure_build(arguments.models, arguments.tasks, arguments.padding)
+        run=lambda arguments: measure_build(arguments.models, arguments.suites, arguments.padding)
     )
     covering = commands.add_parser("coverage", help="share of intervals that hold the true score")
     covering.add_argument("--experiments", type=int, default=1000)
@@ -51,21 +58,19 @@ def main() -> None:
     arguments.run(arguments)
 
 
-def measure_build(models: int, tasks: int, padding: int) -> None:
+def measure_build(models: int, which: str, padding: int) -> None:
     """Wall time cold and after one model changed, peak memory, and the weight of the front page."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        fakes = [
-            FakeModel(f"model-{i:04d}", -2 + 4 * i / models, 0.5 + 0.45 * (i * 7 % models) / models)
-            for i in range(models)
-        ]
-        suites = [FakeSuite(entry, tasks=tasks, padding=padding) for entry in entries()]
-        write_results(root / "results", fakes, suites)
+        names = [f"model-{place:04d}" for place in range(models)]
+        suites = full_suites(official=which == "full")
+        write_many(root / "results", names, suites, padding=padding)
         size = sum(path.stat().st_size for path in (root / "results").rglob("*.jsonl"))
-        print(f"{models} models, {tasks} tasks a suite, {size / 1e6:.0f} MB of results")
-        print(f"cold: {_timed(root):.1f} s")
-        print(f"nothing changed: {_timed(root):.1f} s")
-        write_results(root / "results", fakes[:1], suites, seed=2)
+        units = models * sum(suites.values())
+        print(f"{models} models, {len(suites)} suites, {units:,} units, {size / 1e6:,.0f} MB of results")
+        print(f"cold: {_timed(root):.1f} s", flush=True)
+        print(f"nothing changed: {_timed(root):.1f} s", flush=True)
+        write_many(root / "results", names[:1], suites, padding=padding, seed=2)
         print(f"one model changed: {_timed(root):.1f} s")
         own, workers = (
             resource.getrusage(who).ru_maxrss / 1e6
