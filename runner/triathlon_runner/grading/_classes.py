@@ -33,8 +33,8 @@ from triathlon_runner.sandbox import (
     is_plain,
 )
 
-CLASS_LIMITS = Limits(cpu_seconds=10, wall_seconds=20)
-"""For all test methods together."""
+CLASS_LIMITS = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
+"""For all test methods together; the size is that of one method's report, all of which are kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,11 @@ from triathlon_runner.grading._shown import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import Call, Ended, Execution, Job, Language, Limits, Raised, Sandbox
 
-TEST_LIMITS = Limits(cpu_seconds=10, wall_seconds=20)
-"""For programs without a reference whose time could be taken; an interpreter's start costs up to 0.1 s."""
+TEST_LIMITS = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
+"""For programs without a reference whose time could be taken; an interpreter's start costs up to 0.1 s.
+
+What a test's text compares with is small, and as objects a result can take ten times its bytes here.
+"""
 
 
 async def judge_by_tests(
