@@ -10,21 +10,12 @@ from triathlon_runner.runtime._programs import Candidate, Subject, function_subj
 from triathlon_runner.runtime._trace import FunctionRun
 from triathlon_runner.sandbox import open_sandbox
 
-COUNT = Problem(
-    task_id="t/count",
-    entry_point="count",
+LENGTHS = Problem(
+    task_id="t/lengths",
+    entry_point="lengths",
     prompt="",
-    reference="""def count(words, short=3):
-    found = {}
-    for word in words:
-        if len(word) <= short:
-            found[word] = found.get(word, 0) + 1
-        else:
-            continue
-    rest = len(words) - sum(found.values())
-    return found, rest
-""",
-    inputs=("(['a', 'bb', 'a', 'long'],)", "([],)", "(['long'], 9)"),
+    reference="def lengths(words):\n    sizes = [len(word) for word in words]\n    return sizes\n",
+    inputs=("(['a', 'bb'],)", "([],)", "(['long'],)"),
 )
 
 
@@ -59,12 +50,12 @@ async def test_a_line_that_hangs_on_chance_is_not_asked_about() -> None:
 
 async def test_references_that_cannot_be_asked_about_are_reported() -> None:
     """How many candidates fell out, by which rule."""
-    raising = replace(COUNT, task_id="t/raising", inputs=("(None,)", "(['a'],)"))
-    plain = replace(COUNT, task_id="t/plain", reference="def count(words, short=3):\n    return 1\n")
-    needs = replace(COUNT, task_id="t/needs", libraries=frozenset({"no_such_library"}))
+    raising = replace(LENGTHS, task_id="t/raising", inputs=("(None,)", "(['a'],)"))
+    plain = replace(LENGTHS, task_id="t/plain", reference="def lengths(words):\n    return 1\n")
+    needs = replace(LENGTHS, task_id="t/needs", libraries=frozenset({"no_such_library"}))
     body = "    now = time.perf_counter_ns()\n    if words:\n        n = len(words)\n    return 1\n"
-    clock = f"import time\ndef count(words):\n{body}"
-    chance = replace(COUNT, task_id="t/chance", reference=clock, inputs=("(['a'],)",))
+    clock = f"import time\ndef lengths(words):\n{body}"
+    chance = replace(LENGTHS, task_id="t/chance", reference=clock, inputs=("(['a'],)",))
     odd = [function_subject(one) for one in (raising, plain, needs, chance)]
     async with open_sandbox() as sandbox:
         _, report = await construct(odd, sandbox)
