@@ -21,6 +21,7 @@ import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 _VERSIONS = {"vllm": "0.0.fake"}
 
@@ -31,6 +32,22 @@ def fake_interpreter(folder: Path) -> Path:
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{Path(__file__).resolve()}" "$@"\n')
     script.chmod(0o755)
     return script
+
+
+def fake_row(folder: Path, behaviour: str = "answers", **block: Any) -> dict[str, Any]:
+    """A row of models.yaml for a base model `m` that the stand-in in this folder serves."""
+    weights = folder / "weights"
+    weights.mkdir()
+    (weights / "config.json").write_text("{}")
+    serve = {
+        "engine": "vllm",
+        "weights": {"path": str(weights)},
+        "python": str(fake_interpreter(folder)),
+        "device": "cpu",
+        "env": {"FAKE_VLLM": behaviour, "FAKE_VLLM_FOLDER": str(folder)},
+        **block,
+    }
+    return {"id": "m", "name": "M", "kind": "base", "serve": serve}
 
 
 class _Handler(BaseHTTPRequestHandler):

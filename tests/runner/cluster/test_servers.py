@@ -2,34 +2,21 @@
 
 import asyncio
 import importlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from support.fake_vllm import fake_interpreter
+from support.fake_vllm import fake_row
 from triathlon_runner.cluster import open_cluster
 from triathlon_runner.endpoints import Answer, Completion, ReplyCache, Sampling
 from triathlon_runner.registry import Registry
 from triathlon_runner.schedule import Reached, Reacher
 from triathlon_runner.serving import ServerLostError, ServingError
 
-cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs Ray: pip install -e '.[ray]'")
+pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A head without CPUs and two nodes, each with room for one model; who takes one away brings another."""
-    made = cluster_utils.Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
-    )
-    made.add_node(num_cpus=1)
-    made.add_node(num_cpus=1)
-    yield made
-    made.shutdown()
 
 
 class Run:
@@ -37,18 +24,7 @@ class Run:
 
     def __init__(self, root: Path, behaviour: str = "answers", **block: Any) -> None:
         self.root, self.said = root, list[str]()
-        (root / "weights").mkdir()
-        (root / "weights" / "config.json").write_text("{}")
-        serve = {
-            "engine": "vllm",
-            "weights": {"path": str(root / "weights")},
-            "python": str(fake_interpreter(root)),
-            "device": "cpu",
-            "env": {"FAKE_VLLM": behaviour, "FAKE_VLLM_FOLDER": str(root)},
-            **block,
-        }
-        row = {"id": "m", "name": "M", "kind": "base", "serve": serve}
-        self.registry = Registry.model_validate({"models": [row]})
+        self.registry = Registry.model_validate({"models": [fake_row(root, behaviour, **block)]})
 
     def reacher(self, servers: Any, replies: ReplyCache) -> Reacher:
         return Reacher(self.registry, replies, self.root, self.said.append, servers)

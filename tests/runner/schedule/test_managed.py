@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
-from support.fake_vllm import fake_interpreter
+from support.fake_vllm import fake_row
 from support.model_server import ModelServer, Script
 from support.server_replies import Status
 from triathlon_runner.endpoints import (
@@ -95,22 +95,9 @@ async def test_refusals_do_not_ask_the_manager() -> None:
     assert server.ensured == 0
 
 
-def row(root: Path, behaviour: str) -> dict[str, Any]:
-    (root / "weights").mkdir()
-    (root / "weights" / "config.json").write_text("{}")
-    serve = {
-        "engine": "vllm",
-        "weights": {"path": str(root / "weights")},
-        "python": str(fake_interpreter(root)),
-        "device": "cpu",
-        "env": {"FAKE_VLLM": behaviour, "FAKE_VLLM_FOLDER": str(root)},
-    }
-    return {"id": "m", "name": "M", "kind": "base", "serve": serve}
-
-
 async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
     """A real child that ends with every fourth question is started again, and each question answered."""
-    registry = Registry.model_validate({"models": [row(tmp_path, "dies_after:4")]})
+    registry = Registry.model_validate({"models": [fake_row(tmp_path, "dies_after:4")]})
     said: list[str] = []
     with ReplyCache(tmp_path / "c.sqlite") as replies:
         reacher = Reacher(registry, replies, tmp_path, said.append)
