@@ -10,8 +10,9 @@ from typing import Final
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.runtime._asking import Style
 
-_OPEN: Final = re.compile(r"\[ANSWER\]", re.IGNORECASE)
-_CLOSE: Final = re.compile(r"\[/ANSWER\]?", re.IGNORECASE)
+_OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
+_CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
+"""Small models open a second answer where they should close the first."""
 _END_OF_THOUGHT: Final = re.compile(r"\[/THOUGHT\]", re.IGNORECASE)
 _CUT_TAG: Final = re.compile(r"\[/?(?:A|AN|ANS|ANSW|ANSWE|ANSWER)?$", re.IGNORECASE)
 _FENCE: Final = re.compile(r"\A```[\w+-]*\n(.*?)\n?```", re.DOTALL)
