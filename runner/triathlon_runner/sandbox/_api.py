@@ -33,7 +33,7 @@ class Limits:
     wall_seconds: float = 60.0
     """How long it may do nothing, asleep or blocked: time with less than three hundredths of a core.
 
-    A program that only waits for its turn on a busy machine is not counted.
+    A program that waits for its turn on a busy machine, or for a runner that stands still, is not counted.
     """
     memory_bytes: int = 4 << 30
     result_bytes: int = 64 << 20

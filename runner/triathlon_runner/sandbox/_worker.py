@@ -110,7 +110,7 @@ class Worker:
         return cls(process, ours, place)
 
     def _on_message(self) -> None:
-        """Takes one message of the server's: a child stands ready, one has ended, or something is wrong."""
+        """Takes one message of the server's: a child is made, one has ended, or something is wrong."""
         try:
             message, ends, _, _ = socket.recv_fds(self._control, messages.SIZE, PIPES)
         except BlockingIOError:
