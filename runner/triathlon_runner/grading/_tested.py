@@ -31,7 +31,7 @@ class TestedGrader:
         self._sandbox = sandbox
         self._classes = classes
         self._crossing: dict[TestedProblem, Verdict] = {}
-        self._finding = asyncio.Lock()
+        self._finding: dict[TestedProblem, asyncio.Lock] = {}
 
     async def judge(self, program: str, problem: TestedProblem) -> Verdict:
         """Runs the tests away from the program; beside it only where the reference does not pass that way.
@@ -52,7 +52,7 @@ class TestedGrader:
         return await judge_by_tests(self._sandbox, program, tests, (problem.entry_point,))
 
     async def _of_reference(self, problem: TestedProblem) -> Verdict:
-        async with self._finding:  # once, however many ask at a time
+        async with self._finding.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
             if problem not in self._crossing:
                 self._crossing[problem] = await self._away(problem.reference, problem)
         return self._crossing[problem]

@@ -14,7 +14,7 @@ HERE = b"H"
 
 # From the server.
 READY = b"C"
-"""The first child is being made; with the near ends of its pipes: jobs, results, standard output and error."""
+"""The first child is made now; with the near ends of its pipes: jobs, results, standard output and error."""
 FAILED = b"E"
 """The server can't go on; with the reason."""
 THERE = b"T"
