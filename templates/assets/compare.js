@@ -245,12 +245,13 @@
     place.replaceChildren(picker());
     figures.hidden = true;
     others.replaceChildren();
-    if (chosen.length < 2) { place.append(make("p", { class: "notice" }, "Choose at least two models.")); return; }
+    if (chosen.length < 2) { place.classList.add("ready"); place.append(make("p", { class: "notice" }, "Choose at least two models.")); return; }
     try { await Promise.all(chosen.map(load)); } catch (error) { place.append(make("p", { class: "notice" }, String(error.message))); return; }
     const models = chosen.map((id) => loaded.get(id));
     place.append(...models.slice(1).map((model) => sentence(models[0], model)), table(models));
     others.replaceChildren(alone(models));
     draw(models);
+    place.classList.add("ready");
   };
   show();
 })();

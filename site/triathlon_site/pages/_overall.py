@@ -1,5 +1,6 @@
 """The front page: all disciplines, who leads, and how sure that is."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -11,6 +12,8 @@ from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Cell, Draft, cell, part_run
 from triathlon_site.scores import Overall, OverallRow
 
+SMALL_BILLIONS: Final = 10
+"""Up to which size a model is one that people run themselves; the filter of sizes has the same bound."""
 OLD_DAYS: Final = 183
 """A result so much older than the newest is marked: servers, engines and prompts have changed since."""
 _TITLES: Final = {"core": "Overall", "official": "Overall, official data"}
@@ -65,6 +68,8 @@ def drafts(
             "partial": any(any(line.tasks_done) for line in lines),
             "costs": any(line.cost is not None for line in lines),
             "measured": (min(dates), max(dates)) if dates else None,
+            "small_open": sum(_small_and_open(line.info) for line in lines) > 1,
+            "robust": _by_first_column(board),
             "old": sum(line.old for line in lines),
             "open_units": sum(line.open_units for line in lines),
         }
@@ -84,6 +89,16 @@ def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo], ne
         (ended := max((manifest.ended[:10] for manifest in manifests), default="")),
         is_old(ended, newest),
     )
+
+
+def _small_and_open(info: ModelInfo) -> bool:
+    return bool(info.open_weights) and info.billions is not None and info.billions < SMALL_BILLIONS
+
+
+def _by_first_column(overall: Overall) -> str:
+    """What the address says for "by the first discipline, best first"."""
+    plan = overall.boards[0].plan
+    return "-" + re.sub(r"[^a-z0-9@+]+", "-", f"{plan.discipline}{plan.headline.title}".lower()).strip("-")
 
 
 def is_old(ended: str, newest: str) -> bool:

@@ -83,6 +83,10 @@ def test_without_scripts_everything_is_there(browser: Browser, site: Path) -> No
     opened = context.new_page()
     opened.goto((site / "index.html").as_uri())
     assert names(opened) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
+    opened.goto((site / "compare.html").as_uri())
+    assert opened.locator("#neighbours-core tbody tr").count() == 10
+    expect(opened.locator("noscript p")).to_be_visible()
+    opened.goto((site / "index.html").as_uri())
     assert opened.locator("button:visible, input:visible, select:visible").count() == 0
     opened.goto((site / "loop.html").as_uri())
     assert opened.locator("figure svg path.line").count() >= 4
@@ -258,6 +262,19 @@ def test_filters_for_every_question(page: Page, site: Path) -> None:
     page.get_by_role("combobox", name="Size").select_option("")
     page.get_by_label("Weights").select_option("")
     expect(page.get_by_role("columnheader").first).not_to_contain_text("of these")
+
+
+def test_a_newcomers_questions_have_a_link_each(page: Page, site: Path) -> None:
+    """The most robust small open model is on top; whether one is better than the next stands in words."""
+    page.goto((site / "index.html").as_uri())
+    page.get_by_role("link", name="The most robust open model under 10 B").click()
+    page.wait_for_url("**sort=-loop*")
+    assert names(page) == ["Alpha", "Delta"]
+    expect(page.locator("thead th[aria-sort=descending]")).to_contain_text("Loop")
+    page.get_by_role("link", name="Is one really better than the next?").click()
+    pairs = page.locator("#neighbours-core tbody tr")
+    expect(pairs.first).to_contain_text("Alpha")
+    assert pairs.count() == 10
 
 
 def test_from_a_score_to_what_the_model_wrote(page: Page, site: Path) -> None:
