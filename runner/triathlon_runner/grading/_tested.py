@@ -70,7 +70,7 @@ def beside_problem(problem: TestedProblem, why: str) -> ClassProblem:
         reading = _Reading(problem.entry_point)
         rewritten = [reading.visit(one) if one in checks[-1:] else one for one in tree.body]
         sound = reading.found > 0 and not any(_asserts(one) for one in rewritten)
-    except SyntaxError:
+    except (SyntaxError, ValueError):  # or a check of other than one argument
         sound = False
     if not sound:
         raise UnjudgeableError(

@@ -73,6 +73,7 @@ async def test_plain_results_stay_outside(grader: TestedGrader) -> None:
         "def check(candidate):\n    assert hasattr(candidate(1), '__next__')\n",
         "def check(candidate):\n    assert list(candidate(1)) == list(candidate(2))\n",
         "def check(candidate):\n    candidate(1).send(None)\n",
+        "def check(candidate, n=2):\n    assert list(candidate(1)) == [0]\n    candidate(1).send(None).x\n",
         "def right(g):\n    assert list(g) == [0]\ndef check(candidate):\n    right(candidate(1))\n",
     ],
 )
