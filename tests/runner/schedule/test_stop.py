@@ -10,7 +10,7 @@ from support.schedule import Bench
 from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Price
-from triathlon_runner.schedule import Account, Bounds, _stop, deadline
+from triathlon_runner.schedule import Account, Bounds, deadline
 from triathlon_runner.suites import Task
 
 NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
@@ -75,7 +75,7 @@ async def test_deadline_stops_new_work(tmp_path: Path) -> None:
 def test_a_clock_set_back_prolongs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left until the deadline is counted by a clock that nobody sets."""
     elapsed = [0.0]
-    monkeypatch.setattr(_stop.time, "monotonic", lambda: elapsed[0])
+    monkeypatch.setattr("triathlon_runner.schedule._stop.time.monotonic", lambda: elapsed[0])
     bounds = Bounds(deadline=datetime.now(UTC) + timedelta(days=1))
     elapsed[0] = 86_000.0
     assert not bounds.reached()
