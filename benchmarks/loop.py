@@ -182,12 +182,12 @@ def main() -> None:
     options = parser.parse_args()
     script = f"loop_scripts:{'same_program' if options.same_program else 'new_programs'}"
     runs: list[tuple[Measured, list[UnitRecord]]] = []
-    for executing in (False, True):
+    for execute_too in (False, True):
         with (
             tempfile.TemporaryDirectory() as folder,
             fixed_server(options.latency, script) as base_url,
         ):
-            runs.append(asyncio.run(ask(options, base_url, Path(folder), execute=executing)))
+            runs.append(asyncio.run(ask(options, base_url, Path(folder), execute=execute_too)))
     programs = options.tasks * (1 if options.same_program else options.loops)
     executing = asyncio.run(execute(programs, options.slots * UNITS_PER_SLOT, options.jobs))
     report(options, runs[0][0], executing, *runs[1], programs)

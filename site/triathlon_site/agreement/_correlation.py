@@ -183,7 +183,7 @@ def _counts(chosen: NDArray[np.int64]) -> Array:
 def _signs(values: Array) -> Array:
     """In single precision: sums of whole numbers below 2^24, of fewer than 4,000 models, are exact in it."""
     exact = np.float32 if len(values) < 4000 else np.float64
-    return np.sign(values[:, None] - values[None, :]).astype(exact)  # type: ignore[return-value]
+    return np.sign(values[:, None] - values[None, :]).astype(exact)
 
 
 def _form(counts: Array, matrix: Array) -> Array:

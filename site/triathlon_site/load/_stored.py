@@ -5,7 +5,7 @@ A build of a hundred models opens thousands of them, so both are read without bu
 
 import json
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, overload
@@ -157,12 +157,13 @@ def load(folder: Path) -> FileAggregate:
     )
 
 
-def _unpacked(header: _Header, body: bytes) -> Mapping[str, Parts]:
+def _unpacked(header: _Header, body: bytes) -> dict[str, Parts]:
     lists = [_shared(clusters) for clusters in header.clusters]
     numbers = array("d", body)
     if len(numbers) != 2 * sum(len(lists[place]) for place in header.metrics.values()):
         raise ValueError("the sums are not whole")
-    found, start = {}, 0
+    found: dict[str, Parts] = {}
+    start = 0
     for name, place in header.metrics.items():
         middle, end = start + len(lists[place]), start + 2 * len(lists[place])
         found[name] = Parts(lists[place], numbers[start:middle], numbers[middle:end])
