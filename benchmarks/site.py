@@ -19,9 +19,6 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from benchmarks.site_results import full_suites, write_many
 
 from support.many_results import full_suites, write_many
 from support.results import FakeModel, FakeSuite, write_results
