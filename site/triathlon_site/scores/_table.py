@@ -96,16 +96,11 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
     models = sorted({model for files in by_suite.values() for model, file in files.items() if file.tasks})
     if not models:
         return None
+    drawing = _Drawing(by_suite, models)
     plain = next((column for column in plan.columns if column.role == "baseline"), None)
-    baseline = _draw(plain.parts, by_suite, models) if plain else None
+    baseline = drawing.mean_of(plain.parts) if plain else None
     columns = tuple(
-        _column_scores(
-            column,
-            models,
-            baseline if baseline and column is plain else _draw(column.parts, by_suite, models),
-            _draw(column.upper, by_suite, models),
-            baseline,
-        )
+        _column_scores(column, models, drawing.mean_of(column.parts), drawing.mean_of(column.upper), baseline)
         for column in plan.columns
     )
     headline = next(c for c in columns if c.column == plan.headline)
@@ -118,13 +113,27 @@ def _with_tasks(results: Results, suite: str) -> dict[str, FileAggregate]:
     return {model: file for model, file in results.of_suite(suite).items() if file.tasks}
 
 
-def _draw(parts: Sequence[tuple[str, Metric]], by_suite: Files, models: Sequence[str]) -> _Drawn:
-    """The mean over the parts; nothing for no parts."""
-    samples = tuple(sample_of(suite, metric, by_suite[suite], models) for suite, metric in parts)
-    if not samples:
-        return _Drawn((), np.empty(0), np.empty((0, 0)))
-    values = np.mean([sample.scores() for sample in samples], axis=0)
-    return _Drawn(samples, values, np.mean([draw(sample) for sample in samples], axis=0))
+class _Drawing:
+    """Draws of one board's metrics, each once: the sets of a mean have columns of their own too."""
+
+    def __init__(self, by_suite: Files, models: Sequence[str]) -> None:
+        self._by_suite, self._models = by_suite, models
+        self._kept: dict[tuple[str, str], tuple[Sample, Draws]] = {}
+
+    def mean_of(self, parts: Sequence[tuple[str, Metric]]) -> _Drawn:
+        """Over the parts; nothing for no parts."""
+        if not parts:
+            return _Drawn((), np.empty(0), np.empty((0, 0)))
+        samples, draws = zip(*(self._one(suite, metric) for suite, metric in parts), strict=True)
+        values = np.mean([sample.scores() for sample in samples], axis=0)
+        return _Drawn(samples, values, draws[0] if len(draws) == 1 else np.mean(draws, axis=0))
+
+    def _one(self, suite: str, metric: Metric) -> tuple[Sample, Draws]:
+        key = suite, metric.id
+        if key not in self._kept:
+            sample = sample_of(suite, metric, self._by_suite[suite], self._models)
+            self._kept[key] = sample, draw(sample)
+        return self._kept[key]
 
 
 def sample_of(
