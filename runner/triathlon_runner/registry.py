@@ -43,7 +43,8 @@ class ModelRow(Settings):
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
     """Lower-case letters, digits, '.', '_', '-'; names the folder of its results."""
-    name: str
+    name: str = Field(default_factory=lambda row: str(row.get("id", "")))
+    """As the board calls it; the id where the row has none."""
     organization: str | None = None
     parameters: str | None = None
     """As people write it: 135M, 7B, 8x22B."""

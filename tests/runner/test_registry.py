@@ -34,6 +34,11 @@ def test_a_rows_own_setting_goes_before_the_default(tmp_path: Path) -> None:
     assert [listed.setting(row, "concurrency") for row in listed.models] == [8, 2]
 
 
+def test_a_row_without_a_name_is_called_by_its_id(tmp_path: Path) -> None:
+    """The shortest row has an id and a way to reach it."""
+    assert load(tmp_path, GOOD.replace("    name: B\n", "")).row("b").name == "b"
+
+
 def test_the_projects_own_file_is_good() -> None:
     """models.yaml of the checkout loads, and holds the default model and a dozen others."""
     listed = registry.load(Path(__file__).parents[2] / "models.yaml")
@@ -49,7 +54,7 @@ def test_the_projects_own_file_is_good() -> None:
         (GOOD.replace("judge: a", "judge: z"), ["judge 'z' is not the id of a model", "a, b"]),
         (GOOD.replace("concurrency: 2", "concurrency: -2"), ["line 9", "concurrency", "-2"]),
         (GOOD.replace("id: b", "id: ../b"), ["line 7", "id", "'../b'"]),
-        (GOOD.replace("    name: B\n", ""), ["line 7", "name", "required"]),
+        (GOOD.replace("  - id: b\n    name: B\n", "  - name: B\n"), ["line 7", "id", "required"]),
         (GOOD + "  - {id: c, name: C}\n", ["line 11", "exactly one of 'serve' and 'api'"]),
         (
             GOOD.replace("    name: B\n", "    name: B\n    name: C\n"),
