@@ -4,7 +4,8 @@ import ssl
 
 import httpx
 
-_HEALTH_SECONDS = 10.0
+_LOOK_SECONDS = 10.0
+"""For one look at a server that is starting; another follows."""
 
 
 def _client() -> httpx.AsyncClient:
@@ -13,10 +14,14 @@ def _client() -> httpx.AsyncClient:
 
 
 async def fault(base_url: str, model: str, *, key: str = "", seconds: float) -> str | None:
-    """What is wrong with the server; None where it is healthy and completes a text in the model's name."""
+    """What is wrong with the server; None where it is healthy and completes a text in the model's name.
+
+    Both questions have the whole time: on a busy machine a server that works on many answers is slow to say that
+    it is well, and to take it for dead throws all of them away.
+    """
     try:
         async with _client() as client:
-            health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=_HEALTH_SECONDS)
+            health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=seconds)
             if health.status_code != httpx.codes.OK:
                 return f"/health answers {health.status_code}"
             question = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}
@@ -46,7 +51,7 @@ async def reachable(base_url: str) -> bool:
     """Whether /health says that the server has loaded its model."""
     try:
         async with _client() as client:
-            health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=_HEALTH_SECONDS)
+            health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=_LOOK_SECONDS)
     except httpx.HTTPError:
         return False
     return health.status_code == httpx.codes.OK
