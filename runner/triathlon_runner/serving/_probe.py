@@ -16,8 +16,8 @@ def _client() -> httpx.AsyncClient:
 async def fault(base_url: str, model: str, *, key: str = "", seconds: float) -> str | None:
     """What is wrong with the server; None where it is healthy and completes a text in the model's name.
 
-    Both questions have the whole time: on a busy machine a server that works on many answers is slow to say that
-    it is well, and to take it for dead throws all of them away.
+    Both questions have the whole time: on a busy machine a server that works on many answers is slow to say
+    that it is well, and to take it for dead throws all of them away.
     """
     try:
         async with _client() as client:
