@@ -142,11 +142,16 @@ class LocalSandbox:
 
     async def _retire_surplus(self, kind: _Kind) -> None:
         """Keeps at most a few idle servers of kinds that are not in use."""
-        idle = sum(len(workers) for workers in self._idle.values())
-        for other, workers in self._idle.items():
-            while workers and other != kind and idle > 2 * self._jobs + 2:
-                idle -= 1
-                await workers.pop().close()
+        while (worker := self._surplus(kind)) is not None:
+            await worker.close()
+
+    def _surplus(self, kind: _Kind) -> Worker | None:
+        """One server too many, out of the pool at once: while it is closed, others come and go."""
+        if sum(map(len, self._idle.values())) <= 2 * self._jobs + 2:
+            return None
+        return next(
+            (workers.pop() for other, workers in self._idle.items() if workers and other != kind), None
+        )
 
     async def check(self) -> None:
         """Runs a first program.
@@ -160,7 +165,7 @@ class LocalSandbox:
 
     async def aclose(self) -> None:
         """Ends all servers."""
-        for workers in self._idle.values():
+        for workers in list(self._idle.values()):
             while workers:
                 await workers.pop().close()
 
