@@ -16,10 +16,6 @@ BUSY_BYTES = PIPE_BYTES // 4
 """A child that sends more than this between two looks is listened to without a pause."""
 
 
-class BrokenProtocolError(Exception):
-    """The child sent something that is no frame; a result about the child, never our fault."""
-
-
 class Exchange:
     """Four pipes: to the child, from the child, its standard output, its standard error.
 

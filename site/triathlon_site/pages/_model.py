@@ -80,10 +80,6 @@ def drafts(
         yield _tasks(models[model], files)
 
 
-def _met(files: Sequence[FileAggregate]) -> set[str]:
-    return {outcome for file in files for outcome in file.outcomes}
-
-
 def receipt_anchor(suite: str) -> str:
     return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
 
