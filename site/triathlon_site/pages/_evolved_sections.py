@@ -69,13 +69,19 @@ def _drops(board: Board, found: analysis.Measured, models: Models) -> Section | 
         Value(_format.NONE),
     ]
     text = (
-        f"How much less of each changed set a model solves than of the {set_title(found.seed)}, in per cent"
+        f"How much less of each changed set a model solves than of {_set(found.seed)}, in per cent"
         " of the latter, with a 95 % interval. Second row: against only those seeds that the set’s problems"
         " were evolved from. A minus sign: solves more."
     )
     return Section(
         "Drops", text, ("Model", *(set_title(n) for n in sets), "overall"), (tuple(mean), tuple(own), *rows)
     )
+
+
+def _set(name: str) -> str:
+    """In a sentence: `the seeds`, `HumanEval`."""
+    title = set_title(name)
+    return title if title[:1].isupper() else f"the {title}"
 
 
 def _fall(value: float) -> str:
@@ -121,7 +127,8 @@ def _old_and_new(board: Board, found: analysis.Measured, models: Models) -> Sect
         return None
     placed = found.regions if len(both) >= REGION_MODELS else {}
     far = [m for m in both if m in placed and placed[m].region != "aligned"]
-    old_title = {"humaneval-plus": "HumanEval+"}.get(found.old, set_title(found.old).capitalize())
+    old_title = set_title(found.old)
+    old_title = old_title[:1].upper() + old_title[1:]
     svg = scatter(
         f"Mean over the evolved sets against {old_title}",
         [
@@ -208,7 +215,7 @@ def _arrows(board: Board, found: analysis.Measured, name: str, models: Models) -
     ]
     seed = set_title(found.seed)
     svg = arrows(f"{seed} and {name}", (seed, name), rows[:FIGURE_ROWS])
-    return Figure(svg, f"pass@1 in per cent, from the {seed} to the same told {name}.")
+    return Figure(svg, f"pass@1 in per cent, from {_set(found.seed)} to the same told {name}.")
 
 
 def _compositions(board: Board, found: analysis.Measured, models: Models) -> Section | None:

@@ -16,6 +16,17 @@ point of a degradation curve, shown in figures only."""
 UNRANKED: Final = ("drop",)
 """A model that solves nothing loses nothing."""
 CURVE: Final = "sustain_"
+FIELD_NAMES: Final = {
+    "core": "own problems",
+    "official": "official sets",
+    "mbpp-plus": "MBPP+",
+    "humaneval": "HumanEval",
+    "humaneval-plus": "HumanEval+",
+    "mbxp": "MBXP",
+    "dreval": "DREval",
+    "classeval": "ClassEval",
+}
+"""Data as its field writes it; a user's own data keeps its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +97,14 @@ def _plan(
         ids = {suite.id for suite in group}
         variants = tuple(entry for entry in catalogue if entry.variant_of in ids)
         yield BoardPlan(
-            f"{discipline}-{name}", _data_title(name), discipline, family, group, tuple(columns), variants
+            f"{discipline}-{name}",
+            FIELD_NAMES.get(name, name),
+            discipline,
+            family,
+            group,
+            tuple(columns),
+            variants,
         )
-
-
-def _data_title(name: str) -> str:
-    known = {"core": "own problems", "official": "official sets", "mbpp-plus": "MBPP+"}
-    return known.get(name) or {"humaneval-plus": "HumanEval+", "dreval": "DREval"}.get(name, name)
 
 
 def _columns(suite: SuiteEntry) -> Iterator[Column]:
@@ -140,5 +152,5 @@ def _evolved_columns(suites: Sequence[SuiteEntry]) -> Iterator[Column]:
 
 
 def set_title(name: str) -> str:
-    """`tool_use-main_only` → `tool use, main only`."""
-    return name.replace("_", " ").replace("-main", ", main").replace("-", " ")
+    """`tool_use-main_only` → `tool use, main only`; `humaneval-plus` → `HumanEval+`."""
+    return FIELD_NAMES.get(name) or name.replace("_", " ").replace("-main", ", main").replace("-", " ")
