@@ -7,7 +7,18 @@
   const known = new Map(index.models.map((model) => [model.id, model]));
   const loaded = new Map();
   const waiting = new Map();
-  window.triathlonModel = (model) => { loaded.set(model.id, model); waiting.get(model.id)?.(); };
+  window.triathlonModel = (model) => {
+    for (const key of Object.keys(model.parts)) model.parts[key] = byTask(key, model.parts[key]);
+    loaded.set(model.id, model);
+    waiting.get(model.id)?.();
+  };
+
+  /* Task → numerator and denominator, of the tasks that were run; one number in place of a list is that of all. */
+  const byTask = (key, lists) => {
+    const [tops, bottoms] = lists.map((list) => (i) => Array.isArray(list) ? list[i] : list);
+    const entries = index.clusters[index.clustersOf[key]].map((name, i) => [name, [tops(i), bottoms(i)]]);
+    return Object.fromEntries(entries.filter(([, pair]) => pair[1]));
+  };
 
   const make = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from triathlon_site.uncertainty import LEVEL, generator
+from triathlon_site.uncertainty import central, generator
 
 Array = NDArray[np.float64]
 DRAWS: Final = 1000
@@ -193,10 +193,9 @@ def _form(counts: Array, matrix: Array) -> Array:
 
 
 def _central(values: Array) -> tuple[float, float]:
-    """Nothing where no resample has a coefficient."""
+    """Their 95 % interval; nothing where no resample has a coefficient."""
     known = values[~np.isnan(values)]
     if not len(known):
         return math.nan, math.nan
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(known, [tail, 1 - tail])
-    return float(low), float(high)
+    low, high = central(known[:, None])
+    return float(low[0]), float(high[0])

@@ -1,5 +1,6 @@
 """The build."""
 
+import gc
 import os
 import tempfile
 import time
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Final
 
 import platformdirs
 
@@ -17,13 +19,26 @@ from triathlon_runner.imports import IMPORTED
 from triathlon_runner.records import Discipline
 from triathlon_runner.registry import Registry
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.build._evidence import EvidencePages, evidence_files
+from triathlon_site.build._evidence import EvidenceExtractor, evidence_files
 from triathlon_site.build._write import write_site
 from triathlon_site.history import HISTORY_FILE, read_history, snapshot_of, write_history
-from triathlon_site.load import AggregateCache, Notice, Results, read_archived, read_results, suite_ids
-from triathlon_site.pages import Gathered, installed_environment, model_infos, render_site
+from triathlon_site.load import (
+    AggregateCache,
+    Extracts,
+    FileAggregate,
+    Notice,
+    Results,
+    read_archived,
+    read_results,
+    suite_ids,
+)
+from triathlon_site.pages import Gathered, Rendering, installed_environment, model_infos
 from triathlon_site.published import read_published
 from triathlon_site.scores import Board, Overall, overall, plan_boards, score_board, with_baselines
+
+PROCESSES: Final = 2
+WORTH_A_PROCESS: Final = 20_000
+"""Units of results below which starting more processes takes longer than rendering."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +67,7 @@ def build(
         UserError: `strict` and there is something to warn of; `out` cannot be written or is no site.
     """
     started = time.monotonic()
-    with _cache(cache) as kept:
+    with _cache(cache) as kept, _without_collector():
         return _build(results, out, registry, strict, catalogue, kept, started)
 
 
@@ -69,8 +84,12 @@ def _build(
     if strict and site.notices:
         lines = "\n".join(str(notice) for notice in site.notices)
         raise UserError(f"--strict: expected flawless results, found {len(site.notices)} faults:\n{lines}")
-    environment = installed_environment()
-    pages = write_site(out, render_site(site, environment), environment, evidence_files(site))
+    pages = write_site(
+        out,
+        Rendering(site, installed_environment()),
+        evidence_files(site),
+        processes=PROCESSES if site.units >= WORTH_A_PROCESS else 1,
+    )
     notices = (*site.notices, *_remember(results, site))
     AggregateCache(cache).prune()
     models = len(site.results.models)
@@ -88,6 +107,18 @@ def _remember(results: Path, site: Gathered) -> list[Notice]:
             Notice(file=HISTORY_FILE, message=f"cannot be written ({error.strerror}): the site is complete")
         ]
     return []
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Records and pages hold no cycles, yet the search for some took a third of a build's time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @contextmanager
@@ -116,13 +147,12 @@ def gather(
     """Reads and scores everything; writes nothing but the cache."""
     entries = catalogue if catalogue is not None else _catalogue(results)
     with _cache(cache) as kept:
-        evidence = EvidencePages(installed_environment())
+        aggregates, extractor = AggregateCache(kept), EvidenceExtractor(installed_environment())
         read, foreign = (
-            read_results(folder, entries, AggregateCache(kept), evidence)
-            for folder in (results, results / IMPORTED)
+            read_results(folder, entries, aggregates, extractor) for folder in (results, results / IMPORTED)
         )
         if cache is None:
-            read = replace(read, files=tuple(replace(file, tasks=tuple(file.tasks)) for file in read.files))
+            read = replace(read, files=tuple(map(_without_cache, read.files)))
     scored = [board for plan in plan_boards(entries) if (board := score_board(plan, read))]
     boards = with_baselines(scored)
     overalls = _overalls(boards)
@@ -143,6 +173,10 @@ def gather(
             snapshot_of(read, boards, overalls), _date(read), version("triathlon-leaderboard")
         ),
     )
+
+
+def _without_cache(file: FileAggregate) -> FileAggregate:
+    return replace(file, tasks=tuple(file.tasks), extracts=Extracts())
 
 
 def _of_imports(foreign: Results) -> Iterator[Notice]:

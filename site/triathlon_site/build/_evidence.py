@@ -1,15 +1,14 @@
 """Evidence pages: made while a file is read, laid beside the other pages when the site is written."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from triathlon_runner.records import UnitRecord
-from triathlon_site.evidence import EvidenceSource, evidence_path, render_evidence
+from triathlon_site.evidence import EvidenceSource, evidence_path, extracts
 from triathlon_site.pages import Environment, Gathered, ModelInfo
 
 
-class EvidencePages:
-    """Turns the records of one file into pages, as `load.Evidence` asks."""
+class EvidenceExtractor:
+    """Turns the records of one file into what pages show of them, as `load.Extractor` asks."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
@@ -20,14 +19,16 @@ class EvidencePages:
 
     def __call__(
         self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
-    ) -> tuple[list[str], list[int]]:
+    ) -> dict[str, str]:
         source = EvidenceSource(ModelInfo(model, model).slug, model, suite, parents)
-        return render_evidence(records, self._environment, source)
+        return extracts(records, self._environment, source)
 
 
-def evidence_files(site: Gathered) -> Iterator[tuple[str, Path]]:
+def evidence_files(site: Gathered) -> Iterator[tuple[str, str]]:
     """Path on the site and file in the cache, for every page of evidence."""
     for file in site.results.files:
-        for page in range(1, file.evidence_pages + 1):
-            path = evidence_path(site.models[file.model].slug, file.suite, page)
-            yield path, Path(file.evidence) / f"{page}.html"
+        slug = site.models[file.model].slug
+        for name in file.extracts.names:
+            number, _, suffix = name.partition(".")
+            if number.isdecimal() and suffix == "html":
+                yield evidence_path(slug, file.suite, int(number)), file.extracts.path(name)

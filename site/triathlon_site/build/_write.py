@@ -1,24 +1,32 @@
 """Writing the site atomically: a new folder beside the old one, then one exchange."""
 
+import multiprocessing
 import os
 import shutil
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
-from triathlon_site.pages import PLOTLY, Environment, Page, plotly_script
+from triathlon_site.pages import PLOTLY, Environment, Rendering, plotly_script
 
 MARK: Final = ".triathlon-site"
 """Stands in every folder that we wrote: only such a folder, or an empty one, is ever replaced."""
 
 
 def write_site(
-    out: Path, pages: Iterable[Page], environment: Environment, files: Iterable[tuple[str, Path]] = ()
+    out: Path, rendering: Rendering, files: Iterable[tuple[str, str]] = (), *, processes: int = 1
 ) -> int:
-    """Replaces `out` by these pages and says how many they are.
+    """Replaces `out` by a rendered site and says how many pages it has.
 
     They are written as they come, to a draft: one that fails to come leaves `out` as it is.
+
+    Args:
+        out: the folder of the site.
+        rendering: what makes its pages.
+        files: path on the site and path of the file, of what is there already.
+        processes: how many render and write at a time.
 
     Raises:
         UserError: `out` holds something else than a site, or cannot be written.
@@ -26,9 +34,8 @@ def write_site(
     check_replaceable(out)
     draft = out.with_name(f".{out.name}.{os.getpid()}.new")
     try:
-        count = _write_all(draft, pages, environment)
-        for name, source in files:
-            _link(source, draft / name)
+        _write_assets(draft, rendering.environment)
+        count = _write_pages(draft, rendering, files, processes)
         _exchange(draft, out)
     except OSError as error:
         raise UserError(f"cannot write the site to {str(out)!r} ({error}); pass another --out") from None
@@ -51,17 +58,51 @@ def check_replaceable(out: Path) -> None:
         raise UserError(f"--out {str(out)!r} is a file; name a folder")
 
 
-def _write_all(draft: Path, pages: Iterable[Page], environment: Environment) -> int:
+def _write_assets(draft: Path, environment: Environment) -> None:
     draft.mkdir(parents=True)
     (draft / MARK).write_bytes(b"")
     (draft / ".nojekyll").write_bytes(b"")  # GitHub Pages: publish the files as they are
     for name, published in environment.assets.items():
         _write(draft / published, environment.asset_contents[name])
     _write(draft / "assets" / PLOTLY, plotly_script())
+
+
+_writing: tuple[Path, Rendering] | None = None
+"""For the forked workers: a rendering does not travel between processes."""
+
+
+def _write_pages(draft: Path, rendering: Rendering, files: Iterable[tuple[str, str]], processes: int) -> int:
+    """Files that are there get their second names while workers render."""
+    global _writing  # noqa: PLW0603 (set before forking, so that the workers have it)
+    _writing = draft, rendering
+    sections = range(len(rendering))
+    if processes < 2 or "fork" not in multiprocessing.get_all_start_methods():
+        _link_all(draft, files)
+        return sum(map(_write_section, sections))
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool:
+        counts = [pool.submit(_write_section, section) for section in sections]
+        _link_all(draft, files)
+        return sum(count.result() for count in counts)
+
+
+def _write_section(number: int) -> int:
+    assert _writing is not None
+    draft, rendering = _writing
     count = 0
-    for count, page in enumerate(pages, start=1):  # noqa: B007 (the last count is what is wanted)
+    for count, page in enumerate(rendering.section(number), start=1):  # noqa: B007 (the last count is wanted)
         _write(draft / page.path, page.bytes)
     return count
+
+
+def _link_all(draft: Path, files: Iterable[tuple[str, str]]) -> None:
+    known: set[str] = set()
+    for name, source in files:
+        target = f"{draft}/{name}"
+        folder = target.rpartition("/")[0]
+        if folder not in known:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            known.add(folder)
+        _link(source, target)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -69,9 +110,8 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _link(source: Path, target: Path) -> None:
+def _link(source: str, target: str) -> None:
     """One more name for a file that is kept anyway; a copy where the file system has no second names."""
-    target.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(source, target)
     except OSError:

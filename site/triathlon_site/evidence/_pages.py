@@ -1,4 +1,4 @@
-"""The units of one results file as pages of about 60 kB."""
+"""The units of one results file as pages of about 60 kB, and as entries in the lists of other pages."""
 
 import hashlib
 import re
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from triathlon_runner.records import UnitRecord
+from triathlon_site.evidence._lists import attempts, unit_links
 from triathlon_site.evidence._unit import article
 
 PAGE_CHARACTERS: Final = 60_000
@@ -34,6 +35,22 @@ class EvidenceSource:
     suite: str
     parents: Mapping[str, UnitRecord] = field(default_factory=dict)
     """By task_id: what the model did with the problems that these were evolved from."""
+
+
+LINKS: Final = "links.html"
+ATTEMPTS: Final = "attempts.json"
+
+
+def extracts(records: Sequence[UnitRecord], renderer: Renderer, source: EvidenceSource) -> dict[str, str]:
+    """Every text of one file's records: its evidence pages `1.html`…, `LINKS` and `ATTEMPTS`."""
+    pages, numbers = render_evidence(records, renderer, source)
+    paths = [evidence_path(source.slug, source.suite, number) for number in range(1, len(pages) + 1)]
+    addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
+    return {
+        **{f"{number}.html": page for number, page in enumerate(pages, start=1)},
+        LINKS: unit_links(records, addresses, source.parents),
+        ATTEMPTS: attempts(records, addresses),
+    }
 
 
 def render_evidence(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -33,7 +34,7 @@ def curves(title: str, series: Sequence[Series], *, x_title: str, maximum: float
     named = [line for line in series if not line.muted][:PALETTE]
     muted = [line for line in series if line.muted]
     ends = spread_labels([place(line)[-1][1] for line in named], LABEL_GAP, TOP, HEIGHT - BOTTOM)
-    marks = [tag("path", class_="line muted", d=path(place(line))) for line in muted]
+    marks = [_muted(line.values, steps, maximum) for line in muted]
     for colour, (line, end) in enumerate(zip(named, ends, strict=True)):
         marks.append(_named(line, place(line), end, colour))
     return svg(WIDTH, HEIGHT, title, *_axes(steps, maximum, x_title), *marks)
@@ -52,6 +53,12 @@ def curve_path(values: Sequence[float], steps: int, *, maximum: float = 100.0) -
 def _points(values: Sequence[float], steps: int, maximum: float) -> list[tuple[float, float]]:
     x_scale, y_scale = (WIDTH - LEFT - RIGHT) / (steps - 1), (HEIGHT - TOP - BOTTOM) / maximum
     return [(LEFT + step * x_scale, HEIGHT - BOTTOM - value * y_scale) for step, value in enumerate(values)]
+
+
+@lru_cache(maxsize=4096)
+def _muted(values: tuple[float, ...], steps: int, maximum: float) -> Markup:
+    """Kept: the figure of every model has those of all others."""
+    return tag("path", class_="line muted", d=path(_points(values, steps, maximum)))
 
 
 def _named(line: Series, points: Sequence[tuple[float, float]], label: float, colour: int) -> Markup:

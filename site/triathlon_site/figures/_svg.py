@@ -1,6 +1,7 @@
 """SVG elements as markup: escaped, without inline style, numbers rounded to what an eye sees."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -18,17 +19,20 @@ def number(value: float) -> str:
 
 def tag(name: str, *children: Markup | str, **attributes: Value) -> Markup:
     """One element. `class_` gives class, `text_anchor` text-anchor; None leaves an attribute out."""
-    parts = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{_text(value)}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    inside = "".join(escape(child) for child in children)
-    return Markup(f"<{name}{parts}>{inside}</{name}>")
+    parts = [f' {_attribute(key)}="{_text(value)}"' for key, value in attributes.items() if value is not None]
+    inside = [child if isinstance(child, Markup) else escape(child) for child in children]
+    return Markup(f"<{name}{''.join(parts)}>{''.join(inside)}</{name}>")
+
+
+@cache
+def _attribute(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
 
 
 def _text(value: str | float | int) -> str:
-    return number(value) if isinstance(value, float) else escape(value)
+    if isinstance(value, str):
+        return escape(value)
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def svg(width: float, height: float, title: str, *children: Markup, class_: str = "figure") -> Markup:

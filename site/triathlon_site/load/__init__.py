@@ -1,14 +1,15 @@
 """Reading `results/runs/`: one pass over each file, an aggregate kept by content, a notice for each fault."""
 
-from triathlon_site.load._aggregate import FileAggregate, Notice, Parts, TaskResult
+from triathlon_site.load._aggregate import Extracts, FileAggregate, Notice, Parts, TaskResult
 from triathlon_site.load._archived import Archived, read_archived
 from triathlon_site.load._cache import AggregateCache
-from triathlon_site.load._results import Evidence, Results, Skipped, read_results, suite_ids
+from triathlon_site.load._results import Extractor, Results, Skipped, read_results, suite_ids
 
 __all__ = [
     "AggregateCache",
     "Archived",
-    "Evidence",
+    "Extractor",
+    "Extracts",
     "FileAggregate",
     "Notice",
     "Parts",

@@ -39,13 +39,22 @@ class TaskResult(NamedTuple):
     task_id: str
     sample: int
     outcome: str
-    group: str
-    """The cluster that it counts in: the task itself; for runtime the program."""
-    loops: int | None = None
-    """Loops sustained, in a loop suite."""
     parents: tuple[str, ...] = ()
-    page: int = 0
-    """Page of its evidence, from 1; 0: it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracts:
+    """Texts that were made of the records while they were read, kept beside the aggregate in the cache."""
+
+    folder: str = ""
+    names: tuple[str, ...] = ()
+
+    def path(self, name: str) -> str:
+        return f"{self.folder}/{name}"
+
+    def read(self, name: str) -> str:
+        """One of them; empty where there is none of that name."""
+        return Path(self.path(name)).read_text("utf-8") if name in self.names else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +78,7 @@ class FileAggregate:
     repeats: dict[str, tuple[float, ...]]
     """Score of each sample by metric, where tasks have several (REval repeats five times)."""
     notices: tuple[Notice, ...]
-    evidence: str = ""
-    """Folder of the evidence pages in the cache."""
-    evidence_pages: int = 0
+    extracts: Extracts = Extracts()
 
     @property
     def units(self) -> int:
@@ -97,15 +104,6 @@ class SourceFile:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class KeptEvidence:
-    """Where the evidence of a file lies."""
-
-    folder: str = ""
-    pages: Sequence[int] = ()
-    """For each current record the number of its page."""
-
-
 def aggregate(
     entry: SuiteEntry,
     source: SourceFile,
@@ -113,7 +111,6 @@ def aggregate(
     records: Sequence[UnitRecord],
     manifest: Manifest | None,
     notices: Iterable[Notice] = (),
-    evidence: KeptEvidence = KeptEvidence(),
 ) -> FileAggregate:
     """Sums up one file's records. Those of another protocol than the manifest's are counted, not summed."""
     protocol = current_protocol(records, manifest)
@@ -126,7 +123,7 @@ def aggregate(
         sha256=source.sha256,
         protocol=protocol,
         manifest=manifest,
-        tasks=tuple(_task_results(current, evidence.pages)),
+        tasks=tuple(map(_task_result, current)),
         outcomes=dict(sorted(Counter(str(record.outcome) for record in current).items())),
         usage=sum((record.usage for record in current), Usage()),
         seconds=sum(record.seconds for record in current),
@@ -134,8 +131,6 @@ def aggregate(
         metrics={metric.id: parts(metric, current) for metric in entry.metrics},
         repeats=repeats(entry.metrics, current),
         notices=(*notices, *_about_protocols(source.file, others, protocol)),
-        evidence=evidence.folder,
-        evidence_pages=max(evidence.pages, default=0),
     )
 
 
@@ -158,17 +153,8 @@ def current_protocol(records: Sequence[UnitRecord], manifest: Manifest | None) -
     return records[-1].protocol if records else ""
 
 
-def _task_results(records: Sequence[UnitRecord], pages: Sequence[int]) -> Iterable[TaskResult]:
-    for index, record in enumerate(records):
-        yield TaskResult(
-            task_id=record.task_id,
-            sample=record.sample,
-            outcome=record.outcome,
-            group=getattr(record, "program_id", record.task_id),
-            loops=getattr(record, "sustained_loops", None),
-            parents=tuple(getattr(record, "parents", ())),
-            page=pages[index] if pages else 0,
-        )
+def _task_result(record: UnitRecord) -> TaskResult:
+    return TaskResult(record.task_id, record.sample, record.outcome, tuple(getattr(record, "parents", ())))
 
 
 def parts(metric: Metric, records: Sequence[UnitRecord]) -> Parts:

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,7 @@ its hash is not remembered."""
 
 
 class AggregateCache:
-    """A folder an aggregate, named by the hash of everything that shapes it: its sums and its evidence."""
+    """A folder an aggregate, named by the hash of everything that shapes it: its sums and extracts."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -36,9 +36,9 @@ class AggregateCache:
             return None  # not there, not whole or of another version: the results are read instead
         return found
 
-    def put(self, key: str, value: FileAggregate, evidence: Sequence[str]) -> FileAggregate:
+    def put(self, key: str, value: FileAggregate, extracts: Mapping[str, str]) -> FileAggregate:
         """What it was given as it is found from then on: its tasks on the disk."""
-        store(self.place(key), value, evidence)
+        store(self.place(key), value, extracts)
         return load(self.place(key))
 
     def place(self, key: str) -> Path:

@@ -12,7 +12,6 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._aggregate import (
     FileAggregate,
-    KeptEvidence,
     Notice,
     SourceFile,
     aggregate,
@@ -71,13 +70,13 @@ class _Job:
         return self.path.with_name(self.path.name.removesuffix(".jsonl") + ".manifest.json")
 
 
-class Evidence(Protocol):
-    """What turns the records of one file into pages."""
+class Extractor(Protocol):
+    """What makes texts of the records of one file, so that pages need not read them again."""
 
     def __call__(
         self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
-    ) -> tuple[list[str], list[int]]:
-        """The pages, and for each record the number of its page.
+    ) -> Mapping[str, str]:
+        """Texts by the names of the files that keep them.
 
         Args:
             records: of one file.
@@ -89,7 +88,7 @@ class Evidence(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Of everything that shapes a page beside the records."""
+        """Of everything that shapes a text beside the records."""
         ...
 
 
@@ -98,7 +97,7 @@ class _Reader:
     """What a file is read with."""
 
     entries: Mapping[str, SuiteEntry]
-    evidence: Evidence
+    extractor: Extractor
     cache: AggregateCache
 
 
@@ -110,14 +109,14 @@ def read_results(
     root: Path,
     catalogue: Sequence[SuiteEntry],
     cache: AggregateCache,
-    evidence: Evidence,
+    extractor: Extractor,
     *,
     processes: int = 2,
 ) -> Results:
     """Reads what changed since the last build, takes the rest from the cache."""
     entries = {entry.id: entry for entry in catalogue}
     jobs, notices = _find(root, entries)
-    files = tuple(_run(jobs, _Reader(entries, evidence, cache), processes))
+    files = tuple(_run(jobs, _Reader(entries, extractor, cache), processes))
     found = [notice for file in files for notice in file.notices]
     return Results(files, tuple(_skipped(root)), (*notices, *found))
 
@@ -155,7 +154,7 @@ def _run(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[File
 def _key(job: _Job, reader: _Reader) -> str:
     files = [job, *_seeds_of(job, reader)]
     hashes = [reader.cache.hashes.sha256(path) for one in files for path in (one.path, one.manifest)]
-    return cache_key(job.file, *hashes, reader.evidence.fingerprint)
+    return cache_key(job.file, *hashes, reader.extractor.fingerprint)
 
 
 def _seeds_of(job: _Job, reader: _Reader) -> list[_Job]:
@@ -186,16 +185,15 @@ def _read(job: _Job) -> FileAggregate:
     manifest, faults = read_manifest(job.manifest, job.file)
     protocol = current_protocol(records, manifest)
     current = [record for record in records if record.protocol == protocol]
-    pages, numbers = _reader.evidence(current, job.model, job.suite, _parents(job, current))
+    extracts = _reader.extractor(current, job.model, job.suite, _parents(job, current))
     result = aggregate(
         entry,
         SourceFile(job.model, job.file, _reader.cache.hashes.sha256(job.path)),
         records=records,
         manifest=manifest,
         notices=(*notices, *faults),
-        evidence=KeptEvidence(str(_reader.cache.place(job.key)), numbers),
     )
-    return _reader.cache.put(job.key, result, pages)
+    return _reader.cache.put(job.key, result, extracts)
 
 
 def _records(job: _Job, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notice]]:

@@ -4,14 +4,15 @@ A build of a hundred models opens thousands of them, so both are read without bu
 """
 
 import json
+import os
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, overload
 
 from triathlon_runner.records import Manifest, Strict, Usage
-from triathlon_site.load._aggregate import FileAggregate, Notice, Parts, TaskResult
+from triathlon_site.load._aggregate import Extracts, FileAggregate, Notice, Parts, TaskResult
 
 AGGREGATE: Final = "aggregate"
 TASKS: Final = "tasks.json"
@@ -37,8 +38,8 @@ class _Header(Strict):
     """Which list of clusters a metric has. In this order their numerators, then denominators follow."""
     repeats: dict[str, tuple[float, ...]]
     notices: tuple[Notice, ...]
-    page_sizes: tuple[int, ...]
-    """Bytes of each page of evidence: a page that the disk lost half of is noticed."""
+    sizes: dict[str, int]
+    """Bytes of each file beside it: one that the disk lost half of is noticed."""
 
 
 class StoredTasks(Sequence[TaskResult]):
@@ -69,26 +70,22 @@ class StoredTasks(Sequence[TaskResult]):
 @lru_cache(maxsize=40)
 def _read_tasks(path: Path) -> tuple[TaskResult, ...]:
     """Kept for the next look; a page of one model looks at all its suites, a suite's at all its models."""
-    columns = json.loads(path.read_bytes())
-    parents = map(tuple, columns.pop())
-    *others, pages = columns
-    return tuple(map(TaskResult, *others, parents, pages))
+    *columns, parents = json.loads(path.read_bytes())
+    return tuple(map(TaskResult, *columns, map(tuple, parents)))
 
 
-def store(folder: Path, value: FileAggregate, pages: Sequence[str]) -> None:
-    """Pages first, sums last: an aggregate that is there has all that belongs to it.
+def store(folder: Path, value: FileAggregate, extracts: Mapping[str, str]) -> None:
+    """Extracts first, sums last: an aggregate that is there has all that belongs to it.
 
     Nothing is forced to the disk. What a power cut leaves of a file is noticed by its size, and read anew.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    contents = [page.encode() for page in pages]
-    for number, content in enumerate(contents, start=1):
-        _write(folder / f"{number}.html", content)
-    columns: list[Sequence[object]] = list(zip(*value.tasks, strict=True)) or [()] * len(TaskResult._fields)
-    parents = columns.pop(TaskResult._fields.index("parents"))
-    tasks = json.dumps([*columns, parents], separators=(",", ":")).encode()
-    _write(folder / TASKS, tasks)
-    _write(folder / AGGREGATE, _packed(value, (*map(len, contents), len(tasks))))
+    columns: Sequence[Sequence[object]] = list(zip(*value.tasks, strict=True))
+    tasks = json.dumps(columns or [()] * len(TaskResult._fields), separators=(",", ":"))
+    contents = {name: text.encode() for name, text in {**extracts, TASKS: tasks}.items()}
+    for name, content in contents.items():
+        _write(folder / name, content)
+    _write(folder / AGGREGATE, _packed(value, {name: len(content) for name, content in contents.items()}))
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -98,7 +95,7 @@ def _write(path: Path, content: bytes) -> None:
     draft.replace(path)
 
 
-def _packed(value: FileAggregate, sizes: tuple[int, ...]) -> bytes:
+def _packed(value: FileAggregate, sizes: dict[str, int]) -> bytes:
     lists = list(dict.fromkeys(parts.clusters for parts in value.metrics.values()))
     place = {clusters: number for number, clusters in enumerate(lists)}
     header = _Header(
@@ -117,7 +114,7 @@ def _packed(value: FileAggregate, sizes: tuple[int, ...]) -> bytes:
         metrics={name: place[parts.clusters] for name, parts in value.metrics.items()},
         repeats=value.repeats,
         notices=value.notices,
-        page_sizes=sizes,
+        sizes=sizes,
     )
     sums = [side for parts in value.metrics.values() for side in (parts.numerators, parts.denominators)]
     numbers = b"".join(array("d", side).tobytes() for side in sums)
@@ -133,10 +130,9 @@ def load(folder: Path) -> FileAggregate:
     """
     line, _, body = (folder / AGGREGATE).read_bytes().partition(b"\n")
     header = _Header.model_validate_json(line)
-    *pages, tasks = header.page_sizes
-    for size, name in ((tasks, TASKS), *((size, f"{i}.html") for i, size in enumerate(pages, start=1))):
-        if (folder / name).stat().st_size != size:
-            raise ValueError(f"{name} is not whole")
+    found = {entry.name: entry.stat().st_size for entry in os.scandir(folder)}
+    if torn := [name for name, size in header.sizes.items() if found.get(name) != size]:
+        raise ValueError(f"{torn} are not whole")
     return FileAggregate(
         model=header.model,
         suite=header.suite,
@@ -152,8 +148,7 @@ def load(folder: Path) -> FileAggregate:
         metrics=_unpacked(header, body),
         repeats=header.repeats,
         notices=header.notices,
-        evidence=str(folder),
-        evidence_pages=len(pages),
+        extracts=Extracts(str(folder), tuple(name for name in header.sizes if name != TASKS)),
     )
 
 

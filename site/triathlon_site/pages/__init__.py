@@ -10,7 +10,7 @@ from triathlon_site.pages._environment import (
 )
 from triathlon_site.pages._models import ModelInfo, model_infos
 from triathlon_site.pages._page import Page
-from triathlon_site.pages._site import Gathered, render_site
+from triathlon_site.pages._site import Gathered, Rendering, render_site
 
 __all__ = [
     "PLOTLY",
@@ -18,6 +18,7 @@ __all__ = [
     "Gathered",
     "ModelInfo",
     "Page",
+    "Rendering",
     "Row",
     "find_templates",
     "installed_environment",

@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from triathlon_site.figures import Series, curve_path, curves_frame, radar_frame, radar_path
 from triathlon_site.pages._figures import degradation_curve
@@ -17,6 +19,9 @@ from triathlon_site.scores import Board, ColumnScores, Overall, Score
 from triathlon_site.uncertainty import Sample
 
 DIGITS: Final = 6
+
+Array = NDArray[np.float64]
+Numbers = float | list[float]
 
 
 def draft(
@@ -70,6 +75,7 @@ def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[
             for m in ids
         ],
         "columns": [_heading(board, column, axes) for board, column in shown],
+        **_clusters([column for _, column in shown]),
         "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
     yield Page("data/compare/index.js", f"window.triathlonIndex = {as_script(index)};\n")
@@ -143,14 +149,26 @@ def _samples(column: ColumnScores) -> Iterator[tuple[str, Sample]]:
         yield f"{suite}:{metric.id}", sample
 
 
-def _parts(sample: Sample, model: str) -> dict[str, list[float]]:
+def _clusters(columns: Sequence[ColumnScores]) -> dict[str, Any]:
+    """The names that the numbers of `_parts` belong to: each list of them once, and which one a part has."""
+    of = {key: sample.clusters for column in columns for key, sample in _samples(column)}
+    lists = list(dict.fromkeys(of.values()))
+    return {"clusters": lists, "clustersOf": {key: lists.index(clusters) for key, clusters in of.items()}}
+
+
+def _parts(sample: Sample, model: str) -> list[Numbers]:
+    """Numerators and denominators in the order of the clusters; a denominator of 0: not run."""
     row = sample.models.index(model)
-    tops, bottoms = sample.numerators[row].tolist(), sample.denominators[row].tolist()
-    return {
-        cluster: [_short(top), _short(bottom)]
-        for cluster, top, bottom in zip(sample.clusters, tops, bottoms, strict=True)
-        if bottom
-    }
+    return [_numbers(sample.numerators[row]), _numbers(sample.denominators[row])]
+
+
+def _numbers(values: Array) -> Numbers:
+    """One number where all are equal, as the denominators of most metrics are."""
+    if len(values) and (values == values[0]).all():
+        return _short(float(values[0]))
+    if (values == np.rint(values)).all():
+        return [int(value) for value in values.tolist()]
+    return [_short(value) for value in values.tolist()]
 
 
 def _curve(boards: Sequence[Board], model: str) -> tuple[float, ...] | None:

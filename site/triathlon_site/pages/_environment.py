@@ -12,7 +12,6 @@ import plotly
 from markupsafe import Markup
 
 from triathlon_site.pages import _format
-from triathlon_site.pages._lists import attempt_links, task_links
 from triathlon_site.pages._models import billions
 
 
@@ -68,9 +67,7 @@ class Environment:
             keep_trailing_newline=True,
             auto_reload=False,  # a build of ten thousand units would look as often whether a template changed
         )
-        self._jinja.filters.update(
-            _format.FILTERS, billions=billions, attempt_links=attempt_links, task_links=task_links
-        )
+        self._jinja.filters.update(_format.FILTERS, billions=billions)
         self._jinja.globals["asset"] = self.assets.__getitem__
         self._jinja.globals["inline"] = self._inline
         self._jinja.globals["inline_hash"] = self._inline_hash

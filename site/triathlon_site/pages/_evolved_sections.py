@@ -13,7 +13,7 @@ from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._sampled_sections import sampled_sections
 from triathlon_site.pages._sections import Figure, Section, Value, named
 from triathlon_site.scores import Board, set_title
-from triathlon_site.uncertainty import LEVEL
+from triathlon_site.uncertainty import LEVEL, central
 
 Models = Mapping[str, ModelInfo]
 FIGURE_ROWS: Final = 30
@@ -38,7 +38,9 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
 
 def measured_of(board: Board, models: Models) -> analysis.Measured:
     """The runner's analyses over what the site keeps of each unit."""
-    units = {m: {file.suite: file.tasks for file in board.files[m] if file.tasks} for m in board.models}
+    units = {
+        m: {file.suite: tuple(file.tasks) for file in board.files[m] if file.tasks} for m in board.models
+    }
     kinds: dict[str, analysis.Kind] = {
         m: "base" if models[m].kind == "base" else "instruct" for m in board.models
     }
@@ -58,8 +60,13 @@ def _drops(board: Board, found: analysis.Measured, models: Models) -> Section | 
         *(Value(_fall(-found.changes[name].change), f"{found.changes[name].models} models") for name in sets),
         Value(_fall(overall.overall), f"{overall.models} models") if overall else Value(_format.NONE),
     ]
+    own_drops = [_drops_of(board, found, name) for name in sets]
     rows = [
-        (named(models[m]), *(_model_drop(board, found, m, name) for name in sets), _overall_drop(overall, m))
+        (
+            named(models[m]),
+            *(drops.get(m, Value(_format.NONE)) for drops in own_drops),
+            _overall_drop(overall, m),
+        )
         for m in order
     ]
     same = {name: list(found.same_seeds.get(name, {}).values()) for name in sets}
@@ -93,24 +100,27 @@ def _same_seeds(drops: Iterator[float]) -> Value:
     return Value(_fall(float(np.mean(known))), f"{len(known)} models") if known else Value(_format.NONE)
 
 
-def _model_drop(board: Board, found: analysis.Measured, model: str, name: str) -> Value:
-    row = found.board[model]
-    if name not in row:
-        return Value(_format.NONE)
-    columns = {c.column.id: c for c in board.columns}
+def _drops_of(board: Board, found: analysis.Measured, name: str) -> dict[str, Value]:
+    """By model: the relative drop from the seeds to one set, with its interval."""
     suites = {entry.set_name: entry.id for entry in board.plan.suites}
-    place = sorted(board.models).index(model)
-    old, new = (
-        next(c for i, c in columns.items() if i.startswith(f"{suites[n]}:")).draws[:, place]
-        for n in (found.seed, name)
+    seeds, changed = (
+        next(c for c in board.columns if c.column.parts[0][0] == suites[one] and not c.column.headline)
+        for one in (found.seed, name)
     )
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(100 * (old - new) / old, [tail, 1 - tail])
-    value = analysis.relative_drop(row[found.seed], row[name])
+    low, high = central(100 * (seeds.draws - changed.draws) / seeds.draws)
+    return {
+        model: _model_drop(found.board[model][found.seed], found.board[model][name], low[place], high[place])
+        for place, model in enumerate(sorted(board.models))
+        if name in found.board.get(model, {}) and found.board[model].get(found.seed)
+    }
+
+
+def _model_drop(seeds: float, changed: float, low: float, high: float) -> Value:
+    value = analysis.relative_drop(seeds, changed)
     return Value(
         _fall(value),
         f"{_fall(min(float(low), value))} to {_fall(max(float(high), value))}",
-        sure=low > 0 or high < 0,
+        sure=bool(low > 0 or high < 0),
     )
 
 

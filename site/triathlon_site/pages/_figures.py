@@ -1,6 +1,7 @@
 """Which figures a board has: built from its columns, for the whole board or for one model."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup
@@ -60,10 +61,18 @@ def _share(column: ColumnScores, model: str) -> float | None:
 
 def degradation_curve(board: Board, model: str, name: str, *, muted: bool = False) -> Series | None:
     """Share of tasks, in per cent, that sustain 1…M loops; None on a board without loops."""
+    values = _degradation(board).get(model)
+    return Series(name, values, muted=muted) if values else None
+
+
+@lru_cache(maxsize=64)
+def _degradation(board: Board) -> dict[str, tuple[float, ...]]:
+    """By model; kept, as the page of every model shows the curves of all."""
     points = [c for c in board.columns if c.column.role in {"baseline", "curve"}]
-    if len(points) < 3 or not all(model in column.scores for column in points):
-        return None
-    return Series(name, _values(points, model), muted=muted)
+    if len(points) < 3:
+        return {}
+    known = (model for model in board.models if all(model in column.scores for column in points))
+    return {model: _values(points, model) for model in known}
 
 
 def _radar(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Figure:

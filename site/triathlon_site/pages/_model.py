@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
+
+from markupsafe import Markup
 
 from triathlon_runner.records import Outcome
-from triathlon_site.evidence import evidence_path
+from triathlon_site.evidence import LINKS
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.pages._badges import badges_of
 from triathlon_site.pages._badges import files as badge_files
@@ -33,30 +35,23 @@ class ModelBoard:
     """Models that the board ranks."""
 
 
-class TaskLink(NamedTuple):
-    """One unit: how it ended, and where its evidence is."""
-
-    label: str
-    outcome: str
-    path: str
-    known_parents: bool | None
-    """Whether the problems that it was evolved from are all solved; None where there are none."""
-
-
 @dataclass(frozen=True, slots=True)
 class SuiteTasks:
     suite: str
-    tasks: tuple[TaskLink, ...]
+    links: Markup
+    """A list item a unit."""
     outcomes: tuple[tuple[str, int], ...]
 
 
 def drafts(
+    shown: Sequence[str],
     boards: Sequence[Board],
     overalls: Mapping[str, Overall],
     models: Mapping[str, ModelInfo],
     results: Results,
 ) -> Iterator[Draft]:
-    for model in results.models:
+    """The pages of the models that are shown."""
+    for model in shown:
         own = [board for board in boards if model in board.models]
         files = tuple(results.of_model(model).values())
         badges = list(badges_of(models[model], own, overalls))
@@ -90,23 +85,11 @@ def tasks_page(info: ModelInfo) -> str:
 
 def _tasks(info: ModelInfo, files: Sequence[FileAggregate]) -> Draft:
     """Every unit of a model with a link to its evidence."""
-    passed = {
-        task.task_id: task.outcome == "passed" for file in files for task in file.tasks if not task.parents
-    }
     suites = [
-        SuiteTasks(file.suite, tuple(_links(info, file, passed)), tuple(sorted(file.outcomes.items())))
+        SuiteTasks(file.suite, Markup(file.extracts.read(LINKS)), tuple(sorted(file.outcomes.items())))
         for file in files
     ]
     return Draft(tasks_page(info), "model-tasks", {"info": info, "suites": suites})
-
-
-def _links(info: ModelInfo, file: FileAggregate, passed: Mapping[str, bool]) -> Iterator[TaskLink]:
-    pages = [evidence_path(info.slug, file.suite, number + 1) for number in range(file.evidence_pages)]
-    for index, task in enumerate(file.tasks):
-        path = f"{pages[task.page - 1]}#u{index}" if task.page else ""
-        label = task.task_id if not task.sample else f"{task.task_id}, sample {task.sample + 1}"
-        known = [passed[parent] for parent in task.parents if parent in passed]
-        yield TaskLink(label, task.outcome, path, known_parents=all(known) if known else None)
 
 
 def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ModelBoard:

@@ -1,8 +1,6 @@
 """The whole site as a list of pages, before anything is written."""
 
-import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -28,8 +26,7 @@ from triathlon_site.pages._page import Draft, Link, Page, board_page, heading_of
 from triathlon_site.published import Published, published_boards
 from triathlon_site.scores import Board, Overall
 
-WORTH_A_PROCESS: Final = 20_000
-"""Units of results below which starting more processes takes longer than rendering."""
+MODELS_A_SECTION: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +48,10 @@ class Gathered:
     archived: tuple[Archived, ...] = ()
 
     @property
+    def units(self) -> int:
+        return sum(file.units for file in self.results.files)
+
+    @property
     def notices(self) -> Sequence[Notice]:
         return self.results.notices
 
@@ -58,75 +59,71 @@ class Gathered:
 Section = Callable[[], Iterable[Draft | Page]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rendering:
-    """What sections are rendered with."""
+class Rendering:
+    """The pages and data files of a site, in sections that can be made apart from each other."""
 
-    site: Gathered
-    environment: Environment
-    nav: Sequence[Link]
-    sections: tuple[Section, ...]
+    def __init__(self, site: Gathered, environment: Environment) -> None:
+        self.site, self.environment = site, environment
+        self._nav = _nav(site)
+        self._sections = _sections(site)
 
+    def __len__(self) -> int:
+        """How many sections there are."""
+        return len(self._sections)
 
-_rendering: _Rendering | None = None
-"""For the forked workers: drafts are made of what does not travel between processes."""
+    def section(self, number: int) -> Iterator[Page]:
+        """The pages of one section."""
+        for part in self._sections[number]():
+            if isinstance(part, Page):
+                yield part
+            else:
+                yield Page(part.path, self._rendered(part))
+                yield from part.files
 
-
-def render_site(site: Gathered, environment: Environment, *, processes: int = 2) -> Iterator[Page]:
-    """Every page and data file, in a fixed order; in several processes where there is much to render."""
-    global _rendering  # noqa: PLW0603 (set before forking, so that the workers have it)
-    _rendering = _Rendering(site, environment, _nav(site), _sections(site))
-    places = range(len(_rendering.sections))
-    much = sum(len(file.tasks) for file in site.results.files) >= WORTH_A_PROCESS
-    if not much or processes < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        for place in places:
-            yield from _render_section(place)
-        return
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool:
-        for pages in pool.map(_render_section, places):
-            yield from pages
-
-
-def _render_section(place: int) -> list[Page]:
-    assert _rendering is not None
-    return [page for part in _rendering.sections[place]() for page in _pages(part, _rendering)]
+    def _rendered(self, draft: Draft) -> str:
+        context: dict[str, Any] = {
+            "root": "../" * draft.path.count("/"),
+            "nav": self._nav,
+            "here": draft.path,
+            "site": self.site,
+            **draft.context,
+        }
+        return self.environment.render(draft.template, **context)
 
 
-def _pages(part: Draft | Page, rendering: _Rendering) -> Iterator[Page]:
-    """A draft's page and the files that belong to it; a page as it is."""
-    if isinstance(part, Page):
-        yield part
-        return
-    context: dict[str, Any] = {
-        "root": "../" * part.path.count("/"),
-        "nav": rendering.nav,
-        "here": part.path,
-        "site": rendering.site,
-        **part.context,
-    }
-    yield Page(part.path, rendering.environment.render(part.template, **context))
-    yield from part.files
+def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
+    """Every page and data file, in a fixed order."""
+    rendering = Rendering(site, environment)
+    for number in range(len(rendering)):
+        yield from rendering.section(number)
 
 
 def _sections(site: Gathered) -> tuple[Section, ...]:
-    """What can be made apart from each other, the page that the others are reached from first."""
-    published = site.published
+    """The page that the others are reached from first; models, of which there are many, a few at a time."""
+    published, models = site.published, site.results.models
     return (
         lambda: _overall.drafts(site.overalls, site.models, site.results),
         *(partial(_board_section, site, board) for board in site.boards),
         lambda: _agreement.drafts(site.boards, site.models),
         lambda: _tasks.drafts(site.boards, site.models),
-        lambda: _model.drafts(site.boards, site.overalls, site.models, site.results),
         lambda: _compare_section(site),
         lambda: _published_section(published) if published else iter(()),
         lambda: _imported.drafts(site.imported, site.models),
         lambda: _other_section(site),
         lambda: _data.files(site.boards, site.overalls, site.models, site.notices),
+        *(
+            partial(_model_section, site, models[start : start + MODELS_A_SECTION])
+            for start in range(0, len(models), MODELS_A_SECTION)
+        ),
     )
 
 
 def _board_section(site: Gathered, board: Board) -> Iterator[Draft]:
     yield _discipline.draft(board, site.boards, site.models)
+
+
+def _model_section(site: Gathered, models: Sequence[str]) -> Iterator[Draft]:
+    yield from _model.drafts(models, site.boards, site.overalls, site.models, site.results)
 
 
 def _compare_section(site: Gathered) -> Iterator[Draft | Page]:

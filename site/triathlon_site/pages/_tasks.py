@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from markupsafe import escape
 
-from triathlon_site.evidence import evidence_path
+from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
-from triathlon_site.load import FileAggregate, TaskResult
+from triathlon_site.load import FileAggregate
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft
 from triathlon_site.pages._sections import Figure
@@ -28,17 +28,6 @@ WHY: Final = {
 }
 
 Models = Mapping[str, ModelInfo]
-
-
-class Attempt(NamedTuple):
-    """One model's units on one task."""
-
-    name: str
-    """Of the model, escaped."""
-    outcome: str
-    """`passed`, another outcome, `3 loops`, or `2 of 5 passed` where there are several units."""
-    address: str
-    """Of its evidence, else of the model's page; escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,48 +115,30 @@ def _suite_draft(page: SuitePage, models: Models) -> Draft:
 
 def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
     found, each = page.found, _tasks_a_page(page.found)
-    files = page.board.of_suite(found.entry.id)
-    attempts = _attempts(files, models)
+    attempts = _attempts(page.board.of_suite(found.entry.id), models)
     for start in range(0, len(found.tasks), each):
         tasks = [
-            (place, task, _by_outcome(attempts.get(task.task, ())))
+            (place, task, _in_order(attempts.get(task.task, {})))
             for place, task in enumerate(found.tasks[start : start + each], start)
         ]
         path = _details_page(found, start)
         yield Draft(path, "task-details", {"page": page, "found": found, "tasks": tasks})
 
 
-def _attempts(files: Mapping[str, FileAggregate], models: Models) -> dict[str, list[Attempt]]:
-    """By task: every model, in the board's order."""
-    result: dict[str, list[Attempt]] = {}
+def _attempts(files: Mapping[str, FileAggregate], models: Models) -> dict[str, dict[str, list[str]]]:
+    """By task and outcome: a link a model to its evidence, in the board's order."""
+    result: dict[str, dict[str, list[str]]] = {}
     for model, file in files.items():
-        info = models[model]
-        name, page = str(escape(info.name)), str(escape(info.page))
-        evidence = [evidence_path(info.slug, file.suite, n + 1) for n in range(file.evidence_pages)]
-        groups: dict[str, list[tuple[int, TaskResult]]] = {}
-        for index, unit in enumerate(file.tasks):
-            groups.setdefault(unit.group, []).append((index, unit))
-        for task, units in groups.items():
-            index, first = next(((i, u) for i, u in units if u.outcome != "passed"), units[0])
-            address = f"{evidence[first.page - 1]}#u{index}" if first.page else page
-            result.setdefault(task, []).append(Attempt(name, _outcome(units), address))
+        name = escape(models[model].name)
+        for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
+            link = f'<a href="../{address}">{name}</a>'
+            result.setdefault(task, {}).setdefault(outcome, []).append(link)
     return result
 
 
-def _outcome(units: Sequence[tuple[int, TaskResult]]) -> str:
-    if len(units) == 1:
-        unit = units[0][1]
-        return f"{unit.loops} loop{'s' * (unit.loops > 1)}" if unit.loops else unit.outcome
-    passed = sum(unit.outcome == "passed" for _, unit in units)
-    return "passed" if passed == len(units) else f"{passed} of {len(units)} passed"
-
-
-def _by_outcome(attempts: Sequence[Attempt]) -> list[tuple[str, list[Attempt]]]:
+def _in_order(by_outcome: Mapping[str, Sequence[str]]) -> list[tuple[str, Sequence[str]]]:
     """The solvers first, most loops first, then the outcomes by how many models had them."""
-    groups: dict[str, list[Attempt]] = {}
-    for attempt in attempts:
-        groups.setdefault(attempt.outcome, []).append(attempt)
-    return sorted(groups.items(), key=lambda group: (_failure(group[0]), -len(group[1]), group[0]))
+    return sorted(by_outcome.items(), key=lambda group: (_failure(group[0]), -len(group[1]), group[0]))
 
 
 def _failure(outcome: str) -> int:

@@ -1,5 +1,6 @@
 """Ranks: higher scores first, ties share the smallest rank, an interval from the paired bootstrap."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -46,31 +47,34 @@ def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
 
 def rank_draws(draws: Draws) -> Draws:
     """Ranks within each draw; a model without a score comes last and so takes no other's place."""
-    descending = -np.where(np.isnan(draws), -np.inf, draws)
+    rows, models = draws.shape
+    descending = -draws  # nan stays nan, which is sorted last
     order = np.argsort(descending, axis=1)  # the order among equals does not matter: they share a rank
-    ordered = np.take_along_axis(descending, order, axis=1)
-    smallest = np.broadcast_to(np.arange(1.0, draws.shape[1] + 1), draws.shape)
-    repeated = ordered[:, 1:] == ordered[:, :-1]
+    order += models * np.arange(rows)[:, None]
+    ordered = descending.ravel()[order]
+    smallest = np.broadcast_to(np.arange(1.0, models + 1), draws.shape)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]) | np.isnan(ordered[:, :-1])
     if repeated.any():
-        opens = np.hstack([np.ones((len(draws), 1), dtype=bool), ~repeated])
+        opens = np.hstack([np.ones((rows, 1), dtype=bool), ~repeated])
         smallest = np.maximum.accumulate(np.where(opens, smallest, 0.0), axis=1)
-    result = np.empty(draws.shape)
-    np.put_along_axis(result, order, smallest, axis=1)
-    return result
+    result = np.empty(rows * models)
+    result[order] = smallest
+    return result.reshape(draws.shape)
 
 
 def ranks(scores: Array, ranked: Draws) -> list[Rank | None]:
     """The rank of each model, with its interval from the ranks within draws."""
     own = smallest_ranks(scores)
     tail = (1 - LEVEL) / 2
-    result: list[Rank | None] = []
-    for position, rank in enumerate(own):
-        if rank is None:
-            result.append(None)
-            continue
-        low, high = np.quantile(ranked[:, position], [tail, 1 - tail], method="nearest")
-        result.append(Rank(rank, own.count(rank) > 1, min(rank, int(low)), max(rank, int(high))))
-    return result
+    ordered = np.sort(ranked.T.astype(np.int32), axis=1)
+    low, high = (ordered[:, round(share * (len(ranked) - 1))] for share in (tail, 1 - tail))
+    shared = Counter(own)
+    return [
+        None
+        if rank is None
+        else Rank(rank, shared[rank] > 1, min(rank, int(low[position])), max(rank, int(high[position])))
+        for position, rank in enumerate(own)
+    ]
 
 
 def rank_shifts(
@@ -81,11 +85,12 @@ def rank_shifts(
     here = smallest_ranks(np.where(both, scores, np.nan))
     before = smallest_ranks(np.where(both, baseline_scores, np.nan))
     drawn = rank_draws(np.where(both, baseline_draws, np.nan)) - rank_draws(np.where(both, draws, np.nan))
+    rises, falls = (drawn > 0).mean(axis=0), (drawn < 0).mean(axis=0)
     result: list[RankShift | None] = []
     for position, (new, old) in enumerate(zip(here, before, strict=True)):
         if new is None or old is None:
             result.append(None)
             continue
-        agree = float(np.mean(np.sign(drawn[:, position]) == np.sign(old - new)))
-        result.append(RankShift(old - new, old != new and agree >= LEVEL))
+        agree = rises[position] if old > new else falls[position]
+        result.append(RankShift(old - new, old != new and bool(agree >= LEVEL)))
     return result

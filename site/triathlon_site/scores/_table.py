@@ -38,13 +38,14 @@ class ColumnScores:
     scores: dict[str, Score]
     """By model; only models that have one."""
     draws: Draws
-    """draws × models of the board, in the order of their names; none in columns that are not ranked."""
+    """draws × models of the board, in the order of their names; kept where others are compared with them:
+    in the headline, and in columns of the baseline's metric."""
     samples: tuple[Sample, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Board:
-    """One discipline on one set of data."""
+    """One discipline on one set of data. Two are the same where they are one object."""
 
     plan: BoardPlan
     models: tuple[str, ...]
@@ -100,8 +101,7 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
     plain = next((column for column in plan.columns if column.role == "baseline"), None)
     baseline = drawing.mean_of(plain.parts) if plain else None
     columns = tuple(
-        _column_scores(column, models, drawing.mean_of(column.parts), drawing.mean_of(column.upper), baseline)
-        for column in plan.columns
+        _column_scores(column, drawing, baseline, kept=_compared(column, plain)) for column in plan.columns
     )
     headline = next(c for c in columns if c.column == plan.headline)
     files = {model: tuple(own[model] for own in by_suite.values() if model in own) for model in models}
@@ -117,7 +117,7 @@ class _Drawing:
     """Draws of one board's metrics, each once: the sets of a mean have columns of their own too."""
 
     def __init__(self, by_suite: Files, models: Sequence[str]) -> None:
-        self._by_suite, self._models = by_suite, models
+        self._by_suite, self.models = by_suite, models
         self._kept: dict[tuple[str, str], tuple[Sample, Draws]] = {}
 
     def mean_of(self, parts: Sequence[tuple[str, Metric]]) -> _Drawn:
@@ -131,7 +131,7 @@ class _Drawing:
     def _one(self, suite: str, metric: Metric) -> tuple[Sample, Draws]:
         key = suite, metric.id
         if key not in self._kept:
-            sample = sample_of(suite, metric, self._by_suite[suite], self._models)
+            sample = sample_of(suite, metric, self._by_suite[suite], self.models)
             self._kept[key] = sample, draw(sample)
         return self._kept[key]
 
@@ -155,9 +155,15 @@ def sample_of(
     )
 
 
-def _column_scores(
-    column: Column, models: Sequence[str], drawn: _Drawn, upper: _Drawn, baseline: _Drawn | None
-) -> ColumnScores:
+def _compared(column: Column, plain: Column | None) -> bool:
+    """Whether others are compared with the draws of a column: a hundred models' fill three megabytes."""
+    same = plain is not None and column.parts[0][1].id == plain.parts[0][1].id
+    return column.headline or (same and column.ranked)
+
+
+def _column_scores(column: Column, drawing: _Drawing, baseline: _Drawn | None, *, kept: bool) -> ColumnScores:
+    models = drawing.models
+    drawn, upper = drawing.mean_of(column.parts), drawing.mean_of(column.upper)
     spans = interval(drawn.draws, drawn.values)
     if column.upper:
         tops = interval(upper.draws, upper.values)
@@ -180,8 +186,8 @@ def _column_scores(
         for row, model in enumerate(models)
         if not np.isnan(drawn.values[row])
     }
-    kept = drawn.draws if column.ranked else np.empty((0, len(models)))
-    return ColumnScores(column, scores, kept, drawn.samples)
+    draws = drawn.draws if kept else np.empty((0, len(models)))
+    return ColumnScores(column, scores, draws, drawn.samples)
 
 
 def _shifts(drawn: _Drawn, baseline: _Drawn) -> list[RankShift | None]:

@@ -1,7 +1,7 @@
 """How sure a score is: a bootstrap over tasks, shared by all models of a suite."""
 
 from triathlon_site.uncertainty._bootstrap import DRAWS, Draws, Sample, draw, generator, task_weights
-from triathlon_site.uncertainty._interval import LEVEL, Interval, interval
+from triathlon_site.uncertainty._interval import LEVEL, Interval, central, interval
 from triathlon_site.uncertainty._paired import (
     Difference,
     holm,
@@ -17,6 +17,7 @@ __all__ = [
     "Draws",
     "Interval",
     "Sample",
+    "central",
     "draw",
     "generator",
     "holm",

@@ -16,9 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 DRAWS: Final = 4000
-PSEUDO_WEIGHT: Final = 0.5
-"""Shape of the gamma weight of either pseudo-task: 1/2 is Jeffreys' prior."""
-
 Array = NDArray[np.float64]
 Draws = NDArray[np.float64]
 """draws × models: one column of scores a model; nan where a model has no task."""
@@ -59,7 +56,7 @@ def generator(*names: str) -> np.random.Generator:
     return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32).tolist())
 
 
-@lru_cache(maxsize=14)
+@lru_cache(maxsize=8)
 def task_weights(suite: str, clusters: int, draws: int = DRAWS) -> Array:
     """Draws × clusters exponential weights, the same for every model and metric of the suite; read only."""
     weights = generator("tasks", suite).standard_exponential((draws, clusters))
@@ -78,8 +75,11 @@ def draw(sample: Sample, draws: int = DRAWS) -> Draws:
 
 @lru_cache(maxsize=2)
 def _end_weights(suite: str, models: int, draws: int) -> Array:
-    """2 × draws × models weights of the pseudo-tasks, the same for every metric of the suite; read only."""
-    weights = generator("ends", suite).gamma(PSEUDO_WEIGHT, size=(2, draws, models))
+    """2 × draws × models weights of the pseudo-tasks, the same for every metric of the suite; read only.
+
+    Half the square of a standard normal number is Gamma(1/2), the weight of Jeffreys' prior.
+    """
+    weights = generator("ends", suite).standard_normal((2, draws, models)) ** 2 / 2
     weights.flags.writeable = False
     return weights
 

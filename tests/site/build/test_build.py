@@ -13,8 +13,7 @@ import pytest
 from support.results import FakeModel
 from support.site import build_small, entries, files, small_results
 from triathlon_runner.errors import UserError
-from triathlon_site.build import build
-from triathlon_site.pages import _site
+from triathlon_site.build import _build, build
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +41,7 @@ def test_rendering_in_several_processes_gives_the_same_bytes(
     """A large site is rendered by forked workers: the order and content of its files stay."""
     build_small(tmp_path, tasks=3)
     first = files(tmp_path / "_site")
-    monkeypatch.setattr(_site, "WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(_build, "WORTH_A_PROCESS", 0)
     build_small(tmp_path, tasks=3)
     assert files(tmp_path / "_site") == first
 

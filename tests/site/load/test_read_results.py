@@ -15,7 +15,7 @@ SEEDS = entries(["evolved/core-seeds"])
 MODEL = FakeModel("m", 0.5)
 
 
-class NoEvidence:
+class NoExtracts:
     """Counts how often a file was read."""
 
     fingerprint = "none"
@@ -26,10 +26,10 @@ class NoEvidence:
 
     def __call__(
         self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
-    ) -> tuple[list[str], list[int]]:
+    ) -> dict[str, str]:
         self.calls += 1
         self.parents |= set(parents)
-        return [], [0] * len(records)
+        return {}
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def lines(tmp_path: Path) -> Path:
     return write_file(tmp_path / "results", MODEL.id, SEEDS[0].id, records)
 
 
-def read(tmp_path: Path, evidence: NoEvidence | None = None) -> Results:
+def read(tmp_path: Path, extractor: NoExtracts | None = None) -> Results:
     return read_results(
-        tmp_path / "results", SEEDS, AggregateCache(tmp_path / "cache"), evidence or NoEvidence()
+        tmp_path / "results", SEEDS, AggregateCache(tmp_path / "cache"), extractor or NoExtracts()
     )
 
 
@@ -139,7 +139,7 @@ def test_why_a_model_was_skipped_is_kept(tmp_path: Path, lines: Path) -> None:
 
 def test_only_changed_files_are_read_again(tmp_path: Path, lines: Path) -> None:
     """The second build reads nothing; a changed line, or manifest, is read again."""
-    first, second, third = NoEvidence(), NoEvidence(), NoEvidence()
+    first, second, third = NoExtracts(), NoExtracts(), NoExtracts()
     before = read(tmp_path, first)
     again = read(tmp_path, second)
     lines.write_text("".join(line + "\n" for line in lines.read_text().splitlines()[:-1]))
@@ -161,10 +161,10 @@ def test_evidence_has_the_seeds_of_what_it_shows(tmp_path: Path, lines: Path) ->
     both = entries(["evolved/core-seeds", "evolved/core-difficult"])
     records = list(fake_records(MODEL, FakeSuite(both[1], tasks=4)))
     write_file(tmp_path / "results", MODEL.id, both[1].id, records)
-    evidence, cache = NoEvidence(), AggregateCache(tmp_path / "cache")
-    read_results(tmp_path / "results", both, cache, evidence)
-    assert evidence.calls == 2
-    assert evidence.parents == {parent for one in records for parent in getattr(one, "parents", ())} != set()
+    extractor, cache = NoExtracts(), AggregateCache(tmp_path / "cache")
+    read_results(tmp_path / "results", both, cache, extractor)
+    assert extractor.calls == 2
+    assert extractor.parents == {parent for one in records for parent in getattr(one, "parents", ())} != set()
     lines.write_text(lines.read_text().replace('"seconds":0.5', '"seconds":0.6'))
-    read_results(tmp_path / "results", both, cache, evidence)
-    assert evidence.calls == 4
+    read_results(tmp_path / "results", both, cache, extractor)
+    assert extractor.calls == 4

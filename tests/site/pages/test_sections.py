@@ -31,7 +31,8 @@ MODELS = (
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
-    return gather(rich_results(tmp_path_factory.mktemp("rich"), MODELS, tasks=10), None)
+    root = tmp_path_factory.mktemp("rich")
+    return gather(rich_results(root, MODELS, tasks=10), None, cache=root / "cache")
 
 
 def board(site: Gathered, name: str) -> Board:
@@ -127,7 +128,8 @@ def test_a_hostile_name_is_text_on_every_page(tmp_path: Path) -> None:
     results = rich_results(tmp_path / "results", (*MODELS[:2], FakeModel("evil")), tasks=4)
     for path in (results / "runs/evil").rglob("*.json*"):
         path.write_text(path.read_text().replace('"core-', '"<img src=x onerror=alert(1)>core-'))
-    pages = list(render_site(gather(results, None), installed_environment()))
+    site = gather(results, None, cache=tmp_path / "cache")
+    pages = list(render_site(site, installed_environment()))
     evil = [page for page in pages if "onerror" in page.content]
     for page in pages:
         assert "<img src=x" not in page.content, page.path

@@ -31,7 +31,7 @@ def aggregate(model: str, suite: str, metrics: dict[str, dict[str, float]]) -> F
         sha256="",
         protocol="",
         manifest=None,
-        tasks=(TaskResult("a", 0, "passed", "a"),),
+        tasks=(TaskResult("a", 0, "passed"),),
         outcomes={},
         usage=Usage(),
         seconds=0.0,

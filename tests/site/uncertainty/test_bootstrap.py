@@ -10,12 +10,15 @@ from triathlon_site.uncertainty import draw, interval
 
 @pytest.mark.parametrize(("passed", "tasks"), [(0, 10), (3, 10), (10, 10), (60, 164), (378, 378)])
 def test_interval_of_pass_at_1_is_jeffreys(passed: int, tasks: int) -> None:
-    """For pass/fail tasks the interval is Beta(k + 1/2, n - k + 1/2), widened to hold the score."""
+    """For pass/fail tasks the interval is Beta(k + 1/2, n - k + 1/2), widened to hold the score.
+
+    0.008 is two and a half standard errors of the widest interval's end at so many draws.
+    """
     outcomes = [1.0] * passed + [0.0] * (tasks - passed)
     found = interval(draw(sample_of({"m": outcomes}), 40_000), np.array([passed / tasks]))[0]
     low, high = (float(beta.ppf(q, passed + 0.5, tasks - passed + 0.5)) for q in (0.025, 0.975))
-    assert found.low == pytest.approx(0.0 if passed == 0 else low, abs=0.006)
-    assert found.high == pytest.approx(1.0 if passed == tasks else high, abs=0.006)
+    assert found.low == pytest.approx(0.0 if passed == 0 else low, abs=0.008)
+    assert found.high == pytest.approx(1.0 if passed == tasks else high, abs=0.008)
 
 
 def test_equal_results_give_equal_draws_but_for_the_pseudo_tasks() -> None:

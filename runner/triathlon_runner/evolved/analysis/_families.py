@@ -1,7 +1,9 @@
 """Family links: a problem beside the problems that it was evolved from, for one model."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from triathlon_runner.evolved._units import Linked, Unit, passed
 
@@ -66,15 +68,17 @@ class Paired:
 
 def paired(outcomes: Iterable[tuple[bool, bool]]) -> Paired:
     """Counts the cases of (first, second) and tests whether both kinds of difference are equally likely."""
+    counts = Counter(outcomes)
+    first, second = counts[True, False], counts[False, True]
+    return Paired(counts[True, True], first, second, counts[False, False], _mcnemar(first, second))
+
+
+@cache
+def _mcnemar(first: int, second: int) -> float:
+    """p-value of the exact test; models by the hundred share a few counts."""
     from scipy.stats import binomtest  # noqa: PLC0415  it takes most of a second
 
-    cases = list(outcomes)
-    counts = {
-        case: cases.count(case) for case in ((True, True), (True, False), (False, True), (False, False))
-    }
-    first, second = counts[True, False], counts[False, True]
-    p_value = float(binomtest(first, first + second, 0.5).pvalue) if first + second else 1.0
-    return Paired(counts[True, True], first, second, counts[False, False], p_value)
+    return float(binomtest(first, first + second, 0.5).pvalue) if first + second else 1.0
 
 
 def parents_against_children(parents: Iterable[Unit], children: Iterable[Linked]) -> Paired:
@@ -96,13 +100,22 @@ def sets_against_each_other(first: Iterable[Linked], second: Iterable[Linked]) -
 
 def _covered(parts: Iterable[Linked], wholes: Iterable[Linked]) -> list[tuple[bool, bool]]:
     """For each whole whose parents the parts cover: whether these are all solved, and whether it is."""
-    by_ancestors = [(_ancestors(unit), passed(unit)) for unit in parts if unit.sample == 0]
+    solved: dict[frozenset[str], bool] = {}
+    for unit in parts:
+        if unit.sample == 0:
+            names = _ancestors(unit)
+            solved[names] = solved.get(names, True) and passed(unit)
+    by_ancestor: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for names in solved:
+        for name in names:
+            by_ancestor[name].append(names)
     found = []
     for whole in wholes:
-        own = _ancestors(whole)
-        related = [(names, solved) for names, solved in by_ancestors if names <= own]
-        if whole.sample == 0 and frozenset[str]().union(*(names for names, _ in related)) == own:
-            found.append((all(solved for _, solved in related), passed(whole)))
+        if whole.sample == 0:
+            own = _ancestors(whole)
+            related = {names for name in own for names in by_ancestor[name] if names <= own}
+            if frozenset[str]().union(*related) == own:
+                found.append((all(solved[names] for names in related), passed(whole)))
     return found
 
 
