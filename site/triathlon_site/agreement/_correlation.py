@@ -1,4 +1,8 @@
-"""Spearman's rho and Kendall's tau-b between two columns, with a bootstrap over models."""
+"""Spearman's rho and Kendall's tau-b between two columns, with a bootstrap over models.
+
+Resamples of few models repeat themselves: five models in one order give 1 in every resample, as if nothing
+were uncertain. Each interval is therefore widened to the one that Fisher's z gives.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,15 +12,17 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+from scipy.stats import norm, rankdata
 
-from triathlon_site.uncertainty import central, generator
+from triathlon_site.uncertainty import LEVEL, central, generator
 
 Array = NDArray[np.float64]
+Span = tuple[float, float]
 DRAWS: Final = 1000
 FEWEST: Final = 3
 """Fewer models say nothing: two always agree or disagree completely."""
 FEWEST_FOR_INTERVAL: Final = 5
+TWO_SIDED: Final = float(norm.ppf((1 + LEVEL) / 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +66,9 @@ class Correlator:
         return Correlation(
             n,
             spearman,
-            *_central(group.spearman_draws((left, x), (right, y))),
+            *_hull(_central(group.spearman_draws((left, x), (right, y))), _spearman_by_fisher(spearman, n)),
             kendall,
-            *_central(group.kendall_draws((left, x), (right, y))),
+            *_hull(_central(group.kendall_draws((left, x), (right, y))), _kendall_by_fisher(kendall, n)),
         )
 
     def leave_one_out(self, left: int, right: int) -> tuple[float, float]:
@@ -192,7 +198,28 @@ def _form(counts: Array, matrix: Array) -> Array:
     return np.asarray(((own @ matrix) * own).sum(axis=1), dtype=np.float64)
 
 
-def _central(values: Array) -> tuple[float, float]:
+def _spearman_by_fisher(rho: float, n: int) -> Span:
+    """Variance of z by Bonett and Wright (Psychometrika 65, 2000)."""
+    return _by_fisher(rho, math.sqrt((1 + rho * rho / 2) / (n - 3)), most=1 - 12 / (n**3 - n))
+
+
+def _kendall_by_fisher(tau: float, n: int) -> Span:
+    """Variance of z by Fieller, Hartley and Pearson (Biometrika 44, 1957)."""
+    return _by_fisher(tau, math.sqrt(0.437 / (n - 4)), most=1 - 4 / (n * (n - 1)))
+
+
+def _by_fisher(coefficient: float, error: float, most: float) -> Span:
+    """`most`: the largest value below 1 that n models can give; z of 1 itself would be endless."""
+    z = math.atanh(min(most, max(-most, coefficient)))
+    return math.tanh(z - TWO_SIDED * error), math.tanh(z + TWO_SIDED * error)
+
+
+def _hull(one: Span, other: Span) -> Span:
+    """From the lowest to the highest; of an unknown one nothing."""
+    return float(np.nanmin([one[0], other[0]])), min(1.0, float(np.nanmax([one[1], other[1]])))
+
+
+def _central(values: Array) -> Span:
     """Their 95 % interval; nothing where no resample has a coefficient."""
     known = values[~np.isnan(values)]
     if not len(known):

@@ -6,7 +6,7 @@ from typing import Final
 from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import sensitivity
 from triathlon_site.pages._sections import Section, plain_rows
-from triathlon_site.published import Published, PublishedBoard
+from triathlon_site.published import Published, PublishedBoard, is_model
 
 PROMPTS: Final = {
     "prompt_1": "detailed",
@@ -35,6 +35,14 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
             {"asl": "ASL"},
             "Translation loop",
             "ASL over five languages, of at most 5.",
+        )
+    if board.id == "reval":
+        yield _plain(
+            [row for row in tables["reval"] if not is_model(row)],
+            {column.field or column.id: column.title for column in board.columns},
+            "Beside the ranking",
+            f"The mean of the {len(board.rows)} models, and the one model that was also asked with a chain of"
+            " thought: compare that run with the model’s own row.",
         )
     if board.id == "evoeval":
         yield _drops(board)

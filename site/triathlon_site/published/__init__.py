@@ -7,6 +7,7 @@ from triathlon_site.published._tables import (
     PublishedColumn,
     PublishedRow,
     PublishedScore,
+    is_model,
     published_boards,
 )
 
@@ -19,6 +20,7 @@ __all__ = [
     "PublishedRow",
     "PublishedScore",
     "Source",
+    "is_model",
     "join_models",
     "published_boards",
     "read_published",

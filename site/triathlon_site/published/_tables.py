@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import asl_of_counts
 from triathlon_site.published._read import Published, Record, Source
@@ -36,10 +37,19 @@ class PublishedColumn:
     """Name in the CSV file, where it differs from the id."""
     deviation: str = ""
     """Field of the published standard deviation over repeats."""
+    unrounded: Callable[[Record], float] | None = None
+    """What ranks go by, where more is known of the score than was printed."""
 
     def value(self, record: Record) -> float:
-        text = record.get(self.field or self.id, "")
-        return float(text) if text else math.nan
+        """Nan for an empty cell.
+
+        Raises:
+            UserError: the cell holds something else than a number.
+        """
+        return _number(record, self.field or self.id)
+
+    def ranked_by(self, record: Record) -> float:
+        return self.unrounded(record) if self.unrounded else self.value(record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +103,29 @@ class PublishedBoard:
         return next(column for column in self.columns if column.headline)
 
 
+def _number(record: Record, field: str) -> float:
+    text = record.get(field, "")
+    if not text:
+        return math.nan
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UserError(f"published figures of {record['model']!r}: {field} is no number, but {text!r}")
+    return value
+
+
 def _binomial(
     field: str, tasks: int, scale: float
 ) -> Callable[[Record], np.typing.NDArray[np.float64] | None]:
     """Draws of a pass@1: Beta(k + 1/2, n - k + 1/2), which gives the Jeffreys interval."""
 
     def draws(record: Record) -> np.typing.NDArray[np.float64] | None:
-        if not record.get(field):
+        share = _number(record, field) / scale
+        if math.isnan(share):
             return None
-        passed = min(tasks, max(0.0, float(record[field]) / scale * tasks))
+        passed = min(tasks, max(0.0, share * tasks))
         random = generator("published", field, record["model"])
         return scale * random.beta(passed + 0.5, tasks - passed + 0.5, size=DRAWS)
 
@@ -112,6 +136,14 @@ def _evoeval_average(record: Record) -> np.typing.NDArray[np.float64] | None:
     sets = [_binomial(name, _tasks(name), 100.0)(record) for name in AVERAGED]
     known = [draws for draws in sets if draws is not None]
     return np.asarray(np.mean(known, axis=0)) if len(known) == len(AVERAGED) else None
+
+
+def _evoeval_mean(record: Record) -> float:
+    """From whole numbers of solved problems: the printed mean is rounded, the paper's ranks are not."""
+    if not all(record.get(name) for name in AVERAGED):
+        return math.nan
+    shares = [round(_number(record, name) / 100 * _tasks(name)) / _tasks(name) for name in AVERAGED]
+    return 100 * sum(shares) / len(shares)
 
 
 def _tasks(name: str) -> int:
@@ -136,7 +168,7 @@ def _asl(record: Record) -> np.typing.NDArray[np.float64] | None:
         [random.gamma(shape, size=DRAWS) if shape else np.zeros(DRAWS) for shape in shapes]
     )
     scores = weights @ np.arange(LOOPS + 1) ** 2 / LOOPS / weights.sum(axis=1)
-    return np.asarray(scores * float(record["asl"]) / asl_of_counts(counts, LOOPS))
+    return np.asarray(scores * _number(record, "asl") / asl_of_counts(counts, LOOPS))
 
 
 def _none(_: Record) -> None:
@@ -171,7 +203,7 @@ REVAL: Final = (
     PublishedColumn("coverage_f1", "coverage F1", 100, _none, deviation="coverage_f1_std"),
 )
 EVOEVAL: Final = (
-    PublishedColumn("evoeval", "Mean pass@1", 100, _evoeval_average, headline=True),
+    PublishedColumn("evoeval", "Mean pass@1", 100, _evoeval_average, headline=True, unrounded=_evoeval_mean),
     _evo("humaneval", "HumanEval", baseline=True),
     _evo("humaneval_plus", "HumanEval+"),
     *(_evo(name, name.replace("_", " ")) for name in AVERAGED[1:]),
@@ -184,6 +216,11 @@ EVALPLUS: Final = (
     _plus("mbpp_plus", "MBPP+", MBPP_PLUS_TASKS),
     _plus("mbpp", "MBPP", MBPP_PLUS_TASKS),
 )
+
+
+def is_model(record: Record) -> bool:
+    """Whether a row is ranked: REval's table also holds the mean of its models and a run by other rules."""
+    return record.get("kind", "model") == "model"
 
 
 def published_boards(published: Published) -> tuple[PublishedBoard, ...]:
@@ -201,7 +238,7 @@ def published_boards(published: Published) -> tuple[PublishedBoard, ...]:
             discipline,
             tuple(source for table, source in published.sources.items() if table.startswith(name)),
             columns,
-            _rows(published.tables[name], columns),
+            _rows([record for record in published.tables[name] if is_model(record)], columns),
         )
         for name, title, discipline, columns in plans
     )
@@ -241,14 +278,16 @@ def _scores(records: Sequence[Record], column: PublishedColumn) -> list[Publishe
     values = np.array([column.value(record) for record in records])
     drawn = [column.draws(record) for record in records]
     matrix = _matrix(drawn, values)
-    placed = ranks(values, rank_draws(matrix))
+    exact = np.array([column.ranked_by(record) for record in records])
+    placed = ranks(exact, rank_draws(matrix))
     spans = interval(matrix, values)
     result: list[PublishedScore | None] = []
     for record, value, draws, rank, span in zip(records, values, drawn, placed, spans, strict=True):
         if rank is None:
             result.append(None)
             continue
-        deviation = float(record[column.deviation]) if record.get(column.deviation) else None
+        spread = _number(record, column.deviation)
+        deviation = None if math.isnan(spread) else spread
         result.append(
             PublishedScore(float(value), rank, span if draws is not None else None, deviation, None)
         )
@@ -269,7 +308,7 @@ def _shifts(
     records: Sequence[Record], headline: PublishedColumn, baseline: PublishedColumn
 ) -> list[int | None]:
     """Rank by the baseline minus rank by the headline, among the rows that have both."""
-    pairs = [(headline.value(record), baseline.value(record)) for record in records]
+    pairs = [(headline.ranked_by(record), baseline.ranked_by(record)) for record in records]
     both = [not (math.isnan(a) or math.isnan(b)) for a, b in pairs]
     here = smallest_ranks([a if known else math.nan for (a, _), known in zip(pairs, both, strict=True)])
     before = smallest_ranks([b if known else math.nan for (_, b), known in zip(pairs, both, strict=True)])

@@ -32,7 +32,7 @@ class RankShift:
 
     shift: int
     significant: bool
-    """True where 95 % of the draws agree with the sign of the shift."""
+    """True where the central 95 % of the drawn shifts leave out zero, on the side of the shift."""
 
 
 def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
@@ -92,5 +92,5 @@ def rank_shifts(
             result.append(None)
             continue
         agree = rises[position] if old > new else falls[position]
-        result.append(RankShift(old - new, old != new and bool(agree >= LEVEL)))
+        result.append(RankShift(old - new, old != new and bool(agree >= (1 + LEVEL) / 2)))
     return result

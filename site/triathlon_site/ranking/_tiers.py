@@ -14,8 +14,10 @@ SIGNIFICANCE: Final = 0.05
 def tiers(samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float64]) -> list[int | None]:
     """The tier of each model, from 1; None without a score.
 
-    The best model leads tier 1. It is compared with every model below by the paired bootstrap, the p-values
-    adjusted by Holm's method; the first model that is significantly worse leads the next tier, and so on.
+    The best model leads tier 1. It is compared with every model below by the paired bootstrap; the first
+    model that is significantly worse leads the next tier, and so on. A leader is the luckiest of its equals,
+    so Holm's method counts every pair of the models left: counting the leader's own pairs alone splits 24
+    equal models (80 tasks) in one table of five.
     """
     result: list[int | None] = [None] * len(scores)
     order = sorted(
@@ -26,7 +28,8 @@ def tiers(samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float6
     while order:
         tier += 1
         leader, rest = order[0], order[1:]
-        adjusted = holm(paired_p_values(samples, leader, rest)) if rest else np.empty(0)
+        pairs = len(order) * len(rest) // 2
+        adjusted = holm(paired_p_values(samples, leader, rest), pairs) if rest else np.empty(0)
         worse = np.flatnonzero(adjusted < SIGNIFICANCE)
         end = 1 + int(worse[0]) if len(worse) else len(order)
         for position in order[:end]:

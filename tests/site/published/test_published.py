@@ -22,13 +22,30 @@ def published() -> Published:
 
 
 def test_every_source_is_whole(published: Published) -> None:
-    """101 EVALOOOP models, 91 of them with counts; 51 EvoEval rows of the paper; 125 of EvalPlus."""
+    """EVALOOOP: 101 models, 91 with counts; REval: 17 rows; EvoEval: 51 of the paper; EvalPlus: 125."""
     tables = published.tables
     assert len(tables["evaloop"]) == 101
     assert sum(bool(sustained(row)) for row in tables["evaloop"]) == 91
     assert sum(row["in_paper"] == "1" for row in tables["evaloop"]) == 96
     assert sum(row["in_paper"] == "1" for row in tables["evoeval"]) == 51
+    assert len(tables["reval"]) == 17
     assert len(tables["evalplus"]) == 125
+    counts = {"evaloop_prompts": 13, "evaloop_temperatures": 13, "evaloop_attacks": 13}
+    counts |= {"evaloop_translation": 4, "evoeval_combine": 16, "evoeval_decompose": 8}
+    assert {name: len(tables[name]) for name in counts} == counts
+
+
+def test_a_mean_and_a_run_by_other_rules_are_shown_and_not_ranked(published: Published) -> None:
+    """REval, table III: fifteen models have ranks; their mean is the paper's, the chain of thought apart."""
+    board = next(board for board in published_boards(published) if board.id == "reval")
+    assert sorted(row.scores["ic"].rank.rank for row in board.rows) == list(range(1, 16))
+    assert not any("CoT" in model.name for model in join_models(published, published_boards(published)))
+    average = next(row for row in published.tables["reval"] if row["kind"] == "average")
+    for column in board.columns:
+        own = [row.scores[column.id].value for row in board.rows]
+        assert sum(own) / len(own) == pytest.approx(column.value(average), abs=0.051), column.id
+    beside = next(table for table in side_tables(published, board))
+    assert [row[0].text for row in beside.rows] == ["Average", "CodeLlama-7B-Instruct (CoT)"]
 
 
 def test_counts_give_the_published_asl(published: Published) -> None:
@@ -43,6 +60,19 @@ def test_evoeval_average_is_the_mean_of_six_columns(published: Published) -> Non
     names = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
     for row in published.tables["evoeval"]:
         assert math.isclose(sum(float(row[n]) for n in names) / 6, float(row["evoeval"]), abs_tol=0.1), row
+
+
+def test_every_rank_is_that_of_the_paper(published: Published) -> None:
+    """EvoEval, table 1, three rows that the rounded means would tie or misplace: 18, 19 and 32."""
+    board = next(board for board in published_boards(published) if board.id == "evoeval")
+    placed = {row.name: row.scores["evoeval"].rank for row in board.rows}
+    names = ("XwinCoder 34b", "WizardCoder-1.1 33b", "CodeLlama-Inst 13b", "DS Coder-Inst 1.3b")
+    assert [(placed[name].rank, placed[name].tied) for name in names] == [
+        (19, False),
+        (11, False),
+        (32, False),
+        (30, False),
+    ]
 
 
 def test_ranks_are_those_of_the_paper(published: Published) -> None:
@@ -92,5 +122,49 @@ def test_an_alias_of_an_unknown_name_is_refused(tmp_path: Path) -> None:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     with (tmp_path / "aliases.csv").open("a") as file:
         file.write("Nobody,nobody-7b,,,\n")
-    with pytest.raises(UserError, match=r"aliases\.csv, line 46: evaloop\.csv has no model 'nobody-7b'"):
+    with pytest.raises(UserError, match=r"aliases\.csv, line 45: evaloop\.csv has no model 'nobody-7b'"):
         read_published(tmp_path)
+
+
+def _broken(tmp_path: Path, name: str, old: str, new: str) -> Path:
+    for path in FOLDER.glob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    text = (tmp_path / name).read_text()
+    assert old in text
+    (tmp_path / name).write_text(text.replace(old, new, 1))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("reval.csv", "88.4,", "88.4,1,", r"reval\.csv, line 16: expected 15 cells, got 16"),
+        ("reval.csv", ",42.5,", ",42.5", r"reval\.csv, line 16: expected 15 cells, got 14"),
+        ("reval.csv", "GPT-4-Turbo", "GPT-3.5-Turbo", r"reval\.csv: two rows of 'GPT-3\.5-Turbo'"),
+        ("sources.csv", "evalplus,", "evalplusplus,", r"sources\.csv: no row for the table 'evalplus'"),
+        ("evoeval.csv", "model,", "name,", r"evoeval\.csv: expected a column 'model'"),
+    ],
+)
+def test_a_broken_table_is_refused_by_file_and_line(
+    tmp_path: Path, name: str, old: str, new: str, said: str
+) -> None:
+    """A cell too many would move numbers under other headings, a doubled name would hide a model."""
+    with pytest.raises(UserError, match=said):
+        read_published(_broken(tmp_path, name, old, new))
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    """A table saved in another encoding: the file is named, and no letter is guessed."""
+    folder = _broken(tmp_path, "evalplus.csv", "Zephyr", "Zephyr")
+    (folder / "evalplus.csv").write_bytes((folder / "evalplus.csv").read_text().encode("utf-16"))
+    with pytest.raises(UserError, match=r"evalplus\.csv.*UTF-8"):
+        read_published(folder)
+
+
+@pytest.mark.parametrize("cell", ["n/a", "nan", "1e999"])
+def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
+    """Model and column are said, as a row's line moves with every edit."""
+    found = read_published(_broken(tmp_path, "reval.csv", "88.4", cell))
+    assert found is not None
+    with pytest.raises(UserError, match=rf"'GPT-4-Turbo'.*coverage_accuracy.*'{cell}'"):
+        published_boards(found)

@@ -60,6 +60,20 @@ def test_a_shift_is_baseline_rank_minus_rank() -> None:
     assert [(one.shift, one.significant) for one in found if one] == [(1, True), (-1, True)]
 
 
+def test_models_that_do_not_move_are_seldom_marked() -> None:
+    """Twelve equal models, ranked twice by chance: about one shift in twenty looks significant."""
+    random = np.random.default_rng(19)
+    marked = []
+    for _ in range(40):
+        here, base = (
+            sample_of({str(m): list((random.random(60) < 0.5).astype(float)) for m in range(12)}, suite=suite)
+            for suite in ("a", "b")
+        )
+        found = rank_shifts(here.scores(), draw(here, 1000), base.scores(), draw(base, 1000))
+        marked += [one.significant for one in found if one]
+    assert np.mean(marked) <= 0.07
+
+
 def test_a_shift_on_few_tasks_is_not_significant() -> None:
     """One task in five decides: the sign of the shift is not to be trusted."""
     here = sample_of({"a": [1.0, 0.0, 1.0, 0.0, 1.0], "b": [1.0, 0.0, 0.0, 0.0, 1.0]})

@@ -66,6 +66,11 @@ def test_holm_adjusts_as_published() -> None:
     assert found == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
+def test_holm_counts_the_comparisons_that_could_have_been_made() -> None:
+    """Two of ten: 0.004 and 0.03 become 0.04 and 0.27."""
+    assert holm(np.array([0.03, 0.004]), 10) == pytest.approx([0.27, 0.04])
+
+
 def test_holm_never_exceeds_one() -> None:
     """Adjusted p-values are p-values."""
     assert holm(np.array([0.9, 0.8])).max() == 1.0
