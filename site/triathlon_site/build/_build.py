@@ -147,9 +147,12 @@ def gather(
     """Reads and scores everything; writes nothing but the cache."""
     entries = catalogue if catalogue is not None else _catalogue(results)
     with _cache(cache) as kept:
-        aggregates, extractor = AggregateCache(kept), EvidenceExtractor(installed_environment())
+        aggregates = AggregateCache(kept)
         read, foreign = (
-            read_results(folder, entries, aggregates, extractor) for folder in (results, results / IMPORTED)
+            read_results(
+                folder, entries, aggregates, EvidenceExtractor(installed_environment(), imported=others)
+            )
+            for folder, others in ((results, False), (results / IMPORTED, True))
         )
         if cache is None:
             read = replace(read, files=tuple(map(_without_cache, read.files)))

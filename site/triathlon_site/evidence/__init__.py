@@ -7,6 +7,8 @@ from triathlon_site.evidence._pages import (
     EvidenceSource,
     evidence_path,
     extracts,
+    imported_page,
+    imported_slug,
     render_evidence,
 )
 from triathlon_site.evidence._words import Words, changed_words
@@ -20,6 +22,8 @@ __all__ = [
     "changed_words",
     "evidence_path",
     "extracts",
+    "imported_page",
+    "imported_slug",
     "read_attempts",
     "render_evidence",
 ]

@@ -35,6 +35,33 @@ class EvidenceSource:
     suite: str
     parents: Mapping[str, UnitRecord] = field(default_factory=dict)
     """By task_id: what the model did with the problems that these were evolved from."""
+    imported: bool = False
+    """Whether others asked the model: its pages are apart from those of what was measured here."""
+
+    @property
+    def folder(self) -> str:
+        """Where its pages lie."""
+        return imported_slug(self.slug) if self.imported else self.slug
+
+    @property
+    def home(self) -> str:
+        """The page that names the model, from the site's root."""
+        return "imported.html" if self.imported else f"models/{self.slug}.html"
+
+    @property
+    def all_tasks(self) -> str:
+        """The page that lists all its units."""
+        return imported_page(self.slug) if self.imported else f"models/{self.slug}-tasks.html"
+
+
+def imported_slug(slug: str) -> str:
+    """The folder of evidence of a model whose results were imported; no model's own slug holds a `+`."""
+    return f"imported+{slug}"
+
+
+def imported_page(slug: str) -> str:
+    """Every unit of a model whose results were imported."""
+    return f"imported/{slug}.html"
 
 
 LINKS: Final = "links.html"
@@ -44,7 +71,7 @@ ATTEMPTS: Final = "attempts.json"
 def extracts(records: Sequence[UnitRecord], renderer: Renderer, source: EvidenceSource) -> dict[str, str]:
     """Every text of one file's records: its evidence pages `1.html`…, `LINKS` and `ATTEMPTS`."""
     pages, numbers = render_evidence(records, renderer, source)
-    paths = [evidence_path(source.slug, source.suite, number) for number in range(1, len(pages) + 1)]
+    paths = [evidence_path(source.folder, source.suite, number) for number in range(1, len(pages) + 1)]
     addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
     return {
         **{f"{number}.html": page for number, page in enumerate(pages, start=1)},
@@ -65,7 +92,8 @@ def render_evidence(
     context = {
         "root": "../../",
         "model": source.model,
-        "slug": source.slug,
+        "home": source.home,
+        "all_tasks": source.all_tasks,
         "suite": source.suite,
         "count": len(pages),
     }

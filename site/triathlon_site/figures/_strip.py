@@ -4,7 +4,7 @@ from markupsafe import Markup
 
 from triathlon_site.figures._svg import number
 
-WIDTH = 96
+WIDTH = 72
 
 
 def strip(low: float, value: float, high: float, maximum: float) -> Markup:

@@ -1,10 +1,10 @@
 """What lies between two builds, and why."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from triathlon_runner.records import Strict
-from triathlon_site.history._snapshot import Snapshot
+from triathlon_site.history._snapshot import Place, Snapshot
 
 Kind = Literal["new model", "gone model", "new results", "changed protocol", "moved"]
 
@@ -21,6 +21,8 @@ class Event(Strict):
     suites: tuple[str, ...] = ()
     """What is new or was asked under another protocol."""
     why: str = ""
+    passed_by: tuple[str, ...] = ()
+    """Models that stand above it now and did not before; for one that fell."""
 
 
 class Change(Strict):
@@ -75,4 +77,15 @@ def _moves(before: Snapshot, after: Snapshot) -> Iterator[Event]:
                     before=old[model].rank,
                     after=new[model].rank,
                     why="its own results changed" if model in own else "others came, went or changed",
+                    passed_by=tuple(_passed_by(model, old, new)),
                 )
+
+
+def _passed_by(model: str, old: Mapping[str, Place], new: Mapping[str, Place]) -> Iterator[str]:
+    """In the new order; nobody where it did not fall."""
+    if new[model].rank <= old[model].rank:
+        return
+    for other in sorted(new, key=lambda other: (new[other].rank, other)):
+        behind = other not in old or old[other].rank >= old[model].rank
+        if other != model and behind and new[other].rank < new[model].rank:
+            yield other

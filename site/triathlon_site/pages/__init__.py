@@ -8,6 +8,7 @@ from triathlon_site.pages._environment import (
     installed_environment,
     plotly_script,
 )
+from triathlon_site.pages._imported import imported_files
 from triathlon_site.pages._models import ModelInfo, model_infos
 from triathlon_site.pages._page import Page
 from triathlon_site.pages._site import Gathered, Rendering, render_site
@@ -21,6 +22,7 @@ __all__ = [
     "Rendering",
     "Row",
     "find_templates",
+    "imported_files",
     "installed_environment",
     "model_infos",
     "plotly_script",

@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from triathlon_runner.records import Discipline
 from triathlon_site.agreement import Correlation, Correlator
 from triathlon_site.figures import Point, RankLine, bump, scatter
+from triathlon_site.pages import _format
+from triathlon_site.pages._data import table_files
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft
 from triathlon_site.pages._profile import short_title
+from triathlon_site.pages._sections import Section, Value
 from triathlon_site.ranking import smallest_ranks
 from triathlon_site.scores import Board, ColumnScores
 
@@ -23,6 +26,7 @@ FEWEST: Final = 3
 """Two orders of fewer models always agree or disagree completely."""
 MOST_LABELS: Final = 12
 MOST_LINES: Final = 30
+FILE: Final = "data/agreement.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +98,52 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
         "columns": columns,
         "pairs": pairs,
         "heads": heads,
-        "headlines": [pairs[pair] for pair in combinations(heads, 2) if _of_one_family(pairs[pair])],
+        "main": [pairs[pair] for pair in combinations(heads, 2) if _is_main(pairs[pair], boards)],
+        "others": [
+            pairs[pair]
+            for pair in combinations(heads, 2)
+            if _of_one_family(pairs[pair]) and not _is_main(pairs[pair], boards)
+        ],
         "models": len(measured),
         "fewest": FEWEST,
     }
-    yield Draft("agreement.html", "agreement", context)
+    files = table_files(FILE, _table(list(pairs.values())))
+    yield Draft("agreement.html", "agreement", context, tuple(files))
+
+
+def _table(pairs: Sequence[Pair]) -> Section:
+    """Every pair of columns, to compute with."""
+    head = ("Left", "Right", "Models", "Spearman", "Kendall", "Spearman without any one model")
+    rows = [
+        (
+            Value(pair.left.title),
+            Value(pair.right.title),
+            Value(str(c.n)),
+            _with_interval(c.spearman, c.spearman_low, c.spearman_high),
+            _with_interval(c.kendall, c.kendall_low, c.kendall_high),
+            Value(" to ".join(map(_format.coefficient, pair.leave_one_out))),
+        )
+        for pair in pairs
+        for c in (pair.correlation,)
+    ]
+    return Section("Agreement of every two columns", "", head, tuple(rows))
+
+
+def _with_interval(value: float, low: float, high: float) -> Value:
+    ends = "" if math.isnan(low) else f"{_format.coefficient(low)} to {_format.coefficient(high)}"
+    return Value(_format.coefficient(value), ends)
+
+
+def _is_main(pair: Pair, boards: Sequence[Board]) -> bool:
+    """Between the boards that stand for the disciplines: the first of each."""
+    firsts = _firsts(boards)
+    return all(any(one.board is first for first in firsts) for one in (pair.left, pair.right))
+
+
+def _firsts(boards: Sequence[Board]) -> list[Board]:
+    """The first board of each discipline; a translation loop is a kind of loop."""
+    own = [board for board in boards if board.plan.discipline != Discipline.TRANSLATION]
+    return list({board.plan.discipline: board for board in reversed(own)}.values())[::-1]
 
 
 def _of_one_family(pair: Pair) -> bool:
@@ -113,8 +158,7 @@ def _values(column: ColumnScores, models: Sequence[str]) -> NDArray[np.float64]:
 
 def _bump(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Markup:
     """Ranks in the first board of each discipline, over the models that are in all of them."""
-    own = [board for board in boards if board.plan.discipline != Discipline.TRANSLATION]
-    first = list({board.plan.discipline: board for board in reversed(own)}.values())[::-1]
+    first = _firsts(boards)
     if not first:
         return Markup("")
     ranked = [board.headline.scores for board in first]

@@ -12,8 +12,8 @@ from triathlon_site.scores import Board
 
 FEED: Final = "changes.xml"
 _NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "triathlon-leaderboard changes")
-MOST_SUITES: Final = 6
-"""Suites named in a sentence."""
+MOST_NAMED: Final = 6
+"""Suites or models named in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +58,22 @@ def _entry(
             event.kind,
             models[event.model].name if event.model in models else event.model,
             models[event.model].page if event.model in measured and event.model in models else "",
-            _sentence(event, titles),
+            _sentence(event, titles, models),
         )
         for event in change.events
     )
-    return Entry(uuid.uuid5(_NAMESPACE, change.model_dump_json()).urn, change.date, change.version, lines)
+    # Without the field that came later: an entry keeps its id, so that no reader of the feed sees it twice.
+    told = change.model_dump_json(exclude={"events": {"__all__": {"passed_by"}}})
+    return Entry(uuid.uuid5(_NAMESPACE, told).urn, change.date, change.version, lines)
 
 
-def _sentence(event: Event, titles: Mapping[str, str]) -> str:
+def _sentence(event: Event, titles: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:
     if event.kind == "moved":
         overall = {"overall-core": "overall", "overall-official": "overall (official data)"}
         board = overall.get(event.board) or titles.get(event.board, event.board)
-        return f"{board}: from rank {event.before} to {event.after}; {event.why}"
+        names = [models[other].name if other in models else other for other in event.passed_by]
+        passed = f", passed by {_named(names, 'models')}" if names else ""
+        return f"{board}: from rank {event.before} to {event.after}{passed}; {event.why}"
     return {
         "new model": f"is new, with {_named(event.suites)}",
         "gone model": "has no results any more",
@@ -78,7 +82,7 @@ def _sentence(event: Event, titles: Mapping[str, str]) -> str:
     }[event.kind]
 
 
-def _named(suites: Sequence[str]) -> str:
-    shown = ", ".join(suites[:MOST_SUITES])
-    rest = len(suites) - MOST_SUITES
-    return f"{shown} and {rest} other suites" if rest > 0 else shown
+def _named(names: Sequence[str], kind: str = "suites") -> str:
+    shown = ", ".join(names[:MOST_NAMED])
+    rest = len(names) - MOST_NAMED
+    return f"{shown} and {rest} other {kind}" if rest > 0 else shown

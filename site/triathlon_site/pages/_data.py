@@ -86,9 +86,14 @@ def section_path(board: Board, section: Section) -> str:
 def section_files(board: Board, sections: Sequence[Section]) -> Iterator[Page]:
     """The smaller tables as they are shown; what stands in small print has a column of its own."""
     for section in sections:
-        if section.rows:
-            yield section_file(section_path(board, section).removesuffix(".csv") + ".tex", section)
-            yield _csv(section_path(board, section), [_section_row(section, row) for row in section.rows])
+        yield from table_files(section_path(board, section), section)
+
+
+def table_files(path: str, section: Section) -> Iterator[Page]:
+    """One table as it is shown, as CSV under `path` and as LaTeX beside it; nothing where it has no rows."""
+    if section.rows:
+        yield section_file(path.removesuffix(".csv") + ".tex", section)
+        yield _csv(path, [_section_row(section, row) for row in section.rows])
 
 
 def _section_row(section: Section, row: Sequence[Value]) -> Row:

@@ -3,6 +3,7 @@
 import math
 import shlex
 from collections.abc import Callable
+from datetime import date
 from typing import Any, Final
 
 from triathlon_site.ranking import Rank
@@ -73,6 +74,28 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+def age(as_of: str, newest: str) -> str:
+    """How old a source is beside our newest result: `, 1.6 years older than our newest result`.
+
+    Nothing under half a year, or where either day is not known. The clock is not asked: the same results
+    give the same page.
+    """
+    try:
+        years = (date.fromisoformat(newest) - _day(as_of)).days / 365.25
+    except ValueError:
+        return ""
+    return f", {years:.1f} years older than our newest result" if years >= 0.5 else ""
+
+
+def _day(text: str) -> date:
+    """The day itself; of a year the middle, of a month the first.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    return date.fromisoformat({4: f"{text}-07-01", 7: f"{text}-01"}.get(len(text), text))
+
+
 def percent(share: float | None) -> str:
     return NONE if share is None else f"{100 * share:.0f} %"
 
@@ -88,6 +111,7 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "coefficient": coefficient,
     "count": count,
     "duration": duration,
+    "age": age,
     "percent": percent,
     "shell": shlex.quote,
 }

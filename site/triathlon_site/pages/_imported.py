@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from triathlon_site.evidence import imported_page
 from triathlon_site.load import FileAggregate
+from triathlon_site.pages._model import unit_draft
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Cell, Draft, cell
 from triathlon_site.scores import Board
@@ -20,13 +22,34 @@ class ImportedRow:
     cells: tuple[Cell, ...]
     files: tuple[FileAggregate, ...]
     outcomes: str
+    units: str
+    """The page of all its units."""
 
 
 def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Draft]:
-    """Nothing where nothing was imported."""
-    if boards:
-        tables = [(board, [_row(board, model, models) for model in sorted(board.models)]) for board in boards]
-        yield Draft(PATH, "imported", {"tables": tables})
+    """Nothing where nothing was imported; a page of every unit for each model."""
+    if not boards:
+        return
+    tables = [(board, [_row(board, model, models) for model in sorted(board.models)]) for board in boards]
+    yield Draft(PATH, "imported", {"tables": tables})
+    by_model: dict[str, list[FileAggregate]] = {}
+    for file in imported_files(boards):
+        by_model.setdefault(file.model, []).append(file)
+    for model, files in sorted(by_model.items()):
+        info = models[model]
+        yield unit_draft(info, files, imported_page(info.slug), PATH, imported=True)
+
+
+def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
+    """Each file once, those of variants too."""
+    seen = set()
+    for board in boards:
+        plain = [file for files in board.files.values() for file in files]
+        varied = [file for files in board.variants.values() for file in files.values()]
+        for file in (*plain, *varied):
+            if (file.model, file.suite) not in seen:
+                seen.add((file.model, file.suite))
+                yield file
 
 
 def _row(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ImportedRow:
@@ -37,4 +60,4 @@ def _row(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ImportedR
             total[name] = total.get(name, 0) + count
     outcomes = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(total.items()))
     cells = tuple(cell(column, model, with_strip=False) for column in board.shown if column.scores)
-    return ImportedRow(models[model], cells, files, outcomes)
+    return ImportedRow(models[model], cells, files, outcomes, imported_page(models[model].slug))

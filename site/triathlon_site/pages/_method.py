@@ -28,13 +28,15 @@ class SuiteFacts:
 
 
 def drafts(boards: Sequence[Board], results: Results) -> Iterator[Draft]:
+    facts = list(_facts(results))
     context = {
         "boards": boards,
         "draws": DRAWS,
         "level": LEVEL,
         "significance": SIGNIFICANCE,
         "fewest": FEWEST_MODELS,
-        "facts": list(_facts(results)),
+        "facts": facts,
+        "integrity": _different(value for one in facts for value in one.integrity),
     }
     yield Draft("method.html", "method", context)
     prompts = {discipline.value: load_prompts(discipline.value).templates for discipline in Discipline}

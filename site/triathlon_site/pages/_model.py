@@ -12,6 +12,7 @@ from triathlon_site.evidence import LINKS
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.pages._badges import badges_of
 from triathlon_site.pages._badges import files as badge_files
+from triathlon_site.pages._falls import falls_of
 from triathlon_site.pages._figures import board_figures, neighbours
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Cell, Draft, board_page, cell
@@ -69,10 +70,11 @@ def drafts(
                 name.value for name in Outcome if name in USUAL or any(name in f.outcomes for f in files)
             ],
             "profile": profile(model, own, overalls, models),
+            "falls": list(falls_of(models[model], own)),
             "receipts": {file.suite: receipt_anchor(file.suite) for file in files},
         }
         yield Draft(models[model].page, "model", context, badge_files(badges))
-        yield _tasks(models[model], files)
+        yield unit_draft(models[model], files, tasks_page(models[model]), models[model].page)
 
 
 def receipt_anchor(suite: str) -> str:
@@ -83,13 +85,15 @@ def tasks_page(info: ModelInfo) -> str:
     return f"models/{info.slug}-tasks.html"
 
 
-def _tasks(info: ModelInfo, files: Sequence[FileAggregate]) -> Draft:
+def unit_draft(
+    info: ModelInfo, files: Sequence[FileAggregate], path: str, home: str, *, imported: bool = False
+) -> Draft:
     """Every unit of a model with a link to its evidence."""
     suites = [
         SuiteTasks(file.suite, Markup(file.extracts.read(LINKS)), tuple(sorted(file.outcomes.items())))
         for file in files
     ]
-    return Draft(tasks_page(info), "model-tasks", {"info": info, "suites": suites})
+    return Draft(path, "model-tasks", {"info": info, "suites": suites, "home": home, "imported": imported})
 
 
 def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ModelBoard:

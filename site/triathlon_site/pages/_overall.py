@@ -7,6 +7,7 @@ from datetime import date
 from typing import Final
 
 from triathlon_site.load import Results
+from triathlon_site.pages._falls import fall_anchor, steepest
 from triathlon_site.pages._findings import Finding, finding
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Cell, Draft, cell, part_run
@@ -41,6 +42,15 @@ class OverallLine:
         return " ".join("" if share is None else f"{share:.6g}" for share in self.row.percentiles)
 
 
+@dataclass(frozen=True, slots=True)
+class Fallen:
+    """The model that falls the most against plain pass@1, and where that is told."""
+
+    info: ModelInfo
+    anchor: str
+    places: int
+
+
 def title(family: str) -> str:
     return _TITLES[family]
 
@@ -67,6 +77,8 @@ def drafts(
             "skipped": _skipped(results, models),
             "partial": any(any(line.tasks_done) for line in lines),
             "costs": any(line.cost is not None for line in lines),
+            "prices": any(line.info.price for line in lines),
+            "fallen": _fallen(board, models),
             "measured": (min(dates), max(dates)) if dates else None,
             "small_open": sum(_small_and_open(line.info) for line in lines) > 1,
             "robust": _by_first_column(board),
@@ -99,6 +111,11 @@ def _by_first_column(overall: Overall) -> str:
     """What the address says for "by the first discipline, best first"."""
     plan = overall.boards[0].plan
     return "-" + re.sub(r"[^a-z0-9@+]+", "-", f"{plan.discipline}{plan.headline.title}".lower()).strip("-")
+
+
+def _fallen(overall: Overall, models: Mapping[str, ModelInfo]) -> Fallen | None:
+    found = steepest(overall.boards)
+    return Fallen(models[found[0]], fall_anchor(found[1]), found[2]) if found else None
 
 
 def is_old(ended: str, newest: str) -> bool:

@@ -8,7 +8,10 @@ from itertools import combinations
 import numpy as np
 
 from triathlon_site.agreement import Correlation, correlate
-from triathlon_site.pages._page import Draft, Link
+from triathlon_site.pages import _format
+from triathlon_site.pages._data import table_files
+from triathlon_site.pages._latex import table
+from triathlon_site.pages._page import Draft, Link, Page
 from triathlon_site.pages._published_figures import published_figures
 from triathlon_site.pages._published_tables import side_tables
 from triathlon_site.published import JoinedModel, Published, PublishedBoard, join_models
@@ -32,13 +35,35 @@ def drafts(published: Published, boards: Sequence[PublishedBoard]) -> Iterator[D
     siblings = [Link("All sources", "published.html"), *(Link(b.title, page_of(b)) for b in boards)]
     yield _overview(published, boards, siblings)
     for board in boards:
+        tables = list(side_tables(published, board))
+        paths = {part.anchor: f"data/published-{board.id}-{part.anchor}.csv" for part in tables}
         context = {
             "board": board,
             "siblings": siblings,
             "figures": published_figures(board),
-            "side_tables": list(side_tables(published, board)),
+            "side_tables": tables,
+            "paths": paths,
         }
-        yield Draft(page_of(board), "published-board", context)
+        files = [page for part in tables for page in table_files(paths[part.anchor], part)]
+        yield Draft(page_of(board), "published-board", context, (*files, ranking_file(board)))
+
+
+def ranking_file(board: PublishedBoard) -> Page:
+    """The ranking as LaTeX."""
+    head = ("Rank", "Model", *(column.title for column in board.columns))
+    rows = [
+        (
+            _format.rank(best.rank if (best := row.scores.get(board.headline.id)) else None),
+            row.name,
+            *(
+                _format.score(found.value if (found := row.scores.get(column.id)) else None, column.maximum)
+                for column in board.columns
+            ),
+        )
+        for row in board.rows
+    ]
+    title = f"{board.title}, published ({board.sources[0].as_of})"
+    return Page(f"data/published-{board.id}.tex", table(title, head, rows))
 
 
 def _overview(published: Published, boards: Sequence[PublishedBoard], siblings: list[Link]) -> Draft:

@@ -46,6 +46,8 @@ def test_each_kind_of_change_is_told_with_its_cause() -> None:
     ]
     why = {event.model: event.why for event in changes_between(OLD, NEW) if event.kind == "moved"}
     assert why == {"b": "its own results changed", "a": "others came, went or changed"}
+    passed = {event.model: event.passed_by for event in changes_between(OLD, NEW) if event.kind == "moved"}
+    assert passed == {"b": (), "a": ("b",)}
     assert next(event.kind for event in changes_between(NEW, OLD)) == "gone model"
 
 
@@ -72,7 +74,7 @@ def test_page_and_feed_say_what_moved(twice: Path) -> None:
     """The new model by name, the places that it took, and a feed that parses."""
     page = (twice / "_site/changes.html").read_text()
     assert "three&lt;b&gt;</a> is new, with evolved/core-combine" in page
-    assert "from rank 1 to 2; others came, went or changed" in page
+    assert "from rank 1 to 2, passed by three&lt;b&gt;; others came, went or changed" in page
     feed = ET.parse(twice / "_site/changes.xml").getroot()
     atom = "{http://www.w3.org/2005/Atom}"
     (entry,) = feed.findall(f"{atom}entry")

@@ -1,6 +1,7 @@
 """Imported and archived results: on the site, and in no ranking."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -37,6 +38,23 @@ def test_imported_results_have_a_page_and_no_rank(tmp_path: Path) -> None:
     assert "foreign" not in (tmp_path / "_site/index.html").read_text()
     assert "imported.html" in (tmp_path / "_site/index.html").read_text()
     assert not (plain / "_site/imported.html").exists()
+
+
+def test_imported_evidence_is_apart_and_can_be_reached(tmp_path: Path) -> None:
+    """From the name to every unit to its page, which leads back; a measured namesake keeps its own."""
+    imported(small_results(tmp_path / "results"))
+    build_small(tmp_path)
+    out = tmp_path / "_site"
+    assert 'href="imported/weak.html"' in (out / "imported.html").read_text()
+    units = (out / "imported/weak.html").read_text()
+    links = re.findall(r'href="\.\./(evidence/imported\+weak/[^"#]+)#(u\d+)"', units)
+    assert len(links) == 12 and "imported, not measured here" in units
+    for path, anchor in links:
+        page = (out / path).read_text()
+        assert f'id="{anchor}"' in page
+        assert 'href="../../imported.html"' in page and 'href="../../imported/weak.html"' in page
+    measured = (out / "evidence/weak/evolved-core-seeds-1.html").read_text()
+    assert 'href="../../models/weak.html"' in measured and "imported" not in measured
 
 
 def test_a_fault_in_an_import_is_named(tmp_path: Path) -> None:

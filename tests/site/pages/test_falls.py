@@ -1,0 +1,100 @@
+"""Why a model falls: found from the front page, told with numbers, ending on evidence."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import SUITES, build_small, entries
+from triathlon_site.build import gather
+from triathlon_site.pages import Gathered
+from triathlon_site.pages._falls import falls_of, steepest
+from triathlon_site.pages._kept import kept_of
+
+FORGETFUL = FakeModel("forgetful", 4.0, 0.15)
+"""Solves nearly everything once and keeps none of it."""
+MODELS = (FORGETFUL, *(FakeModel(f"steady-{n}", 0.4 + 0.1 * n, 0.97) for n in range(3)))
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built site on which one model falls from the first place to the last."""
+    root = tmp_path_factory.mktemp("falls")
+    write_results(root / "results", MODELS, [FakeSuite(entry, tasks=40) for entry in entries(SUITES)])
+    build_small(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def site(root: Path) -> Gathered:
+    return gather(root / "results", None)
+
+
+def test_only_solved_tasks_can_be_lost(site: Gathered) -> None:
+    """The loops of a task count where it was solved at all, as the records say."""
+    board = next(board for board in site.boards if board.plan.id == "loop-core")
+    (kept,) = kept_of(board, {})
+    for model in kept.models:
+        loops = {task.task_id: task.loops for task in board.of_suite("loop/core")[model].tasks}
+        values = dict(zip(kept.tasks, kept.own(model).tolist(), strict=True))
+        assert {name: value for name, value in values.items() if not np.isnan(value)} == {
+            name: count for name, count in loops.items() if count
+        }
+
+
+def test_a_changed_problem_counts_where_its_seeds_are_solved(site: Gathered) -> None:
+    """What a model could not do before it cannot lose."""
+    board = next(board for board in site.boards if board.plan.id == "evolved-core")
+    files = {file.suite: file for file in board.files["forgetful"]}
+    parents = {task.task_id: task.parents for file in files.values() for task in file.tasks}
+    solved = {t.task_id for t in files["evolved/core-seeds"].tasks if t.outcome == "passed"}
+    found = list(kept_of(board, parents))
+    assert [kept.suite.partition("-")[2] for kept in found] == [
+        "difficult",
+        "creative",
+        "subtle",
+        "combine",
+        "tool_use",
+    ]
+    for kept in found:
+        for task, value in zip(kept.tasks, kept.own("forgetful").tolist(), strict=True):
+            assert np.isnan(value) == (not parents[task] or not set(parents[task]) <= solved)
+
+
+def test_a_fall_names_what_others_keep(site: Gathered) -> None:
+    """Its tasks are ones that the model solved and others keep longer; the steepest is the front page's."""
+    fall = next(f for f in falls_of(site.models["forgetful"], site.boards) if f.board.plan.id == "loop-core")
+    assert fall.shift.significant and fall.shift.shift == -3 and len(fall.examples) == 5
+    own, most, others = map(float, re.findall(r"[\d.]+\d|\d+", fall.text[0]))
+    assert most == 10 and own < others <= most
+    for example in fall.examples:
+        lasts, _, count, mean = map(float, re.findall(r"\d+\.?\d*", example.note))
+        assert lasts < mean and count >= 2
+    found = steepest(site.boards)
+    assert found is not None and (found[0], found[1].plan.id, found[2]) == ("forgetful", "loop-core", 3)
+
+
+def test_two_clicks_from_the_front_page_to_the_evidence(root: Path) -> None:
+    """The question leads to the place on the model's page, its tasks to the film of each."""
+    out = root / "_site"
+    front = (out / "index.html").read_text()
+    question = re.search(r'<a href="(models/forgetful\.html)#(fall-loop-core)">Why did forgetful fall', front)
+    assert question
+    page = (out / question[1]).read_text()
+    section = page.partition(f'id="{question[2]}"')[2].partition("</details>")[0]
+    for path, anchor in re.findall(r'href="\.\./(evidence/[^"#]+)#(u\d+)"', section):
+        assert f'id="{anchor}"' in (out / path).read_text()
+    assert section.count("evidence/") == 5
+
+
+def test_every_drop_on_a_board_leads_to_why(root: Path) -> None:
+    """From the front page and the discipline's, at each negative shift and no other."""
+    out = root / "_site"
+    for name in ("index.html", "loop.html"):
+        page = (out / name).read_text()
+        links = re.findall(r'<a href="([^"#]+)#(fall-[^"]+)" title="Why it falls">(.)', page)
+        assert links and {sign for _, _, sign in links} == {"−"}
+        for path, anchor, _ in links:
+            assert f'id="{anchor}"' in (out / path).read_text()
