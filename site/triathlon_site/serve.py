@@ -18,6 +18,10 @@ COMPRESSED: Final = frozenset({".html", ".css", ".js", ".json", ".csv", ".svg", 
 class _Handler(SimpleHTTPRequestHandler):
     """Files only, said nothing about. Pages are asked for anew each time; assets are named by content."""
 
+    protocol_version = "HTTP/1.1"  # one connection carries a page and what belongs to it
+    disable_nagle_algorithm = True  # else the body waits until the head is acknowledged
+    timeout = 60
+
     def send_head(self) -> BytesIO | BinaryIO | None:
         path = Path(self.translate_path(self.path))
         if path.is_dir() and self.path.partition("?")[0].endswith("/"):

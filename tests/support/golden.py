@@ -122,6 +122,8 @@ def rewrite() -> None:
 
 def _normal(text: str) -> str:
     text = re.sub(r"-[0-9a-f]{8,16}\.(css|js|svg)\b", r"-HASH.\1", text)
+    text = re.sub(r"<style>.*?</style>", "<style>STYLE</style>", text, flags=re.DOTALL)
+    text = re.sub(r"(style-src 'self' 'sha256-)[^']+", r"\1HASH", text)
     text = text.replace(f"Triathlon {version('triathlon-leaderboard')}", "Triathlon VERSION")
     text = re.sub(r"(?m)[ \t]+$", "", _BLOCK.sub("\n", text))
     return re.sub(r"\n{2,}", "\n", text).rstrip("\n") + "\n"

@@ -94,11 +94,11 @@ class Environment:
         return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
     def _inline(self, name: str) -> Markup:
-        """A script of ours as a part of the page: one that has to run before the first paint."""
+        """A script or style of ours as a part of the page: what the first paint needs."""
         return Markup(self.asset_contents[name].decode())
 
     def _inline_hash(self, name: str) -> str:
-        """What the content policy lets it in by; any other script in a page stays out."""
+        """What the content policy lets it in by; any other script or style in a page stays out."""
         digest = hashlib.sha256(self.asset_contents[name]).digest()
         return f"sha256-{base64.b64encode(digest).decode()}"
 

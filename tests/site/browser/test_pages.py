@@ -51,12 +51,18 @@ def names(page: Page) -> list[str]:
     ]
 
 
+def visit(page: Page, address: str) -> None:
+    """Opens a page and waits for its scripts, which come after the first paint."""
+    page.goto(address)
+    page.wait_for_selector("html.ready", state="attached")
+
+
 @pytest.mark.parametrize("path", MAIN)
 def test_page_is_self_contained_and_fits_a_phone(page: Page, site: Path, path: str) -> None:
     """No request to another host, no error, no breach of the content policy; 360 pixels are enough."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto((site / path).as_uri())
+    visit(page, (site / path).as_uri())
     assert asked and all(url.startswith((site.as_uri(), "data:")) for url in asked)
     page.set_viewport_size({"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -67,7 +73,7 @@ def test_axe_finds_no_violation(browser: Browser, site: Path, path: str) -> None
     """WCAG 2.2 AA as far as axe can tell, in light and in dark."""
     context = browser.new_context(bypass_csp=True)  # the policy of the page would keep axe itself out
     opened = context.new_page()
-    opened.goto((site / path).as_uri())
+    visit(opened, (site / path).as_uri())
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
     options = {"runOnly": {"type": "tag", "values": tags}, "resultTypes": ["violations"]}
     for scheme in ("light", "dark"):
@@ -98,7 +104,7 @@ def test_without_scripts_everything_is_there(browser: Browser, site: Path) -> No
 
 def test_sorting(page: Page, site: Path) -> None:
     """A head sorts by its column, numbers as numbers, and says so; a second press turns the order."""
-    page.goto((site / "loop.html").as_uri())
+    visit(page, (site / "loop.html").as_uri())
     head = page.locator("th", has=page.get_by_role("button", name="Model", exact=True)).first
     head.get_by_role("button").click()
     assert names(page)[:5] == ["Alpha", "Beta", "Delta", "Epsilon", "Gamma"]
@@ -110,7 +116,7 @@ def test_sorting(page: Page, site: Path) -> None:
 
 def test_sorting_by_keyboard(page: Page, site: Path) -> None:
     """Heads are buttons: Tab reaches them, Enter presses them."""
-    page.goto((site / "index.html").as_uri())
+    visit(page, (site / "index.html").as_uri())
     button = page.get_by_role("button", name="Model", exact=True)
     button.focus()
     page.keyboard.press("Enter")
@@ -119,7 +125,7 @@ def test_sorting_by_keyboard(page: Page, site: Path) -> None:
 
 def test_a_missing_value_is_last_either_way(page: Page, site: Path) -> None:
     """Gamma and Epsilon have no size: they end both orders."""
-    page.goto((site / "index.html").as_uri())
+    visit(page, (site / "index.html").as_uri())
     size = page.get_by_role("button", name="Size", exact=True)
     size.click()
     assert names(page) == ["Delta", "Alpha", "Beta", "Gamma", "Epsilon"]
@@ -129,7 +135,7 @@ def test_a_missing_value_is_last_either_way(page: Page, site: Path) -> None:
 
 def test_searching_and_filtering_rank_what_is_left(page: Page, site: Path) -> None:
     """Ranks count the models shown and the table says so."""
-    page.goto((site / "index.html").as_uri())
+    visit(page, (site / "index.html").as_uri())
     page.get_by_label("Organisation").select_option("Other")
     assert names(page) == ["Gamma", "Delta"]
     assert page.locator("td.rank:visible b").all_inner_texts() == ["1", "2"]
@@ -143,7 +149,7 @@ def test_searching_and_filtering_rank_what_is_left(page: Page, site: Path) -> No
 
 def test_a_view_has_an_address(page: Page, site: Path) -> None:
     """Search, filter, order and hidden columns come back from the address."""
-    page.goto((site / "index.html").as_uri() + "?q=a&license=mit&size=under+1+B&sort=-model&hide=licence")
+    visit(page, (site / "index.html").as_uri() + "?q=a&license=mit&size=under+1+B&sort=-model&hide=licence")
     assert names(page) == ["Delta"]
     assert page.get_by_label("Find a model").input_value() == "a"
     expect(page.get_by_role("columnheader", name="Licence")).to_have_count(0)
@@ -151,7 +157,7 @@ def test_a_view_has_an_address(page: Page, site: Path) -> None:
 
 def test_own_weights_reorder_the_board(page: Page, site: Path) -> None:
     """All weight on one discipline gives its order; equal weights bring the old one back."""
-    page.goto((site / "index.html").as_uri() + "?w=100.0.0")
+    visit(page, (site / "index.html").as_uri() + "?w=100.0.0")
     scores = [float(text) for text in page.locator("tbody tr td:nth-child(3) b").all_inner_texts()]
     assert scores == sorted(scores, reverse=True)
     page.get_by_role("button", name="Equal weights").click()
@@ -160,18 +166,18 @@ def test_own_weights_reorder_the_board(page: Page, site: Path) -> None:
 
 def test_the_theme_can_be_chosen(page: Page, site: Path) -> None:
     """The switch turns the page and the next page remembers."""
-    page.goto((site / "index.html").as_uri())
+    visit(page, (site / "index.html").as_uri())
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.get_by_role("button", name="Dark").click()
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert light != dark
-    page.goto((site / "method.html").as_uri())
+    visit(page, (site / "method.html").as_uri())
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
 
 
 def test_comparing(page: Page, site: Path) -> None:
     """The better model is said to be better, with an interval; the address carries the choice."""
-    page.goto((site / "compare.html").as_uri() + "?m=delta,alpha")
+    visit(page, (site / "compare.html").as_uri() + "?m=delta,alpha")
     expect(page.locator("#compare .lede")).to_contain_text("Switch from Delta to Alpha? Yes.")
     page.get_by_label("Add a model").select_option("beta")
     expect(page.locator("#compare thead")).to_contain_text("Beta")
@@ -182,7 +188,7 @@ def test_comparing(page: Page, site: Path) -> None:
 
 def test_one_model_is_compared_with_the_best(page: Page, site: Path) -> None:
     """The link of a model's page names that model alone."""
-    page.goto((site / "models/gamma.html").as_uri())
+    visit(page, (site / "models/gamma.html").as_uri())
     page.get_by_role("link", name="Compare with others").click()
     expect(page.locator("#compare .lede")).to_contain_text("Switch from Gamma to Alpha?")
 
@@ -191,7 +197,7 @@ def test_comparing_draws_at_once(page: Page, site: Path) -> None:
     """A curve and a shape a model in the page’s own figures; the large script is not asked for."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto((site / "compare.html").as_uri() + "?m=alpha,beta,delta")
+    visit(page, (site / "compare.html").as_uri() + "?m=alpha,beta,delta")
     expect(page.locator("#compare-figures .legend li")).to_have_text([" Alpha", " Beta", " Delta"])
     assert page.locator('[data-series="curve"] path').count() == 3
     assert page.locator('[data-series="radar"] path').count() == 3
@@ -204,7 +210,7 @@ def test_interactive_figures_load_plotly_when_asked(page: Page, site: Path) -> N
     """The large script is asked for by the button, and breaks the content policy nowhere."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto((site / "compare.html").as_uri() + "?m=alpha,beta")
+    visit(page, (site / "compare.html").as_uri() + "?m=alpha,beta")
     page.get_by_role("button", name="Draw interactively").click()
     page.wait_for_selector(".plot .main-svg")
     expect(page.locator(".plot")).to_have_count(2)
@@ -214,7 +220,7 @@ def test_interactive_figures_load_plotly_when_asked(page: Page, site: Path) -> N
 def test_heads_and_names_stay_in_sight(page: Page, site: Path) -> None:
     """In a frame that is scrolled the head stays on top and the name on the left."""
     page.set_viewport_size({"width": 500, "height": 260})
-    page.goto((site / "evolved.html").as_uri())
+    visit(page, (site / "evolved.html").as_uri())
     frame = page.locator(".table-frame", has=page.locator("table.board")).first
     frame.evaluate("frame => frame.scrollTo(300, 120)")
     places = page.evaluate(PLACES)
@@ -234,7 +240,7 @@ PLACES = """() => {
 
 def test_a_long_table_shows_its_first_rows_and_the_rest_when_asked(page: Page, site: Path) -> None:
     """Sorting and searching go over all rows; a button, and printing, show them all."""
-    page.goto((site / "published.html").as_uri())
+    visit(page, (site / "published.html").as_uri())
     rows = page.locator("table[data-table=published] tbody tr")
     expect(rows).to_have_count(40)
     expect(page.locator("output.status").first).to_have_text(re.compile(r"^2\d\d models$"))
@@ -252,7 +258,7 @@ def test_a_long_table_shows_its_first_rows_and_the_rest_when_asked(page: Page, s
 
 def test_filters_for_every_question(page: Page, site: Path) -> None:
     """By discipline, organisation, licence, weights, size: what fits is left, in combination too."""
-    page.goto((site / "index.html").as_uri())
+    visit(page, (site / "index.html").as_uri())
     expect(page.get_by_label("Results in")).to_be_visible()
     page.get_by_label("Weights").select_option("open")
     page.get_by_role("combobox", name="Size").select_option("under 10 B")
@@ -266,9 +272,10 @@ def test_filters_for_every_question(page: Page, site: Path) -> None:
 
 def test_a_newcomers_questions_have_a_link_each(page: Page, site: Path) -> None:
     """The most robust small open model is on top; whether one is better than the next stands in words."""
-    page.goto((site / "index.html").as_uri())
+    visit(page, (site / "index.html").as_uri())
     page.get_by_role("link", name="The most robust open model under 10 B").click()
     page.wait_for_url("**sort=-loop*")
+    page.wait_for_selector("html.ready", state="attached")
     assert names(page) == ["Alpha", "Delta"]
     expect(page.locator("thead th[aria-sort=descending]")).to_contain_text("Loop")
     page.get_by_role("link", name="Is one really better than the next?").click()
@@ -279,7 +286,7 @@ def test_a_newcomers_questions_have_a_link_each(page: Page, site: Path) -> None:
 
 def test_from_a_score_to_what_the_model_wrote(page: Page, site: Path) -> None:
     """Board, tasks, one task, one model's evidence: four clicks."""
-    page.goto((site / "loop.html").as_uri())
+    visit(page, (site / "loop.html").as_uri())
     page.get_by_role("link", name="Tasks", exact=True).click()
     page.get_by_role("link", name="Loop on our own problems", exact=True).click()
     page.locator("section", has_text="Hardest").first.locator("ul a").first.click()
@@ -295,9 +302,10 @@ def test_a_served_site_works_under_a_path(page: Page, site: Path) -> None:
     for one in (server, below):
         threading.Thread(target=one.serve_forever, daemon=True).start()
     for address in (f"{server.server_address[1]}", f"{below.server_address[1]}/_site"):
-        page.goto(f"http://127.0.0.1:{address}/models/alpha.html")
+        visit(page, f"http://127.0.0.1:{address}/models/alpha.html")
         page.get_by_role("link", name="Evolved").first.click()
         page.wait_for_url("**/evolved.html")
+        page.wait_for_selector("html.ready", state="attached")
         assert names(page)[0] == "Alpha"
     for one in (server, below):
         one.shutdown()
@@ -306,7 +314,7 @@ def test_a_served_site_works_under_a_path(page: Page, site: Path) -> None:
 
 def test_badges_are_pictures(page: Page, site: Path) -> None:
     """Each is drawn when it comes into sight, and its words are there for those who do not see it."""
-    page.goto((site / "models/alpha.html").as_uri())
+    visit(page, (site / "models/alpha.html").as_uri())
     badges = page.locator("img[src*='badges/']")
     badges.first.scroll_into_view_if_needed()
     for _ in range(100):  # the policy forbids what `wait_for_function` does with text

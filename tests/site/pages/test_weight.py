@@ -1,6 +1,7 @@
 """How heavy the front page is."""
 
 import gzip
+import re
 from pathlib import Path
 
 from support.results import FakeModel, FakeSuite, write_results
@@ -11,7 +12,6 @@ from triathlon_site.pages import installed_environment, render_site
 
 THREE = ("loop/core", "runtime/core", "evolved/core-seeds")
 MOST = 60_000
-SCRIPTS = ("site.css", "site.js", "tables.js")
 
 
 def registered(models: list[str]) -> Registry:
@@ -42,7 +42,9 @@ def test_the_front_page_of_a_hundred_models_is_light(tmp_path: Path) -> None:
     site = gather(tmp_path / "results", registered([model.id for model in models]))
     page = next(iter(render_site(site, environment)))
     assert page.path == "index.html" and page.content.count("<tr id=") == 100
-    parts = [page.bytes, *(environment.asset_contents[name] for name in SCRIPTS)]
-    assert all(f"/{name.partition('.')[0]}-" in page.content for name in SCRIPTS)
+    assert "<style>" in page.content and '<link rel="stylesheet"' not in page.content
+    scripts = re.findall(r"assets/[\w.-]+\.js", page.content)
+    assert scripts == [environment.assets["tables.js"]]
+    parts = [page.bytes, environment.asset_contents["tables.js"]]
     weight = sum(len(gzip.compress(part, mtime=0)) for part in parts)
     assert 15_000 < weight <= MOST

@@ -1,0 +1,45 @@
+/* Stands in the page itself: what comes before the first paint, and the loading of the other scripts after it. */
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const scripts = (document.currentScript.dataset.scripts ?? "").split(" ").filter(Boolean);
+  root.classList.add("js");
+  try {
+    const chosen = localStorage.getItem("theme");
+    if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
+  } catch { /* storage is closed: the system's setting stays */ }
+
+  const addSwitch = (button) => {
+    const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const label = () => { button.textContent = dark() ? "Light" : "Dark"; };
+    button.hidden = false;
+    label();
+    button.addEventListener("click", () => {
+      root.dataset.theme = dark() ? "light" : "dark";
+      try { localStorage.setItem("theme", root.dataset.theme); } catch { /* the choice lasts for this page */ }
+      label();
+    });
+  };
+
+  /* In their order. Where one does not come, the page is what it is without scripts. */
+  const load = () => {
+    let missing = scripts.length;
+    for (const source of scripts) {
+      const script = document.createElement("script");
+      script.src = source;
+      script.async = false;
+      script.addEventListener("load", () => { missing -= 1; if (!missing) root.classList.add("ready"); });
+      script.addEventListener("error", () => root.classList.remove("js"));
+      document.head.append(script);
+    }
+  };
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const button = document.querySelector("[data-theme-switch]");
+    if (button) addSwitch(button);
+    if (!scripts.length) root.classList.add("ready");
+    /* A page that nobody sees is not painted: it need not wait for it. */
+    else if (document.hidden) load();
+    else requestAnimationFrame(() => setTimeout(load));
+  });
+})();
