@@ -54,8 +54,16 @@
     return weights;
   };
 
+  /* Long sums leave the page room to answer: after every few milliseconds it may. */
+  let rested = performance.now();
+  const breathe = async () => {
+    if (performance.now() - rested < 8) return;
+    await new Promise((resolve) => { setTimeout(resolve); });
+    rested = performance.now();
+  };
+
   /* The paired bootstrap of the method page, on the tasks that both have: first minus second. */
-  const difference = (a, first, b, second) => {
+  const difference = async (a, first, b, second) => {
     const total = new Float64Array(DRAWS);
     let centre = 0, tasks = 0;
     for (const key of a.parts) {
@@ -73,6 +81,7 @@
       const na = won.map((w) => w * unitA * top), da = won.map((w, i) => (w + lost[i]) * unitA);
       const nb = lost.map((w) => w * unitB * top), db = won.map((w, i) => (w + lost[i]) * unitB);
       for (const name of shared) {
+        await breathe();
         const weights = weightsOf(`${suite} ${name}`), [x0, x1] = own[name], [y0, y1] = other[name];
         for (let draw = 0; draw < DRAWS; draw += 1) {
           const weight = weights[draw];
@@ -117,21 +126,25 @@
     return bar;
   };
 
-  const sentence = (from, to) => {
-    const found = to.columns.filter((column) => column.headline).map((column) => {
+  const sentence = async (from, to) => {
+    const found = [];
+    for (const column of to.columns.filter((one) => one.headline)) {
       const other = from.columns.find((one) => one.id === column.id);
-      return other && { title: column.label, d: difference(column, to, other, from), maximum: column.maximum };
-    }).filter((one) => one?.d);
-    const say = (kind) => found.filter((one) => verdict(one.d) === kind)
-      .map((one) => `${one.title} (${signed(one.d.centre, one.maximum)}, 95 %: ${signed(one.d.low, one.maximum)} to ${signed(one.d.high, one.maximum)})`).join(", ");
-    const better = say("better"), worse = say("worse"), open = say("no telling");
+      const d = other && await difference(column, to, other, from);
+      if (d) found.push({ title: column.label, d, maximum: column.maximum });
+    }
+    const kinds = ["better", "worse", "no telling"];
+    const reasons = kinds.flatMap((kind) => found.filter((one) => verdict(one.d) === kind)
+      .map((one) => `${kind} in ${one.title} (${signed(one.d.centre, one.maximum)}, 95 %: ${signed(one.d.low, one.maximum)} to ${signed(one.d.high, one.maximum)})`));
+    const [better, worse] = kinds.map((kind) => reasons.some((reason) => reason.startsWith(kind)));
     const head = better && !worse ? "Yes" : worse && !better ? "No" : better && worse ? "It depends" : "The tasks cannot tell";
-    const reasons = [better && `better in ${better}`, worse && `worse in ${worse}`, open && `no telling in ${open}`].filter(Boolean).join("; ");
-    return make("p", { class: "lede" }, make("b", {}, `Switch from ${from.name} to ${to.name}? ${head}. `),
-      found.length ? `${reasons[0].toUpperCase()}${reasons.slice(1)}.` : "They share no task.");
+    if (!found.length) reasons.push("they share no task");
+    /* A line a reason: what each says is read at a glance. */
+    const parts = reasons.map((text, i) => make("span", {}, `${i ? text : text[0].toUpperCase() + text.slice(1)}${i < reasons.length - 1 ? "; " : "."}`));
+    return make("p", { class: "lede verdict" }, make("b", {}, `Switch from ${from.name} to ${to.name}? ${head}. `), ...parts);
   };
 
-  const table = (models) => {
+  const table = async (models) => {
     const head = make("tr", {}, make("th", { scope: "col" }, "Column"));
     models.forEach((model, i) => head.append(make("th", { scope: "col" }, make("a", { href: known.get(model.id).page }, model.name)), ...(i ? [make("th", { scope: "col" }, `minus ${models[0].name}`)] : [])));
     const body = make("tbody");
@@ -139,16 +152,16 @@
       const cells = models.map((model) => model.columns.find((one) => one.id === column.id));
       if (cells.every((cell) => !cell)) continue;
       const row = make("tr", {}, make("th", { scope: "row" }, column.title));
-      cells.forEach((cell, i) => {
+      for (const [i, cell] of cells.entries()) {
         row.append(cell
           ? make("td", { class: "score" }, make("b", {}, number(cell.value, cell.maximum)), make("small", {}, `${number(cell.low, cell.maximum)}–${number(cell.high, cell.maximum)}`))
           : make("td", { class: "score none" }, "–"));
-        if (!i) return;
-        const d = cell && cells[0] ? difference(cell, models[i], cells[0], models[0]) : null;
+        if (!i) continue;
+        const d = cell && cells[0] ? await difference(cell, models[i], cells[0], models[0]) : null;
         row.append(d
           ? make("td", { class: "score" }, make("span", { class: verdict(d) === "no telling" ? "unsure" : "sure" }, signed(d.centre, cell.maximum)), make("small", {}, `${signed(d.low, cell.maximum)} to ${signed(d.high, cell.maximum)}${column.ranked ? `, ${verdict(d)}` : ""}`))
           : make("td", { class: "score none" }, "–"));
-      });
+      }
       body.append(row);
     }
     return make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Scores and differences" }, make("table", { class: "data" }, make("thead", {}, head), body));
@@ -251,15 +264,23 @@
   };
 
   const others = document.getElementById("compare-alone");
+  let turn = 0;
   const show = async () => {
+    const own = turn += 1;
     remember();
     place.replaceChildren(picker());
     figures.hidden = true;
     others.replaceChildren();
     if (chosen.length < 2) { place.classList.add("ready"); place.append(make("p", { class: "notice" }, "Choose at least two models.")); return; }
-    try { await Promise.all(chosen.map(load)); } catch (error) { place.append(make("p", { class: "notice" }, String(error.message))); return; }
-    const models = chosen.map((id) => loaded.get(id));
-    place.append(...models.slice(1).map((model) => sentence(models[0], model)), table(models));
+    place.classList.remove("ready");
+    const wait = make("p", { class: "muted" }, "Comparing, task by task …");
+    place.append(wait);
+    try { await Promise.all(chosen.map(load)); } catch (error) { wait.replaceWith(make("p", { class: "notice" }, String(error.message))); return; }
+    const models = chosen.map((id) => loaded.get(id)), found = [];
+    for (const model of models.slice(1)) found.push(await sentence(models[0], model));
+    found.push(await table(models));
+    if (own !== turn) return; /* other models were chosen meanwhile */
+    wait.replaceWith(...found);
     others.replaceChildren(alone(models));
     draw(models);
     place.classList.add("ready");
