@@ -101,7 +101,8 @@
 
   const verdict = (d) => d.low > 0 ? "better" : d.high < 0 ? "worse" : "no telling";
 
-  let chosen = (new URLSearchParams(location.search).get("m") ?? "").split(",").filter((id) => known.has(id)).slice(0, MOST);
+  const asked = new Set((new URLSearchParams(location.search).get("m") ?? "").split(","));
+  let chosen = [...asked].filter((id) => known.has(id)).slice(0, MOST);
   /* Too few are filled up with the best. */
   for (const { id } of index.models) if (chosen.length < 2 && !chosen.includes(id)) chosen.push(id);
 

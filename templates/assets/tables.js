@@ -10,6 +10,8 @@
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
   /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;
+  /* Ties of an order are left as the orders before it had them: so many stand in the address. */
+  const ORDERS = 3;
   const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
 
   const make = (tag, attributes = {}, ...children) => {
@@ -17,6 +19,18 @@
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     element.append(...children);
     return element;
+  };
+
+  /* Opens over the table; Escape and a press elsewhere close it. */
+  const chooser = (name, content) => {
+    const summary = make("summary", {}, name), details = make("details", { class: "chooser" }, summary, content);
+    details.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !details.open) return;
+      details.open = false;
+      summary.focus();
+    });
+    document.addEventListener("pointerdown", (event) => { if (!details.contains(event.target)) details.open = false; });
+    return details;
   };
 
   /* The address carries the state of the page's first table, so that a view can be sent to somebody. */
@@ -40,6 +54,7 @@
         row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
       }));
       this.order = this.rows;
+      this.orders = [];
       this.limit = this.rows.length > LONG && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
       this.filters = new Map();
       this.words = [];
@@ -63,7 +78,8 @@
     }
 
     textOf(item) {
-      item.text ??= `${item.row.querySelector("th").textContent} ${Object.values(item.row.dataset).join(" ")}`.toLowerCase();
+      const { org = "", license = "", open = "", kind = "" } = item.row.dataset;
+      item.text ??= [item.row.querySelector("th").textContent, org, license, open, kind].join(" ").toLowerCase();
       return item.text;
     }
 
@@ -71,14 +87,16 @@
       item.keys ??= [...item.row.cells].map((cell, column) => {
         const value = cell.dataset.v;
         if (value === undefined || value === "") return null;
-        return this.numeric[column] ? Number(value) : value.toLowerCase();
+        if (!this.numeric[column]) return value.toLowerCase();
+        return Number.isNaN(Number(value)) ? null : Number(value);
       });
       return item.keys;
     }
 
     addSorting(head, column) {
       if (!head.dataset.type) return;
-      head.dataset.key = slug(head.textContent);
+      const key = slug(head.textContent), same = this.heads.filter((one) => one.dataset.key?.replace(/~\d+$/, "") === key).length;
+      head.dataset.key = same ? `${key}~${same + 1}` : key;
       const button = make("button", { type: "button", class: "sort" }, ...head.childNodes);
       head.append(button);
       button.addEventListener("click", () => {
@@ -91,18 +109,23 @@
 
     sort(column, direction) {
       const sign = direction === "ascending" ? 1 : -1;
+      this.orders = [[column, sign], ...this.orders.filter(([other]) => other !== column)].slice(0, ORDERS);
       this.order = [...this.rows].sort((a, b) => {
-        const x = this.keysOf(a)[column], y = this.keysOf(b)[column];
-        if (x === y) return a.index - b.index;
-        if (x === null) return 1; /* a missing value is last, whichever way */
-        if (y === null) return -1;
-        return (x < y ? -1 : 1) * sign;
+        const first = this.keysOf(a), second = this.keysOf(b);
+        for (const [key, sense] of this.orders) {
+          const x = first[key], y = second[key];
+          if (x === y) continue;
+          if (x === null) return 1; /* a missing value is last, whichever way */
+          if (y === null) return -1;
+          return (x < y ? -1 : 1) * sense;
+        }
+        return a.index - b.index;
       });
       this.place();
       this.heads.forEach((head, index) => {
         if (index === column) head.setAttribute("aria-sort", direction); else head.removeAttribute("aria-sort");
       });
-      if (this.keeps) remember("sort", (sign < 0 ? "-" : "") + this.heads[column].dataset.key);
+      if (this.keeps) remember("sort", this.orders.map(([key, sense]) => (sense < 0 ? "-" : "") + this.heads[key].dataset.key).join("."));
     }
 
     /* The rows that fit, in their order, as many as there is room for. */
@@ -167,7 +190,7 @@
     /* On a phone the filters are one button until one of them is at work. */
     folded(selects) {
       if (!matchMedia("(max-width: 46rem)").matches || this.filters.size || selects.length < 2) return selects;
-      return [make("details", { class: "chooser" }, make("summary", {}, "Filters"), make("div", { class: "choices" }, ...selects))];
+      return [chooser("Filters", make("div", { class: "choices" }, ...selects))];
     }
 
     choices(name) {
@@ -248,8 +271,9 @@
     columnChooser() {
       const off = new Set((state.get("hide") ?? "").split(".").filter(Boolean));
       const list = make("div", { class: "choices" });
+      const named = 1 + this.heads.findIndex((head) => head.dataset.type === "text"); /* rank and name stay */
       this.heads.forEach((head, column) => {
-        if (column < 2 || !head.dataset.key) return;
+        if (column < named || !head.dataset.key) return;
         const box = make("input", { type: "checkbox" });
         box.checked = !off.has(head.dataset.key);
         this.showColumn(column, box.checked);
@@ -261,7 +285,7 @@
         const name = [...head.querySelector("button").childNodes].map((node) => node.textContent).join(" ");
         list.append(make("label", {}, box, ` ${name}`));
       });
-      return make("details", { class: "chooser" }, make("summary", {}, "Columns"), list);
+      return chooser("Columns", list);
     }
 
     showColumn(column, visible) {
@@ -271,10 +295,10 @@
     }
 
     restore() {
-      const sorted = state.get("sort");
-      if (!sorted) return;
-      const column = this.heads.findIndex((head) => head.dataset.key === sorted.replace(/^-/, ""));
-      if (column >= 0) this.sort(column, sorted.startsWith("-") ? "descending" : "ascending");
+      for (const one of (state.get("sort") ?? "").split(".").slice(0, ORDERS).reverse()) {
+        const column = this.heads.findIndex((head) => head.dataset.key === one.replace(/^-/, ""));
+        if (column >= 0) this.sort(column, one.startsWith("-") ? "descending" : "ascending");
+      }
     }
 
     /* ---- the visitor's own weights of the disciplines ---- */
@@ -288,18 +312,18 @@
       });
       const note = make("output", { class: "status", "aria-live": "polite" });
       const reset = make("button", { type: "button" }, "Equal weights");
-      const update = () => {
+      const update = (restored = false) => {
         const weights = inputs.map((input) => Number(input.value));
         const equal = weights.every((weight) => weight === weights[0]);
         remember("w", equal ? "" : weights.join("."));
-        this.weigh(equal ? weights.map(() => 1) : weights, equal);
+        if (!equal || this.weighted) this.weigh(equal ? weights.map(() => 1) : weights, equal, restored);
         const total = weights.reduce((a, b) => a + b, 0);
         note.textContent = equal
           ? "All disciplines weigh the same."
           : `${names.map((n, i) => `${n} ${Math.round((100 * weights[i]) / total)} %`).join(", ")}. Intervals of ranks are for equal weights and are not shown.`;
         reset.hidden = equal;
       };
-      inputs.forEach((input) => input.addEventListener("input", update));
+      inputs.forEach((input) => input.addEventListener("input", () => update()));
       reset.addEventListener("click", () => { inputs.forEach((input) => { input.value = "50"; }); update(); });
       place.append(
         make("span", { class: "muted" }, "Your own weights"),
@@ -307,10 +331,10 @@
         reset, note,
       );
       place.hidden = false;
-      update();
+      update(true);
     }
 
-    weigh(weights, equal) {
+    weigh(weights, equal, restored) {
       const total = weights.reduce((a, b) => a + b, 0) || 1;
       const column = this.heads.findIndex((head) => head.dataset.key?.startsWith("mean"));
       const values = new Map();
@@ -323,10 +347,10 @@
         cell.textContent = mean.toFixed(1);
         item.keys = null;
       }
-      const changed = Boolean(this.weighted) || !equal;
       this.weighted = equal ? null : values;
       this.rerank();
-      if (changed) this.sort(column, "descending");
+      if (restored && this.orders.length) this.sort(this.orders[0][0], this.orders[0][1] < 0 ? "descending" : "ascending");
+      else this.sort(column, "descending");
     }
   }
 

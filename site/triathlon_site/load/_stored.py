@@ -18,7 +18,7 @@ AGGREGATE: Final = "aggregate"
 TASKS: Final = "tasks.json"
 
 
-class _Header(Strict):
+class _Header(Strict, ser_json_inf_nan="constants"):
     """The first line of an aggregate; after it come the sums, as eight bytes each."""
 
     model: str

@@ -1,6 +1,7 @@
 """What the runtime's variants show: chain of thought, and repeats at the paper's temperature."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 from statistics import fmean, stdev
 
 from markupsafe import Markup
@@ -82,6 +83,10 @@ def _repeats(board: Board, variant: Variant, models: Models) -> Section:
 
 
 def _spread(scores: Sequence[float], metric: Metric) -> Value:
-    return Value(
-        _format.score(fmean(scores), metric.maximum), f"± {_format.score(stdev(scores), metric.maximum)}"
-    )
+    """A repeat without one readable answer has no F1: its score is not a number, and it is not counted."""
+    known = [score for score in scores if not isnan(score)]
+    if not known:
+        return Value(_format.NONE)
+    few = f", {len(known)} of {len(scores)}" if len(known) < len(scores) else ""
+    spread = f"± {_format.score(stdev(known), metric.maximum)}" if len(known) > 1 else "one repeat"
+    return Value(_format.score(fmean(known), metric.maximum), f"{spread}{few}")
