@@ -32,8 +32,11 @@ class ModelInfo:
 
     @property
     def slug(self) -> str:
-        """A file name for any id, even one that somebody else's results bring along."""
-        if len(self.id) <= 100 and _PLAIN.fullmatch(self.id):
+        """A file name for any id, even one that somebody else's results bring along.
+
+        `<slug>-tasks` is the name of another page of the model, so no other model is called so.
+        """
+        if len(self.id) <= 100 and _PLAIN.fullmatch(self.id) and not self.id.endswith("-tasks"):
             return self.id
         plain = re.sub(r"[^a-z0-9]+", "-", self.id.lower()).strip("-")[:60]
         return f"{plain}-{hashlib.sha256(self.id.encode()).hexdigest()[:8]}".lstrip("-")
