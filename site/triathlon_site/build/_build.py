@@ -5,6 +5,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import platformdirs
+from threadpoolctl import threadpool_limits
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import IMPORTED
@@ -34,7 +36,7 @@ from triathlon_site.load import (
 )
 from triathlon_site.pages import Gathered, Rendering, installed_environment, model_infos
 from triathlon_site.published import read_published
-from triathlon_site.scores import Board, Overall, overall, plan_boards, score_board, with_baselines
+from triathlon_site.scores import Board, BoardPlan, Overall, overall, plan_boards, score_board, with_baselines
 
 PROCESSES: Final = 2
 WORTH_A_PROCESS: Final = 20_000
@@ -67,7 +69,8 @@ def build(
         UserError: `strict` and there is something to warn of; `out` cannot be written or is no site.
     """
     started = time.monotonic()
-    with _cache(cache) as kept, _without_collector():
+    # One thread a product: matrices are small, several threads would mostly wait for each other.
+    with _cache(cache) as kept, _without_collector(), threadpool_limits(1):
         return _build(results, out, registry, strict, catalogue, kept, started)
 
 
@@ -156,8 +159,8 @@ def gather(
         )
         if cache is None:
             read = replace(read, files=tuple(map(_without_cache, read.files)))
-    scored = [board for plan in plan_boards(entries) if (board := score_board(plan, read))]
-    boards = with_baselines(scored)
+    plans = plan_boards(entries)
+    boards = with_baselines(_score(plans, read))
     overalls = _overalls(boards)
     before, faults = read_history(results)
     read = replace(read, notices=(*read.notices, *faults, *_of_imports(foreign)))
@@ -170,12 +173,18 @@ def gather(
         date=_date(read),
         published=read_published(results / "published"),
         version=version("triathlon-leaderboard"),
-        imported=tuple(board for plan in plan_boards(entries) if (board := score_board(plan, foreign))),
+        imported=tuple(_score(plans, foreign)),
         archived=tuple(read_archived(results)),
         history=before.after(
             snapshot_of(read, boards, overalls), _date(read), version("triathlon-leaderboard")
         ),
     )
+
+
+def _score(plans: Sequence[BoardPlan], results: Results) -> list[Board]:
+    """Those that there are results for; numpy leaves other threads their turn."""
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        return [board for board in pool.map(lambda plan: score_board(plan, results), plans) if board]
 
 
 def _without_cache(file: FileAggregate) -> FileAggregate:
