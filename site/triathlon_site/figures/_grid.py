@@ -51,8 +51,10 @@ def _row(name: str, shares: NDArray[np.float64], y: float, step: float) -> Marku
 def _cells(columns: NDArray[np.int64], y: float, step: float) -> str:
     """Neighbouring cells are one stroke where they are too narrow for a gap."""
     gap = 1.0 if step >= 5 else 0.0
-    breaks = np.flatnonzero(np.diff(columns) > 1) + 1 if not gap else np.arange(1, len(columns))
-    runs = np.split(columns, breaks)
+    breaks = np.diff(columns) > 1 if not gap else np.ones(len(columns) - 1, dtype=bool)
+    starts = columns[np.concatenate([[True], breaks])]
+    ends = columns[np.concatenate([breaks, [True]])] + 1
     return "".join(
-        f"M{number(LEFT + run[0] * step)} {number(y)}h{number(len(run) * step - gap)}" for run in runs
+        f"M{number(LEFT + start * step)} {number(y)}h{number((end - start) * step - gap)}"
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
     )

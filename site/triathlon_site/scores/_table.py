@@ -141,18 +141,18 @@ def sample_of(
 ) -> Sample:
     """One metric of one suite: a row for each of `models`, zeros where it has no file."""
     own = {model: file.metrics[metric.id] for model, file in files.items()}
-    clusters = sorted({cluster for parts in own.values() for cluster in parts.clusters})
+    lists = {parts.clusters for parts in own.values()}
+    clusters = tuple(sorted({cluster for one in lists for cluster in one}))
     place = {cluster: position for position, cluster in enumerate(clusters)}
+    columns = {one: np.array([place[cluster] for cluster in one], dtype=int) for one in lists}
     numerators = np.zeros((len(models), len(clusters)))
     denominators = np.zeros((len(models), len(clusters)))
     for row, model in enumerate(models):
         if model in own:
-            where = [place[cluster] for cluster in own[model].clusters]
+            where = columns[own[model].clusters]
             numerators[row, where] = own[model].numerators
             denominators[row, where] = own[model].denominators
-    return Sample(
-        suite, tuple(models), tuple(clusters), numerators, denominators, metric.scale, metric.maximum
-    )
+    return Sample(suite, tuple(models), clusters, numerators, denominators, metric.scale, metric.maximum)
 
 
 def _compared(column: Column, plain: Column | None) -> bool:

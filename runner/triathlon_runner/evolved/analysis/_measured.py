@@ -24,7 +24,7 @@ from triathlon_runner.evolved.analysis._composition import (
     decomposition,
 )
 from triathlon_runner.evolved.analysis._drops import Drops, SameSeeds, against_same_seeds, drops
-from triathlon_runner.evolved.analysis._families import Family, Paired, sets_against_each_other, solved
+from triathlon_runner.evolved.analysis._families import Paired, sets_against_each_other
 from triathlon_runner.evolved.analysis._ranks import rank_shifts
 from triathlon_runner.evolved.analysis._regions import Placed, regions
 from triathlon_runner.evolved.analysis._rewording import Change, Kind, change, change_by_kind, helped_by_tools
@@ -181,8 +181,10 @@ class Measured:
 
 
 def _same_seeds(seeds: Sequence[Linked], children: Sequence[Linked]) -> SameSeeds | None:
-    linked = Family(solved(seeds)).pairs(children)
-    return against_same_seeds(seeds, children) if linked else None
+    try:
+        return against_same_seeds(seeds, children)
+    except ValueError:  # no pair
+        return None
 
 
 def _composition(seeds: Sequence[Linked], combined: Sequence[Linked]) -> Composition | None:
