@@ -1,0 +1,72 @@
+"""The front page for a hurried newcomer, and tables that fold, in a real browser."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "rank", "screens"), [(1360, 900, 3, 1), (390, 844, 1, 2)], ids=["desktop", "phone"]
+)
+def test_the_first_ranks_are_seen_at_once(
+    browser: Browser, site: Path, width: int, height: int, rank: int, screens: int
+) -> None:
+    """Three on the first screen of a desktop, the first one on the second screen of a phone."""
+    context = browser.new_context(viewport={"width": width, "height": height})
+    page = context.new_page()
+    page.goto((site / "index.html").as_uri())
+    page.wait_for_selector(".ready")
+    box = page.locator("table.board tbody tr").nth(rank - 1).bounding_box()
+    assert box is not None and box["y"] + box["height"] <= height * screens
+    context.close()
+
+
+def test_each_question_leads_to_its_answer(page: Page, site: Path) -> None:
+    """One that sorts finds its column; one with an anchor finds its place."""
+    page.goto((site / "index.html").as_uri())
+    links = page.locator(".asks a")
+    questions = {link.inner_text(): link.get_attribute("href") or "" for link in links.all()}
+    assert len(questions) == 7, questions
+    for text, address in questions.items():
+        page.goto((site / "index.html").as_uri())
+        page.locator(".asks a", has_text=text).click()
+        if "sort=" in address:
+            expect(page.locator("th[aria-sort]")).to_have_count(1)
+        if "#" in address:
+            expect(page.locator(f"[id='{address.partition('#')[2]}']")).to_be_visible()
+
+
+def test_a_fall_opens_where_it_is_told(page: Page, site: Path) -> None:
+    """From a drop in the ranking to the reasons, even where they are folded; then to the evidence."""
+    page.goto((site / "index.html").as_uri())
+    drop = page.locator("a[title='Why it falls']").first
+    anchor = (drop.get_attribute("href") or "").partition("#")[2]
+    drop.click()
+    told = page.locator(f"[id='{anchor}']")
+    expect(told).to_be_visible()
+    told.locator("li a").first.click()
+    assert "/evidence/" in page.url
+    expect(page.locator(f"[id='{page.url.partition('#')[2]}']")).to_be_visible()
+
+
+def test_a_long_table_unfolds_without_scripts_and_on_paper(browser: Browser, site: Path) -> None:
+    """Six rows until it is asked for all of them; a sheet of paper has them all."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / "published/evaloop.html").as_uri())
+    section = page.locator("section", has=page.locator("details.all")).first
+    rows = section.locator("tbody tr")
+    shown = re.search(r"The first 6 of (\d+) rows", section.locator("summary").inner_text())
+    assert shown and rows.count() == int(shown[1]) > 9
+    expect(rows.nth(5)).to_be_visible()
+    expect(rows.nth(6)).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(rows.nth(6)).to_be_visible()
+    page.emulate_media(media="screen")
+    section.locator("summary").click()
+    expect(rows.nth(6)).to_be_visible()
+    context.close()
