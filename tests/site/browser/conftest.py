@@ -53,7 +53,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "models": [
                 _row("alpha", organization="A & Co", parameters="7B", license="mit", open_weights=True),
                 _row("beta", organization="A & Co", parameters="70B", license="mit", open_weights=True),
-                _row("gamma", organization="Other", license="closed", price={"input": 2, "output": 8}),
+                _row("gamma", organization="Other", license="closed", open_weights=False),
                 _row("delta", organization="Other", parameters="135M", license="mit", open_weights=True),
                 _row("epsilon"),
             ]

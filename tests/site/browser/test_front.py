@@ -1,12 +1,39 @@
 """The front page for a hurried newcomer, and tables that fold, in a real browser."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from support.results import FakeModel
+from support.site import small_results
+from triathlon_runner.registry import Registry
+from triathlon_site.build import build
+
 pytestmark = pytest.mark.browser
+PUBLISHED = Path(__file__).parents[3] / "results" / "published"
+MODELS = (
+    FakeModel("forgetful", 4.0, 0.15),
+    *(FakeModel(f"steady-{n}", 0.4 + 0.1 * n, 0.97) for n in range(10)),
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One model solves nearly everything once and keeps none of it; sizes, licences and prices are known."""
+    root = tmp_path_factory.mktemp("front")
+    results = small_results(root / "results", MODELS, tasks=30)
+    shutil.copytree(PUBLISHED, results / "published")
+    facts = {"organization": "A", "parameters": "7B", "license": "mit", "open_weights": True}
+    rows = [
+        {"id": model.id, **facts, "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
+        for model in MODELS
+    ]
+    rows[0] |= {"open_weights": False, "price": {"input": 2, "output": 8}}
+    build(results, root / "_site", Registry.model_validate({"models": rows}), cache=root / "cache")
+    return root / "_site"
 
 
 @pytest.mark.parametrize(
