@@ -105,10 +105,8 @@ def _remember(results: Path, site: Gathered) -> list[Notice]:
         return []
     try:
         write_history(results, site.history)
-    except OSError as error:
-        return [
-            Notice(file=HISTORY_FILE, message=f"cannot be written ({error.strerror}): the site is complete")
-        ]
+    except (OSError, UserError) as error:
+        return [Notice(file=HISTORY_FILE, message=f"cannot be written ({error}): the site is complete")]
     return []
 
 

@@ -46,9 +46,10 @@ def write_history(results: Path, history: History) -> None:
     """Written only where it differs.
 
     Raises:
-        OSError: the folder cannot be written; the site is complete without.
+        OSError: what is there cannot be read.
+        UserError: the folder cannot be written; the site is complete without.
     """
     text = history.model_dump_json(by_alias=True, indent=1) + "\n"
     path = results / HISTORY_FILE
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
+    if not path.exists() or path.read_bytes() != text.encode():
         replace_file(path, text)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Manifest, Strict, UnitRecord, Usage
 from triathlon_runner.suites import SuiteEntry
+from triathlon_site.load._checks import fault_of_manifest, unreadable
 
 
 class Notice(Strict):
@@ -179,18 +180,22 @@ def _about_protocols(file: str, others: int, protocol: str) -> list[Notice]:
     return [Notice(file=file, message=message)]
 
 
-def read_manifest(path: Path, file: str) -> tuple[Manifest | None, list[Notice]]:
+def read_manifest(path: Path, file: str, model: str, suite: str) -> tuple[Manifest | None, list[Notice]]:
     """The manifest beside a results file, or a notice of what is wrong with it."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
+    if not path.exists():
         return None, [
             Notice(file=file, message="no manifest beside it: the conditions of this run are unknown")
         ]
     try:
-        return Manifest.model_validate_json(content), []
+        manifest, fault = None, unreadable(path)
+        if not fault:
+            manifest = Manifest.model_validate_json(path.read_bytes())
+            fault = fault_of_manifest(manifest, model, suite)
     except ValueError as error:
-        return None, [Notice(file=file, message=f"its manifest cannot be read: {first_fault(error)}")]
+        fault = first_fault(error)
+    if not fault:
+        return manifest, []
+    return None, [Notice(file=file, message=f"its manifest cannot be used: {fault}")]
 
 
 def first_fault(error: Exception) -> str:

@@ -24,4 +24,4 @@ def read_archived(root: Path) -> Iterator[Archived]:
     """In order; nothing is read but the manifests."""
     for one in archived(ResultsFolder(root)):
         file = one.lines.relative_to(root).as_posix()
-        yield Archived(one.model, one.suite, file, read_manifest(one.manifest, file)[0])
+        yield Archived(one.model, one.suite, file, read_manifest(one.manifest, file, one.model, one.suite)[0])

@@ -13,6 +13,7 @@ from typing import Final
 import triathlon_runner
 import triathlon_site
 from triathlon_site.load._aggregate import FileAggregate
+from triathlon_site.load._checks import unreadable
 from triathlon_site.load._stored import AGGREGATE, load, store
 
 KEPT_SECONDS: Final = 30 * 24 * 3600
@@ -102,8 +103,8 @@ def code_fingerprint() -> str:
 
 
 def file_sha256(path: Path) -> str:
-    """Hash of a file, read in pieces; of nothing where there is no file."""
-    if not path.exists():
+    """Hash of a file, read in pieces; of nothing where there is no plain file that can be read."""
+    if unreadable(path):
         return ""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
 from triathlon_site.load._aggregate import Notice, first_fault
+from triathlon_site.load._checks import fault_of_record
 
 
 def read_lines(
@@ -43,7 +44,8 @@ def _parse(line: bytes, record: type[UnitRecord], model: str, suite: str) -> Uni
         return f"a line of model {parsed.model!r} in the folder of {model!r}"
     if parsed.suite != suite:
         return f"a line of suite {parsed.suite!r} in the file of {suite!r}"
-    return parsed
+    fault = fault_of_record(parsed)
+    return f"{fault}; not counted" if fault else parsed
 
 
 def _why_not(line: bytes, error: ValidationError) -> str:

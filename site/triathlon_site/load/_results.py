@@ -1,6 +1,7 @@
 """Everything under `results/runs/`, aggregated."""
 
 import multiprocessing
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from triathlon_site.load._aggregate import (
     read_manifest,
 )
 from triathlon_site.load._cache import AggregateCache, cache_key
+from triathlon_site.load._checks import contradictions, unreadable
 from triathlon_site.load._lines import read_lines
 
 WORTH_A_PROCESS: Final = 32 << 20
@@ -133,13 +135,23 @@ def _jobs(root: Path) -> Iterator[_Job]:
 
 
 def _find(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[_Job], list[Notice]]:
-    jobs, notices = [], []
+    jobs, notices = [], [*_alone(root)]
     for job in _jobs(root):
-        if job.suite in entries:
-            jobs.append(job)
+        unknown = f"suite {job.suite!r} is unknown" if job.suite not in entries else ""
+        if fault := unknown or unreadable(job.path):
+            notices.append(Notice(file=job.file, message=f"{fault}; not counted"))
         else:
-            notices.append(Notice(file=job.file, message=f"suite {job.suite!r} is unknown; not counted"))
+            jobs.append(job)
     return jobs, notices
+
+
+def _alone(root: Path) -> Iterator[Notice]:
+    """Manifests whose results are gone: a run leaves at least an empty file beside its manifest."""
+    for path in sorted((root / "runs").glob("*/**/*.manifest.json")):
+        lines = path.with_name(path.name.removesuffix(".manifest.json") + ".jsonl")
+        if not os.path.lexists(lines):
+            message = f"{lines.name!r} is not beside it: its results are missing"
+            yield Notice(file=path.relative_to(root).as_posix(), message=message)
 
 
 def _run(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
@@ -182,7 +194,10 @@ def _read(job: _Job) -> FileAggregate:
     assert _reader is not None
     entry = _reader.entries[job.suite]
     records, notices = _records(job, entry)
-    manifest, faults = read_manifest(job.manifest, job.file)
+    manifest, faults = read_manifest(job.manifest, job.file, job.model, job.suite)
+    if manifest:
+        said = contradictions(manifest, records, len(records) + len(notices))
+        faults = [Notice(file=job.file, message=message) for message in said]
     protocol = current_protocol(records, manifest)
     current = [record for record in records if record.protocol == protocol]
     extracts = _reader.extractor(current, job.model, job.suite, _parents(job, current))
@@ -226,10 +241,10 @@ def _first_samples(job: _Job) -> dict[str, UnitRecord]:
     """By task; kept for the next file, as a model's evolved sets have the same seeds. `key`: the content."""
     assert _reader is not None
     records, _ = _records(job, _reader.entries[job.suite])
-    protocol = current_protocol(records, read_manifest(job.manifest, job.file)[0])
+    protocol = current_protocol(records, read_manifest(job.manifest, job.file, job.model, job.suite)[0])
     return {record.task_id: record for record in records if not record.sample and record.protocol == protocol}
 
 
 def _skipped(root: Path) -> Iterator[Skipped]:
-    for path in sorted((root / "runs").glob("*/skipped.txt")):
+    for path in filter(Path.is_file, sorted((root / "runs").glob("*/skipped.txt"))):
         yield Skipped(path.parent.name, path.read_text(encoding="utf-8", errors="replace").strip())

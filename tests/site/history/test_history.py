@@ -93,10 +93,20 @@ def test_building_again_changes_no_byte(twice: Path) -> None:
     assert files(twice / "_site") == before
 
 
-def test_a_broken_memory_is_a_notice_and_begins_anew(twice: Path) -> None:
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b""])
+def test_a_broken_memory_is_a_notice_and_begins_anew(twice: Path, content: bytes) -> None:
     """It never keeps the site from being built."""
-    (twice / "results/history.json").write_text("{")
+    (twice / "results/history.json").write_bytes(content)
     report = build(twice / "results", twice / "_site", None, cache=twice / "cache")
     assert [notice.file for notice in report.notices] == ["history.json"]
     assert "Nothing has moved" in (twice / "_site/changes.html").read_text()
     assert json.loads((twice / "results/history.json").read_text())["last"]
+
+
+def test_a_memory_that_cannot_be_written_is_a_notice(twice: Path) -> None:
+    """The site is complete without; the command does not fail behind it."""
+    (twice / "results/history.json").unlink()
+    (twice / "results/history.json").mkdir()
+    report = build(twice / "results", twice / "_site", None, cache=twice / "cache")
+    assert [notice.file for notice in report.notices] == ["history.json"] * 2
+    assert "the site is complete" in report.notices[1].message

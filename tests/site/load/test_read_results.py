@@ -1,7 +1,8 @@
 """Reading results: what counts, what is noticed, what is taken from the cache."""
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,100 @@ def test_a_missing_manifest_is_noticed(tmp_path: Path, lines: Path) -> None:
     found = read(tmp_path)
     assert len(found.files[0].tasks) == 6
     assert "no manifest beside it" in found.notices[0].message
+
+
+CHANGES = {
+    "seconds": (-1.0, "seconds: expected 0 or more, got -1.0; not counted"),
+    "sample": (-1, "sample: expected 0 or more, got -1; not counted"),
+    "usage": ({"requests": -1}, "usage.requests: expected 0 or more, got -1; not counted"),
+    "sustained_loops": (99, "sustained_loops: expected 0 to 10, got 99; not counted"),
+    "max_loops": (0, "max_loops: expected 1 or more, got 0; not counted"),
+    "similarity": (1.5, "similarity: expected 0 to 1, got 1.5; not counted"),
+}
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_a_number_that_cannot_be_is_no_result(tmp_path: Path, field: str) -> None:
+    """One such line would lift a score above its scale: it is named and left out, the others count."""
+    suite = entries(["loop/core"])[0]
+    records = list(fake_records(MODEL, FakeSuite(suite, tasks=4)))
+    path = write_file(tmp_path / "results", MODEL.id, suite.id, records)
+    value, said = CHANGES[field]
+    content = path.read_text().splitlines()
+    line = json.loads(content[1]) | {"sustained_loops": 0, field: value}
+    path.write_text("\n".join([content[0], json.dumps(line), *content[2:], ""]))
+    cache = AggregateCache(tmp_path / "cache")
+    found = read_results(tmp_path / "results", [suite], cache, NoExtracts())
+    assert notices(found) == [(2, said)]
+    assert len(found.files[0].tasks) == 3
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e999"])
+def test_what_is_no_number_is_no_result(tmp_path: Path, lines: Path, number: str) -> None:
+    """JSON has no such numbers, yet parsers take them; one would make every sum over it nothing."""
+    lines.write_text(lines.read_text().replace('"seconds":0.5', f'"seconds":{number}', 1))
+    assert "seconds: expected 0 or more" in read(tmp_path).notices[0].message
+    assert len(read(tmp_path).files[0].tasks) == 5
+
+
+MANIFESTS = {
+    "schema_version": (7, "schema 7 is unknown"),
+    "model": ("other", "it is that of 'other' on 'evolved/core-seeds'"),
+    "suite": ("loop/core", "it is that of 'm' on 'loop/core'"),
+    "ended": ("yesterday", "ended: expected a date (ISO 8601), got 'yesterday'"),
+    "open_units": (-1, "open_units: expected 0 or more, got -1"),
+    "cost_usd": (float("inf"), "cost_usd: expected 0 or more, got inf"),
+    "novel": (1, "novel: Extra inputs are not permitted"),
+}
+
+
+@pytest.mark.parametrize("field", MANIFESTS)
+def test_a_manifest_that_tells_of_something_else_is_not_used(tmp_path: Path, lines: Path, field: str) -> None:
+    """The results count, under conditions that nobody knows; it is said why."""
+    value, said = MANIFESTS[field]
+    path = lines.with_name("core-seeds.manifest.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    found = read(tmp_path)
+    assert len(found.notices) == 1
+    assert found.notices[0].message.startswith(f"its manifest cannot be used: {said}")
+    assert found.files[0].manifest is None and len(found.files[0].tasks) == 6
+
+
+def test_lines_that_are_gone_are_missed(tmp_path: Path, lines: Path) -> None:
+    """A file cut between two lines parses; the manifest knows how many there were."""
+    content = lines.read_text().splitlines(keepends=True)
+    lines.write_text("".join(content[:4]))
+    assert notices(read(tmp_path)) == [
+        (None, "its manifest counts 6 units, lines in the file: 4; some were lost")
+    ]
+    lines.unlink()
+    assert notices(read(tmp_path)) == [(None, "'core-seeds.jsonl' is not beside it: its results are missing")]
+
+
+def test_more_tasks_than_the_suite_has_are_noticed(tmp_path: Path, lines: Path) -> None:
+    """A task of another data set would count among the suite's own."""
+    path = lines.with_name("core-seeds.manifest.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tasks_in_suite": 5}))
+    assert "6 tasks, but its manifest says that the suite has 5" in read(tmp_path).notices[0].message
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "dangling link"])
+def test_what_is_no_file_is_named_and_left_out(tmp_path: Path, lines: Path, kind: str) -> None:
+    """In place of the results, or of the manifest: a pipe would be waited for, a folder end the build."""
+    make: dict[str, Callable[[Path], object]] = {
+        "folder": Path.mkdir,
+        "pipe": os.mkfifo,
+        "dangling link": lambda path: path.symlink_to("nowhere"),
+    }
+    manifest = lines.with_name("core-seeds.manifest.json")
+    manifest.unlink()
+    make[kind](manifest)
+    said = "no manifest beside it" if kind == "dangling link" else "its manifest cannot be used: is no plain"
+    assert said in read(tmp_path).notices[0].message
+    lines.unlink()
+    make[kind](lines)
+    assert any("not counted" in notice.message and not notice.line for notice in read(tmp_path).notices)
+    assert not read(tmp_path).files
 
 
 def test_an_unknown_suite_is_noticed(tmp_path: Path, lines: Path) -> None:

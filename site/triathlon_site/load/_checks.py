@@ -1,0 +1,85 @@
+"""What is wrong with a results file, its manifest or one of its records although each of them parses."""
+
+import math
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from triathlon_runner.records import SCHEMA_VERSION, LoopRecord, Manifest, UnitRecord
+
+MOST_TOKENS: Final = 2**53
+"""Larger numbers are no counts, and no spreadsheet or script would read them exactly."""
+
+
+def unreadable(path: Path) -> str:
+    """Why this is no file to read, in words; empty where it is one. A pipe would be waited for for ever."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    if not stat.S_ISREG(mode):
+        return "is no plain file"
+    return "" if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
+
+
+def fault_of_record(record: UnitRecord) -> str:
+    """The first number that cannot be, in words; empty where all can."""
+    return next(_out_of_range(record), "")
+
+
+def _out_of_range(record: UnitRecord) -> Iterator[str]:
+    if not 0 <= record.seconds < math.inf:
+        yield f"seconds: expected 0 or more, got {record.seconds!r}"
+    if record.sample < 0:
+        yield f"sample: expected 0 or more, got {record.sample}"
+    for name, count in record.usage:
+        if not 0 <= count <= MOST_TOKENS:
+            yield f"usage.{name}: expected 0 or more, got {str(count)[:20]}"
+    if isinstance(record, LoopRecord):
+        yield from _loops_out_of_range(record)
+
+
+def _loops_out_of_range(record: LoopRecord) -> Iterator[str]:
+    if not 0 <= record.sustained_loops <= record.max_loops:
+        yield f"sustained_loops: expected 0 to {record.max_loops}, got {record.sustained_loops}"
+    if record.max_loops < 1:
+        yield f"max_loops: expected 1 or more, got {record.max_loops}"
+    if record.similarity is not None and not 0 <= record.similarity <= 1:
+        yield f"similarity: expected 0 to 1, got {record.similarity!r}"
+
+
+def fault_of_manifest(manifest: Manifest, model: str, suite: str) -> str:
+    """Why it does not tell the conditions of these results, in words; empty where it does."""
+    if manifest.schema_version != SCHEMA_VERSION:
+        return f"schema {manifest.schema_version} is unknown; this version reads schema {SCHEMA_VERSION}"
+    if (manifest.model, manifest.suite) != (model, suite):
+        return f"it is that of {manifest.model!r} on {manifest.suite!r}"
+    for name in ("started", "ended"):
+        if not _is_date(getattr(manifest, name)):
+            return f"{name}: expected a date (ISO 8601), got {getattr(manifest, name)[:40]!r}"
+    for name in ("tasks_in_suite", "tasks_planned", "open_units", "cost_usd", "tokens_per_second"):
+        value = getattr(manifest, name)
+        if value is not None and not 0 <= value < math.inf:
+            return f"{name}: expected 0 or more, got {value!r}"
+    return ""
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def contradictions(manifest: Manifest, records: Sequence[UnitRecord], lines: int) -> Iterator[str]:
+    """What the manifest says and the lines do not bear out, in words."""
+    counted = sum(manifest.outcomes.values())
+    if counted > lines:
+        yield f"its manifest counts {counted} units, lines in the file: {lines}; some were lost"
+    tasks = len({record.task_id for record in records})
+    if tasks > manifest.tasks_in_suite:
+        yield f"{tasks} tasks, but its manifest says that the suite has {manifest.tasks_in_suite}"
