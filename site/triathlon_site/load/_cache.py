@@ -12,6 +12,7 @@ from typing import Final
 
 import triathlon_runner
 import triathlon_site
+from triathlon_runner.errors import UserError
 from triathlon_site.load._aggregate import FileAggregate
 from triathlon_site.load._checks import unreadable
 from triathlon_site.load._stored import AGGREGATE, load, store
@@ -38,9 +39,16 @@ class AggregateCache:
         return found
 
     def put(self, key: str, value: FileAggregate, extracts: Mapping[str, str]) -> FileAggregate:
-        """What it was given as it is found from then on: its tasks on the disk."""
-        store(self.place(key), value, extracts)
-        return load(self.place(key))
+        """What it was given as it is found from then on: its tasks on the disk.
+
+        Raises:
+            UserError: the cache cannot be written.
+        """
+        try:
+            store(self.place(key), value, extracts)
+            return load(self.place(key))
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
 
     def place(self, key: str) -> Path:
         return self.folder / key[:2] / key
@@ -78,12 +86,27 @@ class FileHashes:
         return digest
 
     def save(self) -> None:
-        """Those of the files that were asked for; the others are gone or of another results folder."""
-        if self._used != self._known:
+        """Those of the files that were asked for; the others are gone or of another results folder.
+
+        Raises:
+            UserError: the cache cannot be written.
+        """
+        if self._used == self._known:
+            return
+        draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
             draft.write_text(json.dumps(self._used))
             draft.replace(self._path)
+        except OSError as error:
+            raise _unwritable(self._path.parent, error) from None
+
+
+def _unwritable(folder: Path, error: OSError) -> UserError:
+    why = error.strerror or str(error)
+    return UserError(
+        f"cannot write to the cache {str(folder)!r} ({why}); make room, or name another in TRIATHLON_CACHE"
+    )
 
 
 def cache_key(*parts: str) -> str:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 import re
 import shutil
 from html.parser import HTMLParser
@@ -13,7 +14,8 @@ import pytest
 from support.results import FakeModel
 from support.site import build_small, entries, files, small_results
 from triathlon_runner.errors import UserError
-from triathlon_site.build import _build, build
+from triathlon_site.build import _build, _write, build
+from triathlon_site.build._write import sweep
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +102,46 @@ def test_a_folder_that_is_no_site_is_never_replaced(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no earlier build wrote"):
         build_small(tmp_path)
     assert (out / "thesis.txt").read_text() == "mine"
+
+
+def test_what_killed_builds_left_is_swept_away(tmp_path: Path) -> None:
+    """A draft of a process that is gone; that of one at work stays."""
+    build_small(tmp_path)
+    before = files(tmp_path / "_site")
+    for name in ("._site.99999999.new", "._site.99999999.old", f"._site.{os.getppid()}.new", "._site.notes"):
+        (tmp_path / name / "page").mkdir(parents=True)
+    build_small(tmp_path)
+    assert files(tmp_path / "_site") == before
+    left = {path.name for path in tmp_path.glob("._site*")}
+    assert left == {f"._site.{os.getppid()}.new", "._site.notes"}
+
+
+@pytest.mark.parametrize("can_swap", [True, False])
+def test_a_site_set_aside_by_a_killed_build_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can_swap: bool
+) -> None:
+    """Killed between two steps, a build leaves no site: the next puts the old one back first."""
+    build_small(tmp_path)
+    before = files(tmp_path / "_site")
+    (tmp_path / "_site").rename(tmp_path / "._site.99999999.old")
+    sweep(tmp_path / "_site")
+    assert files(tmp_path / "_site") == before
+    if not can_swap:
+        monkeypatch.setattr(_write, "_swap", lambda one, other: False)
+    build_small(tmp_path)
+    assert files(tmp_path / "_site") == before
+    assert not list(tmp_path.glob("._site*"))
+
+
+def test_behind_a_link_the_target_is_replaced(tmp_path: Path) -> None:
+    """A web server's folder may be reached through a link: it stays one, nothing old lies behind it."""
+    build_small(tmp_path)
+    (tmp_path / "_site").rename(tmp_path / "served")
+    (tmp_path / "_site").symlink_to("served")
+    (tmp_path / "served/old.html").write_text("")
+    build_small(tmp_path)
+    assert (tmp_path / "_site").is_symlink()
+    assert not (tmp_path / "served/old.html").exists() and (tmp_path / "served/index.html").exists()
 
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from support.results import FakeModel, FakeSuite, fake_records, write_file
 from support.site import entries
+from triathlon_runner.errors import UserError
 from triathlon_runner.records import UnitRecord
 from triathlon_site.load import AggregateCache, Results, read_results
 
@@ -249,6 +250,13 @@ def test_a_spoilt_cache_is_read_over(tmp_path: Path, lines: Path) -> None:
     for path in (tmp_path / "cache").rglob("aggregate"):
         path.write_text("{")
     assert read(tmp_path) == before
+
+
+def test_a_cache_that_cannot_be_written_is_the_users_to_mend(tmp_path: Path, lines: Path) -> None:
+    """A file where the folder should be; the message names it and the way out."""
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(UserError, match=r"cannot write to the cache .*cache.*TRIATHLON_CACHE"):
+        read(tmp_path)
 
 
 def test_evidence_has_the_seeds_of_what_it_shows(tmp_path: Path, lines: Path) -> None:
