@@ -22,7 +22,7 @@ from triathlon_runner.records import Discipline
 from triathlon_runner.registry import Registry
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build._evidence import EvidenceExtractor, evidence_files
-from triathlon_site.build._write import write_site
+from triathlon_site.build._write import check_apart, write_site
 from triathlon_site.history import HISTORY_FILE, read_history, snapshot_of, write_history
 from triathlon_site.load import (
     AggregateCache,
@@ -66,8 +66,10 @@ def build(
     """Writes the site of these results to `out`, whole or not at all.
 
     Raises:
-        UserError: `strict` and there is something to warn of; `out` cannot be written or is no site.
+        UserError: `strict` and there is something to warn of; `out` cannot be written or is no site, or the
+            results lie in it or it among them.
     """
+    check_apart(results, out)
     started = time.monotonic()
     # One thread a product: matrices are small, several threads would mostly wait for each other.
     with _cache(cache) as kept, _without_collector(), threadpool_limits(1):

@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.imports import IMPORTED
 from triathlon_site.pages import PLOTLY, Environment, Rendering, plotly_script
 
 MARK: Final = ".triathlon-site"
 """Stands in every folder that we wrote: only such a folder, or an empty one, is ever replaced."""
 
+READ: Final = ("runs", "published", "archive", IMPORTED)
+"""Folders among the results that builds read."""
 _LEFT: Final = re.compile(r"\.(\d+)\.(new|old)")
 """How folders of a build at work end: its process, and whether they are a draft or a site set aside."""
 _HERE: Final = -100
@@ -68,6 +71,19 @@ def check_replaceable(out: Path) -> None:
         )
     if out.exists() and not out.is_dir():
         raise UserError(f"--out {str(out)!r} is a file; name a folder")
+
+
+def check_apart(results: Path, out: Path) -> None:
+    """Refuses a site that would be read as results, and one whose next build would take results with it.
+
+    Raises:
+        UserError: naming both.
+    """
+    inner, outer = out.resolve(), results.resolve()
+    if outer.is_relative_to(inner) or any(inner.is_relative_to(outer / name) for name in READ):
+        raise UserError(
+            f"--out {str(out)!r} and the results in {str(results)!r} must lie apart; name another"
+        )
 
 
 def _write_assets(draft: Path, environment: Environment) -> None:

@@ -67,9 +67,10 @@ class FileHashes:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._known: dict[str, list[int | str]] = json.loads(path.read_bytes())
+            found = json.loads(path.read_bytes())
         except (OSError, ValueError):
-            self._known = {}
+            found = None  # not there, or not whole
+        self._known: dict[str, list[int | str]] = found if isinstance(found, dict) else {}
         self._used: dict[str, list[int | str]] = {}
 
     def sha256(self, path: Path) -> str:
@@ -80,7 +81,7 @@ class FileHashes:
             return ""
         state = [found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns]
         known = self._used.get(str(path)) or self._known.get(str(path))
-        digest = str(known[4]) if known and known[:4] == state else file_sha256(path)
+        digest = str(known[4]) if known and len(known) == 5 and known[:4] == state else file_sha256(path)
         if time.time() - max(found.st_mtime, found.st_ctime) > SETTLED_SECONDS:
             self._used[str(path)] = [*state, digest]
         return digest

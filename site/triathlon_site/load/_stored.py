@@ -8,6 +8,7 @@ import os
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final, overload
 
@@ -19,7 +20,7 @@ TASKS: Final = "tasks.json"
 
 
 class _Header(Strict, ser_json_inf_nan="constants"):
-    """The first line of an aggregate; after it come the sums, as eight bytes each."""
+    """The second line of an aggregate; after it come the sums, as eight bytes each."""
 
     model: str
     suite: str
@@ -90,7 +91,7 @@ def store(folder: Path, value: FileAggregate, extracts: Mapping[str, str]) -> No
 
 def _write(path: Path, content: bytes) -> None:
     """Under another name first: a site may hold a second name of the file that is there."""
-    draft = path.with_name(f".{path.name}.draft")
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.write_bytes(content)
     draft.replace(path)
 
@@ -118,7 +119,13 @@ def _packed(value: FileAggregate, sizes: dict[str, int]) -> bytes:
     )
     sums = [side for parts in value.metrics.values() for side in (parts.numerators, parts.denominators)]
     numbers = b"".join(array("d", side).tobytes() for side in sums)
-    return header.model_dump_json(by_alias=True).encode() + b"\n" + numbers
+    content = header.model_dump_json(by_alias=True).encode() + b"\n" + numbers
+    return _checksum(content) + content
+
+
+def _checksum(content: bytes) -> bytes:
+    """A line before the rest: one flipped bit in a sum would be a wrong score that looks like any other."""
+    return blake2b(content, digest_size=16).hexdigest().encode() + b"\n"
 
 
 def load(folder: Path) -> FileAggregate:
@@ -128,7 +135,10 @@ def load(folder: Path) -> FileAggregate:
         OSError: it is not there.
         ValueError: it is not whole, or of another version.
     """
-    line, _, body = (folder / AGGREGATE).read_bytes().partition(b"\n")
+    first, _, content = (folder / AGGREGATE).read_bytes().partition(b"\n")
+    if _checksum(content) != first + b"\n":
+        raise ValueError("its checksum is another")
+    line, _, body = content.partition(b"\n")
     header = _Header.model_validate_json(line)
     found = {entry.name: entry.stat().st_size for entry in os.scandir(folder)}
     if torn := [name for name, size in header.sizes.items() if found.get(name) != size]:

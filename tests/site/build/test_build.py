@@ -133,6 +133,17 @@ def test_a_site_set_aside_by_a_killed_build_comes_back(
     assert not list(tmp_path.glob("._site*"))
 
 
+@pytest.mark.parametrize("out", [".", "results", "results/runs/site", "results/published"])
+def test_site_and_results_lie_apart(tmp_path: Path, out: str) -> None:
+    """A site among the runs would be read as a model; results inside a site would go with its old pages."""
+    small_results(tmp_path / "results")
+    before = files(tmp_path / "results")
+    (tmp_path / ".triathlon-site").write_text("")
+    with pytest.raises(UserError, match="must lie apart"):
+        build(tmp_path / "results", tmp_path / out, None, cache=tmp_path / "cache")
+    assert files(tmp_path / "results") == before
+
+
 def test_behind_a_link_the_target_is_replaced(tmp_path: Path) -> None:
     """A web server's folder may be reached through a link: it stays one, nothing old lies behind it."""
     build_small(tmp_path)

@@ -252,6 +252,25 @@ def test_a_spoilt_cache_is_read_over(tmp_path: Path, lines: Path) -> None:
     assert read(tmp_path) == before
 
 
+def test_a_flipped_bit_is_read_over(tmp_path: Path, lines: Path) -> None:
+    """Anywhere in an aggregate, in the sums too, where everything would still parse."""
+    before = read(tmp_path)
+    (path,) = (tmp_path / "cache").rglob("aggregate")
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 97):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        assert read(tmp_path) == before
+        assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("content", ["[1]", '{"a": 5}', "7", "null", "{"])
+def test_spoilt_hashes_are_made_anew(tmp_path: Path, lines: Path, content: str) -> None:
+    """The list of hashes may hold anything: it saves time, nothing hangs on it."""
+    before = read(tmp_path)
+    (tmp_path / "cache/hashes.json").write_text(content)
+    assert read(tmp_path) == before
+
+
 def test_a_cache_that_cannot_be_written_is_the_users_to_mend(tmp_path: Path, lines: Path) -> None:
     """A file where the folder should be; the message names it and the way out."""
     (tmp_path / "cache").write_text("")
