@@ -1,7 +1,7 @@
 """SVG elements as markup: escaped, without inline style, numbers rounded to what an eye sees."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -11,8 +11,9 @@ PALETTE: Final = 8
 """Classes c0…c7 of the style sheet; each also has a dash pattern or marker of its own."""
 
 
+@lru_cache(maxsize=1 << 16)
 def number(value: float) -> str:
-    """At most one decimal: a tenth of a pixel is more than an eye sees."""
+    """At most one decimal: a tenth of a pixel is more than an eye sees. Kept, as figures share their axes."""
     text = f"{value:.1f}"
     return text[:-2] if text.endswith(".0") else text
 

@@ -75,6 +75,11 @@ class Environment:
     def render(self, template: str, **context: Any) -> str:
         return self._jinja.get_template(f"{template}.html.jinja").render(**context)
 
+    def compile(self) -> None:
+        """Parses every page's template."""
+        for name in self._jinja.list_templates(extensions=["jinja"]):
+            self._jinja.get_template(name)
+
     @cached_property
     def fingerprint(self) -> str:
         """Hash of every template and asset."""
