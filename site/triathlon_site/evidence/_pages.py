@@ -95,7 +95,10 @@ def render_evidence(
         "home": source.home,
         "all_tasks": source.all_tasks,
         "suite": source.suite,
-        "count": len(pages),
+        "names": [
+            evidence_path(source.folder, source.suite, number).rpartition("/")[2]
+            for number in range(1, len(pages) + 1)
+        ],
     }
     return (
         [

@@ -35,6 +35,8 @@ def test_each_unit_has_a_page_and_an_anchor() -> None:
     assert len(pages) > 1 and numbers == sorted(numbers) and len(numbers) == len(records)
     for index, number in enumerate(numbers):
         assert f'id="u{index}"' in pages[number - 1]
+    assert 'href="loop-core-2.html" rel="next"' in pages[0] and 'rel="prev"' not in pages[0]
+    assert f'href="loop-core-{len(pages) - 1}.html" rel="prev"' in pages[-1] and "next" not in pages[-1]
 
 
 def test_a_path_is_plain_for_any_suite() -> None:
