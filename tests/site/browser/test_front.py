@@ -97,3 +97,17 @@ def test_a_long_table_unfolds_without_scripts_and_on_paper(browser: Browser, sit
     section.locator("summary").click()
     expect(rows.nth(6)).to_be_visible()
     context.close()
+
+
+@pytest.mark.parametrize("path", ["index.html", "evolved.html", "models/forgetful.html", "agreement.html"])
+def test_paper_cuts_no_table_and_carries_no_controls(page: Page, site: Path, path: str) -> None:
+    """On a sheet of A4 on its side; a visitor who chose dark prints dark on white all the same."""
+    page.goto((site / path).as_uri())
+    page.set_viewport_size({"width": 1032, "height": 700})
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.emulate_media(media="print", color_scheme="dark")
+    for table in page.locator("table:visible").all():
+        assert table.evaluate("table => table.getBoundingClientRect().right") <= 1032
+    expect(page.locator("button:not(.sort):visible, input:visible, select:visible, nav:visible")).to_have_count(0)
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert max(map(int, re.findall(r"\d+", ink))) < 64
