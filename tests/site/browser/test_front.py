@@ -108,6 +108,8 @@ def test_paper_cuts_no_table_and_carries_no_controls(page: Page, site: Path, pat
     page.emulate_media(media="print", color_scheme="dark")
     for table in page.locator("table:visible").all():
         assert table.evaluate("table => table.getBoundingClientRect().right") <= 1032
-    expect(page.locator("button:not(.sort):visible, input:visible, select:visible, nav:visible")).to_have_count(0)
+    expect(
+        page.locator("button:not(.sort):visible, input:visible, select:visible, nav:visible")
+    ).to_have_count(0)
     ink = page.evaluate("getComputedStyle(document.body).color")
     assert max(map(int, re.findall(r"\d+", ink))) < 64
