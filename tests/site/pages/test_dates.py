@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.site import build_small, small_results
+from triathlon_site.pages._format import age
 from triathlon_site.pages._overall import is_old
 
 
@@ -34,3 +35,18 @@ def test_an_old_result_is_marked(tmp_path: Path) -> None:
     assert "Measured from 2025-01-02 to 2026-01-02." in page
     assert page.count('<span class="flag">old</span>') == 1
     assert "1 result is more than half a year older" in page
+
+
+@pytest.mark.parametrize(
+    ("as_of", "newest", "said"),
+    [
+        ("2024-04-06", "2026-01-02", ", 1.7 years older than our newest result"),
+        ("2024", "2026-01-02", ", 1.5 years older than our newest result"),
+        ("2025-09-29", "2026-01-02", ""),
+        ("some day", "2026-01-02", ""),
+        ("2024", "", ""),
+    ],
+)
+def test_a_source_says_how_old_it_is(as_of: str, newest: str, said: str) -> None:
+    """Beside our newest result, not the clock; a year counts from its middle; nothing under half a year."""
+    assert age(as_of, newest) == said
