@@ -165,7 +165,7 @@
       }
       body.append(row);
     }
-    return make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Scores and differences" }, make("table", { class: "data" }, make("thead", {}, head), body));
+    return make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Scores and differences" }, make("table", { class: "data narrow" }, make("thead", {}, head), body));
   };
 
   /* Tasks that exactly one of the models solves, set by set. */
@@ -264,7 +264,7 @@
       { ...layout(), polar: { radialaxis: { range: [0, 100], ...lines() }, angularaxis: lines(), bgcolor: "rgba(0,0,0,0)" } }, { displaylogo: false, responsive: true });
   };
 
-  const others = document.getElementById("compare-alone");
+  const others = document.getElementById("compare-tables");
   let turn = 0;
   const show = async () => {
     const own = turn += 1;
@@ -279,11 +279,12 @@
     try { await Promise.all(chosen.map(load)); } catch (error) { wait.replaceWith(make("p", { class: "notice" }, String(error.message))); return; }
     const models = chosen.map((id) => loaded.get(id)), found = [];
     for (const model of models.slice(1)) found.push(await sentence(models[0], model));
-    found.push(await table(models));
     if (own !== turn) return; /* other models were chosen meanwhile */
     wait.replaceWith(...found);
-    others.replaceChildren(alone(models));
     draw(models);
+    const scores = make("section", {}, make("h2", {}, "Column by column"), await table(models));
+    if (own !== turn) return;
+    others.replaceChildren(scores, alone(models));
     place.classList.add("ready");
   };
   show();

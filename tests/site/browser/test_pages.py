@@ -180,7 +180,7 @@ def test_comparing(page: Page, site: Path) -> None:
     visit(page, (site / "compare.html").as_uri() + "?m=delta,alpha")
     expect(page.locator("#compare .lede")).to_contain_text("Switch from Delta to Alpha? Yes.")
     page.get_by_label("Add a model").select_option("beta")
-    expect(page.locator("#compare thead")).to_contain_text("Beta")
+    expect(page.locator("#compare-tables thead")).to_contain_text("Beta")
     assert re.search(r"m=delta,alpha,beta$", page.url)
     page.get_by_role("button", name="Remove Delta").click()
     expect(page.locator("#compare .lede")).to_contain_text("Switch from Alpha to Beta?")
@@ -203,7 +203,7 @@ def test_comparing_draws_at_once(page: Page, site: Path) -> None:
     assert page.locator('[data-series="radar"] path').count() == 3
     assert not any("plotly" in url for url in asked)
     expect(page.locator("#compare .lede")).to_have_count(2)
-    expect(page.locator("#compare-alone details")).to_have_count(3)
+    expect(page.locator("#compare-tables details")).to_have_count(3)
 
 
 def test_interactive_figures_load_plotly_when_asked(page: Page, site: Path) -> None:
