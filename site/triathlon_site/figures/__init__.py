@@ -7,10 +7,11 @@ from triathlon_site.figures._curves import Series, curve_path, curves, curves_fr
 from triathlon_site.figures._grid import grid
 from triathlon_site.figures._radar import radar, radar_frame, radar_path
 from triathlon_site.figures._rows import DotRow, arrows, dots
-from triathlon_site.figures._scatter import Point, scatter
+from triathlon_site.figures._scatter import Border, Point, scatter
 from triathlon_site.figures._strip import strip
 
 __all__ = [
+    "Border",
     "DotRow",
     "Point",
     "RankLine",

@@ -7,7 +7,7 @@ from functools import lru_cache
 from markupsafe import Markup, escape
 
 from triathlon_site.figures._curves import shorten
-from triathlon_site.figures._svg import number, svg, tag
+from triathlon_site.figures._svg import number, path, svg, tag
 
 SIZE, LEFT, TOP, BOTTOM, RIGHT = 360, 44, 12, 44, 12
 
@@ -23,6 +23,16 @@ class Point:
     """A square in another colour."""
 
 
+@dataclass(frozen=True, slots=True)
+class Border:
+    """A line through the plane: on either side of it is a region with a name."""
+
+    intercept: float
+    slope: float
+    above: str
+    below: str
+
+
 def scatter(
     title: str,
     points: Sequence[Point],
@@ -32,15 +42,36 @@ def scatter(
     x_maximum: float,
     y_maximum: float,
     identity: bool = False,
+    border: Border | None = None,
 ) -> Markup:
     """Both axes from 0 to their maximum; `identity` draws the line on which both are equal."""
     base, right = SIZE - BOTTOM, SIZE - RIGHT
     x_scale, y_scale = (right - LEFT) / x_maximum, (base - TOP) / y_maximum
-    marks = [tag("path", class_="rule", d=f"M{LEFT} {base}L{right} {TOP}")] if identity else []
+    marks = _regions(border, x_maximum, y_maximum) if border else []
+    marks += [tag("path", class_="rule", d=f"M{LEFT} {base}L{right} {TOP}")] if identity else []
     placed = [(point, LEFT + point.x * x_scale, base - point.y * y_scale) for point in points]
     marks += [_mark(*one) for one in placed]
     marks += _labels([one for one in placed if one[0].label])
     return svg(SIZE, SIZE, title, *_axes(x_title, y_title, x_maximum, y_maximum), *marks)
+
+
+def _regions(border: Border, x_maximum: float, y_maximum: float) -> list[Markup]:
+    """The region below the border, shaded, and the names of both."""
+    base, right = SIZE - BOTTOM, SIZE - RIGHT
+    ends = [0.0, x_maximum]
+    if border.slope:
+        crossings = ((y - border.intercept) / border.slope for y in (0.0, y_maximum))
+        ends += [x for x in crossings if 0 < x < x_maximum]
+    edge = [(x, min(y_maximum, max(0.0, border.intercept + border.slope * x))) for x in sorted(ends)]
+    corners = [
+        (LEFT + x / x_maximum * (right - LEFT), base - y / y_maximum * (base - TOP))
+        for x, y in (*edge, (x_maximum, 0.0), (0.0, 0.0))
+    ]
+    return [
+        tag("path", class_="region", d=path(corners, closed=True)),
+        tag("text", border.above, class_="tick", x=LEFT + 6, y=TOP + 14),
+        tag("text", border.below, class_="tick", x=right - 6, y=base - 8, text_anchor="end"),
+    ]
 
 
 Box = tuple[float, float, float, float]

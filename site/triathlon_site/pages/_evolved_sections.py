@@ -10,6 +10,7 @@ from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, arrows, scatter
 from triathlon_site.pages import _format
 from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._regions import region_border
 from triathlon_site.pages._sampled_sections import sampled_sections
 from triathlon_site.pages._sections import Figure, Section, Value, named
 from triathlon_site.scores import Board, set_title
@@ -152,10 +153,11 @@ def _old_and_new(board: Board, found: analysis.Measured, models: Models) -> Sect
         x_maximum=100,
         y_maximum=100,
         identity=True,
+        border=region_border(placed),
     )
     text = (
-        f"{len(far)} of {len(both)} models (squares) lie far below the line through all of them: they know"
-        " the old problems better than they solve changed ones."
+        f"{len(far)} of {len(both)} models (squares, in the shaded region) lie far below the line through all"
+        " of them: they know the old problems better than they solve changed ones."
         if placed
         else f"{len(both)} models are too few to say which of them lie far from the others."
     )

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, Series, arrows, curves, dots, radar, scatter
 from triathlon_site.pages._published_tables import rows_of
+from triathlon_site.pages._regions import region_border
 from triathlon_site.pages._sections import Figure
 from triathlon_site.published import PublishedBoard, PublishedRow
 
@@ -79,6 +80,7 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
         x_maximum=100,
         y_maximum=100,
         identity=True,
+        border=region_border(_placed(board)),
     )
     return [
         Figure(
@@ -87,8 +89,8 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
         ),
         Figure(
             plot,
-            f"Dashed: equal scores. {len(far)} models (squares) lie far below what their HumanEval+ lets"
-            " expect: they know the old problems better than they solve changed ones.",
+            f"Dashed: equal scores. {len(far)} models (squares, in the shaded region) lie far below what"
+            " their HumanEval+ lets expect: they know the old problems better than they solve changed ones.",
         ),
         Figure(_told(board, "verbose"), "From HumanEval to the same problems told at length, in per cent."),
         Figure(_told(board, "concise"), "From HumanEval to the same problems told briefly, in per cent."),

@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from triathlon_site.figures import (
+    Border,
     DotRow,
     Point,
     Series,
@@ -90,3 +91,15 @@ def test_the_grid_draws_every_cell_that_was_run() -> None:
     strokes = {kind: figure.count(f'"cell {kind}"') for kind in ("solved", "partly", "failed")}
     assert strokes == {"solved": 1, "partly": 1, "failed": 1}
     assert len(re.findall(r"h[\d.]+", figure)) == 4
+
+
+def test_a_border_parts_the_plane_of_a_scatter() -> None:
+    """The shaded region holds what lies below the line and is cut at the axes; both regions have a name."""
+    border = Border(-20.0, 1.0, "above it", "below it")
+    figure = scatter(
+        "t", [Point("a", 50, 50)], x_title="", y_title="", x_maximum=100, y_maximum=100, border=border
+    )
+    (region,) = re.findall(r'class="region" d="M([^Z]*)Z"', str(figure))
+    corners = [tuple(map(float, corner.split(","))) for corner in region.split(" ")]
+    assert corners == [(44, 316), (104.8, 316), (348, 72.8), (348, 316), (44, 316)]
+    assert ">above it<" in figure and ">below it<" in figure
