@@ -149,14 +149,14 @@ def gather(
 ) -> Gathered:
     """Reads and scores everything; writes nothing but the cache."""
     entries = catalogue if catalogue is not None else _catalogue(results)
+    names = {row.id: row.name for row in registry.models} if registry else {}
+    measured, imported = (
+        EvidenceExtractor(installed_environment(), names, imported=one) for one in (False, True)
+    )
     with _cache(cache) as kept:
         aggregates = AggregateCache(kept)
-        read, foreign = (
-            read_results(
-                folder, entries, aggregates, EvidenceExtractor(installed_environment(), imported=others)
-            )
-            for folder, others in ((results, False), (results / IMPORTED, True))
-        )
+        read = read_results(results, entries, aggregates, measured)
+        foreign = read_results(results / IMPORTED, entries, aggregates, imported)
         if cache is None:
             read = replace(read, files=tuple(map(_without_cache, read.files)))
     plans = plan_boards(entries)

@@ -11,19 +11,24 @@ from triathlon_site.pages import Environment, Gathered, ModelInfo, imported_file
 class EvidenceExtractor:
     """Turns the records of one file into what pages show of them, as `load.Extractor` asks."""
 
-    def __init__(self, environment: Environment, *, imported: bool = False) -> None:
-        self._environment = environment
+    def __init__(self, environment: Environment, names: Mapping[str, str], *, imported: bool = False) -> None:
+        """`names`: of the models, by id; one that is not there is called by its id."""
+        self._environment, self._names = environment, names
         self._imported = imported
 
-    @property
-    def fingerprint(self) -> str:
+    def fingerprint(self, model: str) -> str:
         """Imported results have other links on their pages."""
-        return f"{self._environment.fingerprint}{' imported' * self._imported}"
+        kind = "imported" if self._imported else "measured"
+        return f"{self._environment.fingerprint} {kind} {self._name(model)}"
+
+    def _name(self, model: str) -> str:
+        return self._names.get(model, model)
 
     def __call__(
         self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
     ) -> dict[str, str]:
-        source = EvidenceSource(ModelInfo(model, model).slug, model, suite, parents, imported=self._imported)
+        slug, name = ModelInfo(model, model).slug, self._name(model)
+        source = EvidenceSource(slug, name, suite, parents, imported=self._imported)
         return extracts(records, self._environment, source)
 
 

@@ -32,6 +32,7 @@ class EvidenceSource:
 
     slug: str
     model: str
+    """As it is called."""
     suite: str
     parents: Mapping[str, UnitRecord] = field(default_factory=dict)
     """By task_id: what the model did with the problems that these were evolved from."""

@@ -88,9 +88,8 @@ class Extractor(Protocol):
         """
         ...
 
-    @property
-    def fingerprint(self) -> str:
-        """Of everything that shapes a text beside the records."""
+    def fingerprint(self, model: str) -> str:
+        """Of everything that shapes the texts of a model beside the records."""
         ...
 
 
@@ -166,7 +165,7 @@ def _run(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[File
 def _key(job: _Job, reader: _Reader) -> str:
     files = [job, *_seeds_of(job, reader)]
     hashes = [reader.cache.hashes.sha256(path) for one in files for path in (one.path, one.manifest)]
-    return cache_key(job.file, *hashes, reader.extractor.fingerprint)
+    return cache_key(job.file, *hashes, reader.extractor.fingerprint(job.model))
 
 
 def _seeds_of(job: _Job, reader: _Reader) -> list[_Job]:
