@@ -13,7 +13,8 @@ from triathlon_site.pages._sections import Figure
 from triathlon_site.scores import Board, ColumnScores
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy", "ic")
-
+MOST_MUTED: Final = 60
+"""Lines that make a background; more are a grey patch, on every model's page."""
 MOST_BARS: Final = 12
 """Models whose bars fit beside each other."""
 
@@ -26,13 +27,16 @@ def board_figures(board: Board, shown: Sequence[str], models: Mapping[str, Model
 
 def _curves(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Figure:
     """Degradation curves: the baseline is their first point."""
-    order = (*shown, *(model for model in board.models if model not in shown))
+    others = [model for model in board.models if model not in shown]
+    every = -(-len(others) // MOST_MUTED) or 1
+    order = (*shown, *others[::every])
     lines = [degradation_curve(board, m, models[m].name, muted=m not in shown) for m in order]
     series = [line for line in lines if line]
     svg = curves("Share of tasks that still pass after each loop", series, x_title="loop")
+    grey = f" Grey: one in {every} of the other models." if every > 1 else ""
     return Figure(
         svg,
-        "Tasks that still pass in each loop, in per cent. A flat line is a model that keeps its word.",
+        f"Tasks that still pass in each loop, in per cent. A flat line is a model that keeps its word.{grey}",
     )
 
 
