@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from triathlon_site.uncertainty import Sample, holm, paired_p_values
+from triathlon_site.uncertainty import Sample, paired_p_values
 
 SIGNIFICANCE: Final = 0.05
 
@@ -16,8 +16,9 @@ def tiers(samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float6
 
     The best model leads tier 1. It is compared with every model below by the paired bootstrap; the first
     model that is significantly worse leads the next tier, and so on. A leader is the luckiest of its equals,
-    so Holm's method counts every pair of the models left: counting the leader's own pairs alone splits 24
-    equal models (80 tasks) in one table of five.
+    so Bonferroni's correction counts every pair among the models from the leader down to the one compared:
+    the leader's own pairs alone would split 24 equal models (80 tasks) in one table of five. Models further
+    down do not count, so that a long list of weak models widens no tier above them.
     """
     result: list[int | None] = [None] * len(scores)
     order = sorted(
@@ -28,8 +29,8 @@ def tiers(samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float6
     while order:
         tier += 1
         leader, rest = order[0], order[1:]
-        pairs = len(order) * len(rest) // 2
-        adjusted = holm(paired_p_values(samples, leader, rest), pairs) if rest else np.empty(0)
+        places = np.arange(2, len(order) + 1)
+        adjusted = places * (places - 1) / 2 * paired_p_values(samples, leader, rest) if rest else np.empty(0)
         worse = np.flatnonzero(adjusted < SIGNIFICANCE)
         end = 1 + int(worse[0]) if len(worse) else len(order)
         for position in order[:end]:

@@ -4,7 +4,6 @@ from triathlon_site.uncertainty._bootstrap import DRAWS, Draws, Sample, draw, ge
 from triathlon_site.uncertainty._interval import LEVEL, Interval, central, interval
 from triathlon_site.uncertainty._paired import (
     Difference,
-    holm,
     mean_differences,
     paired_difference,
     paired_p_values,
@@ -20,7 +19,6 @@ __all__ = [
     "central",
     "draw",
     "generator",
-    "holm",
     "interval",
     "mean_differences",
     "paired_difference",

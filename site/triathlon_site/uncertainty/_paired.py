@@ -135,16 +135,3 @@ def _two_sided(difference: Array) -> Array:
     size = np.maximum(mean * (1 - mean) / variance - 1, 1e-9)
     below = betainc(mean * size, (1 - mean) * size, 0.5)
     return np.asarray(np.minimum(1.0, 2 * np.minimum(below, 1 - below)))
-
-
-def holm(p_values: NDArray[np.float64], comparisons: int | None = None) -> Array:
-    """Holm's step-down adjustment (Scandinavian Journal of Statistics 6, 1979).
-
-    `comparisons`: how many could have been made, where these were chosen among more by looking at the data.
-    """
-    count = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    stepped = np.maximum.accumulate(((comparisons or count) - np.arange(count)) * p_values[order])
-    adjusted = np.empty(count)
-    adjusted[order] = np.minimum(1.0, stepped)
-    return adjusted

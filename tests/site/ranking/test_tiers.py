@@ -57,3 +57,14 @@ def test_equal_models_are_seldom_split() -> None:
         sample = sample_of({str(m): list((random.random(80) < chances).astype(float)) for m in range(24)})
         split += max(tier or 0 for tier in tiers([sample], sample.scores())) > 1
     assert split <= 6
+
+
+def test_weak_models_widen_no_tier_above_them() -> None:
+    """Two strong models and one of half their strength; forty that solve nothing change nothing for them."""
+    rng = np.random.default_rng(23)
+    solved = {"a": 90, "b": 88, "c": 60}
+    strong = {name: list((rng.permutation(100) < count).astype(float)) for name, count in solved.items()}
+    few = sample_of(strong)
+    many = sample_of(strong | {str(place): [0.0] * 100 for place in range(40)})
+    assert tiers([few], few.scores()) == [1, 1, 2]
+    assert tiers([many], many.scores()) == [1, 1, 2, *[3] * 40]

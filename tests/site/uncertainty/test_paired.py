@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from support.statistics import sample_of
-from triathlon_site.uncertainty import holm, paired_difference, paired_p_values
+from triathlon_site.uncertainty import paired_difference, paired_p_values
 
 
 @pytest.mark.parametrize("tasks", [3, 5, 8])
@@ -58,22 +58,6 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
     ]
     assert np.mean(np.array(below) < 0.05) <= 0.09
     assert len(found) == 400
-
-
-def test_holm_adjusts_as_published() -> None:
-    """Worked example: 0.01, 0.04, 0.03, 0.005 become 0.03, 0.06, 0.06, 0.02."""
-    found = holm(np.array([0.01, 0.04, 0.03, 0.005]))
-    assert found == pytest.approx([0.03, 0.06, 0.06, 0.02])
-
-
-def test_holm_counts_the_comparisons_that_could_have_been_made() -> None:
-    """Two of ten: 0.004 and 0.03 become 0.04 and 0.27."""
-    assert holm(np.array([0.03, 0.004]), 10) == pytest.approx([0.27, 0.04])
-
-
-def test_holm_never_exceeds_one() -> None:
-    """Adjusted p-values are p-values."""
-    assert holm(np.array([0.9, 0.8])).max() == 1.0
 
 
 def test_a_difference_is_first_minus_second_on_shared_tasks() -> None:
