@@ -21,7 +21,11 @@ MOST_BARS: Final = 12
 
 def board_figures(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> list[Figure]:
     """What can be drawn of these models on this board; the other models stay in the background."""
-    drawn = (_curves(board, shown, models), _dots(board, shown, models), _radar(board, shown, models))
+    drawn = (
+        _curves(board, shown, models),
+        *_questions(board, shown, models),
+        _radar(board, shown, models),
+    )
     return [figure for figure in drawn if figure.svg]
 
 
@@ -40,22 +44,22 @@ def _curves(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo])
     )
 
 
-def _dots(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Figure:
+def _questions(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Iterator[Figure]:
     """The four questions of the runtime discipline and how little of them holds together."""
     if board.plan.discipline != Discipline.RUNTIME:
-        return Figure(Markup(""), "")
+        return
     named = {column.column.id.partition(":")[2]: column for column in board.shown}
     columns = [named[name] for name in QUESTIONS if name in named]
     titles = [column.column.title for column in columns[:-1]]
     rows = [DotRow(models[m].name, tuple(_share(column, m) for column in columns)) for m in shown]
-    title = "The four questions and incremental consistency"
-    if len(rows) <= MOST_BARS:
-        caption = "Bars: accuracy in each question, in per cent. Line: incremental consistency."
-        return Figure(bars(title, titles, "IC", rows), caption)
-    return Figure(
-        dots(title, (*titles, "IC"), rows),
-        "Accuracy in each question, in per cent, and incremental consistency, the bar: what holds together.",
-    )
+    title, best = "The four questions and incremental consistency", ""
+    if len(rows) > MOST_BARS:
+        title, best = f"{title}: the best {MOST_BARS}", f" The best {MOST_BARS} models."
+    caption = f"Bars: accuracy in each question, in per cent. Line: incremental consistency.{best}"
+    yield Figure(bars(title, titles, "IC", rows[:MOST_BARS]), caption)
+    if best:
+        text = "Accuracy in each question, in per cent; the upright bar: IC, what holds together."
+        yield Figure(dots("The four questions and incremental consistency", (*titles, "IC"), rows), text)
 
 
 def _share(column: ColumnScores, model: str) -> float | None:
