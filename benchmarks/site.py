@@ -80,10 +80,10 @@ def measure_build(models: int, which: str, padding: int) -> None:
 
 def _timed(root: Path) -> float:
     """Seconds of the command, as a user calls it."""
-    command = [Path(sys.executable).with_name("triathlon"), "build", "--results", root / "results"]
+    program = str(Path(sys.executable).with_name("triathlon"))
     started = time.monotonic()
     subprocess.run(
-        [*command, "--out", root / "_site"],
+        [program, "build", "--results", str(root / "results"), "--out", str(root / "_site")],
         check=True,
         stdout=subprocess.DEVNULL,
         cwd=root,
