@@ -114,7 +114,7 @@
   const picker = () => {
     const bar = make("div", { class: "controls" });
     chosen.forEach((id, position) => {
-      const button = make("button", { type: "button", "aria-label": `Remove ${known.get(id).name}`, class: `c${position}` }, `${known.get(id).name} ×`);
+      const button = make("button", { type: "button", "aria-label": `Remove ${known.get(id).name}`, class: `c${position}` }, make("bdi", {}, known.get(id).name), " ×");
       button.addEventListener("click", () => { chosen = chosen.filter((other) => other !== id); show(); });
       bar.append(button);
     });
@@ -142,12 +142,12 @@
     if (!found.length) reasons.push("they share no task");
     /* A line a reason: what each says is read at a glance. */
     const parts = reasons.map((text, i) => make("span", {}, `${i ? text : text[0].toUpperCase() + text.slice(1)}${i < reasons.length - 1 ? "; " : "."}`));
-    return make("p", { class: "lede verdict" }, make("b", {}, `Switch from ${from.name} to ${to.name}? ${head}. `), ...parts);
+    return make("p", { class: "lede verdict" }, make("b", {}, "Switch from ", make("bdi", {}, from.name), " to ", make("bdi", {}, to.name), `? ${head}. `), ...parts);
   };
 
   const table = async (models) => {
     const head = make("tr", {}, make("th", { scope: "col" }, "Column"));
-    models.forEach((model, i) => head.append(make("th", { scope: "col" }, make("a", { href: known.get(model.id).page }, model.name)), ...(i ? [make("th", { scope: "col" }, `minus ${models[0].name}`)] : [])));
+    models.forEach((model, i) => head.append(make("th", { scope: "col" }, make("a", { href: known.get(model.id).page }, model.name)), ...(i ? [make("th", { scope: "col" }, "minus ", make("bdi", {}, models[0].name))] : [])));
     const body = make("tbody");
     for (const column of index.columns) {
       const cells = models.map((model) => model.columns.find((one) => one.id === column.id));
@@ -188,7 +188,7 @@
       const count = [...lists[i].values()].reduce((sum, tasks) => sum + tasks.length, 0);
       const body = [...lists[i]].map(([suite, tasks]) => make("p", { class: "muted" },
         index.tasks[suite] ? make("a", { href: index.tasks[suite] }, suite) : suite, `: ${tasks.join(", ")}`));
-      section.append(make("details", {}, make("summary", {}, `${model.name}: ${count} ${count === 1 ? "task" : "tasks"}`), ...body));
+      section.append(make("details", {}, make("summary", {}, make("bdi", {}, model.name), `: ${count} ${count === 1 ? "task" : "tasks"}`), ...body));
     });
     return section;
   };

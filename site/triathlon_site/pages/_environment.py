@@ -47,6 +47,18 @@ def plotly_styles() -> tuple[str, ...]:
     return tuple(found.decode() for found in guarded)
 
 
+_UNSEEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of what follows them, digits of scores included."""
+
+
+def _visible(found: re.Match[str]) -> str:
+    """The Unicode picture of a control character (␀, ␛), else its number."""
+    code = ord(found[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\N{SYMBOL FOR DELETE}" if code == 0x7F else f"[U+{code:04X}]"
+
+
 @cache
 def installed_environment() -> "Environment":
     """The templates of this installation, parsed once a process."""
@@ -73,7 +85,8 @@ class Environment:
         self._jinja.globals["inline_hash"] = self._inline_hash
 
     def render(self, template: str, **context: Any) -> str:
-        return self._jinja.get_template(f"{template}.html.jinja").render(**context)
+        """The page, with control characters spelt out (`_visible`)."""
+        return _UNSEEN.sub(_visible, self._jinja.get_template(f"{template}.html.jinja").render(**context))
 
     def compile(self) -> None:
         """Parses every page's template."""
