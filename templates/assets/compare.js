@@ -57,7 +57,7 @@
   /* Long sums leave the page room to answer: after every few milliseconds it may. */
   let rested = performance.now();
   const breathe = async () => {
-    if (performance.now() - rested < 8) return;
+    if (performance.now() - rested < 5) return;
     await new Promise((resolve) => { setTimeout(resolve); });
     rested = performance.now();
   };

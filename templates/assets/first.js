@@ -34,7 +34,16 @@
     }
   };
 
+  /* What is wider than its place is scrolled with keys, too. */
+  const reach = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
+
   document.addEventListener("DOMContentLoaded", () => {
+    for (const figure of document.querySelectorAll("figure")) reach.observe(figure);
     const button = document.querySelector("[data-theme-switch]");
     if (button) addSwitch(button);
     if (!scripts.length) root.classList.add("ready");

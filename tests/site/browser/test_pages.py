@@ -8,6 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from support.visit import names, settle, visit
 from triathlon_site.serve import make_server
 
 pytestmark = pytest.mark.browser
@@ -42,19 +43,6 @@ MAIN = (
     "evidence/alpha/evolved-core-difficult-1.html",
     "evidence/alpha/evolved-core-combine-1.html",
 )
-
-
-def names(page: Page) -> list[str]:
-    """The models of the first table, in the order shown."""
-    return [
-        name for name in page.locator("table[data-table] tbody tr:visible th a").all_inner_texts() if name
-    ]
-
-
-def visit(page: Page, address: str) -> None:
-    """Opens a page and waits for its scripts, which come after the first paint."""
-    page.goto(address)
-    page.wait_for_selector("html.ready", state="attached")
 
 
 @pytest.mark.parametrize("path", MAIN)
@@ -275,7 +263,7 @@ def test_a_newcomers_questions_have_a_link_each(page: Page, site: Path) -> None:
     visit(page, (site / "index.html").as_uri())
     page.get_by_role("link", name="The most robust open model under 10 B").click()
     page.wait_for_url("**sort=-loop*")
-    page.wait_for_selector("html.ready", state="attached")
+    settle(page)
     assert names(page) == ["Alpha", "Delta"]
     expect(page.locator("thead th[aria-sort=descending]")).to_contain_text("Loop")
     page.get_by_role("link", name="Is one really better than the next?").click()
@@ -305,7 +293,7 @@ def test_a_served_site_works_under_a_path(page: Page, site: Path) -> None:
         visit(page, f"http://127.0.0.1:{address}/models/alpha.html")
         page.get_by_role("link", name="Evolved").first.click()
         page.wait_for_url("**/evolved.html")
-        page.wait_for_selector("html.ready", state="attached")
+        settle(page)
         assert names(page)[0] == "Alpha"
     for one in (server, below):
         one.shutdown()

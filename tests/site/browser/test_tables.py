@@ -1,0 +1,176 @@
+"""Tables in a real browser: order, filters, columns, the address that carries them, and keys alone."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from support.visit import names, settle, visit
+
+pytestmark = pytest.mark.browser
+
+BOARDS = (
+    "index.html",
+    "loop.html",
+    "runtime.html",
+    "evolved.html",
+    "published.html",
+    "published/evaloop.html",
+    "published/evalplus.html",
+    "published/evoeval.html",
+    "published/reval.html",
+)
+NONSENSE = (
+    "?sort=-nothing.constructor..-&hide=rank.model.__proto__&w=abc.-1.1e999&open=perhaps&size=huge&q=%00%FF",
+    "?license=__proto__&has=x&kind=%3Cscript%3Ealert(1)%3C/script%3E&org=%E2%80%AE&year=0&w=1.2.3.4.5",
+    "?sort=&hide=&w=&q=&open&=&&&#nowhere",
+)
+
+
+def test_a_second_order_keeps_the_first_among_ties(page: Page, site: Path) -> None:
+    """Sorting is stable, missing values last; a reload brings both orders back."""
+    visit(page, (site / "index.html").as_uri())
+    model, licence = (page.get_by_role("button", name=name, exact=True) for name in ("Model", "Licence"))
+    model.click()
+    model.click()
+    licence.click()
+    expected = ["Gamma", "Delta", "Beta", "Alpha", "Epsilon"]
+    assert names(page) == expected
+    assert "sort=licence.-model" in page.url
+    page.reload()
+    settle(page)
+    assert names(page) == expected
+
+
+@pytest.mark.parametrize("query", NONSENSE)
+def test_a_nonsense_address_breaks_nothing(page: Page, site: Path, query: str) -> None:
+    """What no table knows is passed over: the board is whole, and still sorts."""
+    visit(page, (site / "index.html").as_uri() + query.replace("&q=%00%FF", ""))
+    assert names(page) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
+    page.get_by_role("button", name="Model", exact=True).click()
+    assert names(page) == ["Alpha", "Beta", "Delta", "Epsilon", "Gamma"]
+    visit(page, (site / "index.html").as_uri() + query)
+    visit(page, (site / "compare.html").as_uri() + query + "&m=%FF,alpha,alpha,,nobody")
+    expect(page.locator("#compare .lede").first).to_contain_text("Switch from Alpha to Beta?")
+
+
+def test_back_leads_to_the_same_view(page: Page, site: Path) -> None:
+    """From a model's page back to the board: search, filter and order are as they were."""
+    visit(page, (site / "index.html").as_uri())
+    page.get_by_role("combobox", name="Licence").select_option("mit")
+    page.get_by_label("Find a model").fill("ta")
+    page.get_by_role("button", name="Model", exact=True).click()
+    shown = names(page)
+    assert shown == ["Beta", "Delta"]
+    page.get_by_role("link", name="Beta", exact=True).first.click()
+    page.wait_for_url("**/models/beta.html")
+    page.go_back()
+    settle(page)
+    assert names(page) == shown
+    assert page.get_by_label("Find a model").input_value() == "ta"
+
+
+def test_columns_are_chosen_with_keys_alone(page: Page, site: Path) -> None:
+    """Enter opens the list, Space takes a column away, Escape closes and leads back; the address knows."""
+    visit(page, (site / "index.html").as_uri())
+    page.locator("summary", has_text="Columns").focus()
+    page.keyboard.press("Enter")
+    box = page.get_by_role("checkbox", name="Licence")
+    while not box.evaluate("box => box === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("columnheader", name="Licence")).to_have_count(0)
+    assert (
+        page.locator("tbody tr").first.locator("td:visible, th:visible").count()
+        == page.locator("table.board thead th:visible").count()
+    )
+    page.keyboard.press("Escape")
+    expect(page.locator("details.chooser[open]")).to_have_count(0)
+    assert page.evaluate("document.activeElement.textContent") == "Columns"
+    assert "hide=licence" in page.url
+
+
+@pytest.mark.parametrize("path", BOARDS)
+def test_every_board_sorts_by_every_column(page: Page, site: Path, path: str) -> None:
+    """Numbers as numbers either way, what is missing last; the head says how, the ear hears what is left."""
+    visit(page, (site / path).as_uri())
+    heads = page.locator("table[data-table]").first.locator("thead th")
+    for place in range(heads.count()):
+        for direction in ("first", "second"):
+            heads.nth(place).locator("button").click()
+            assert page.evaluate(ORDERED, place), f"{path}: column {place}, {direction} press"
+    found = page.locator("output.status[aria-live=polite]").last
+    whole = found.inner_text()
+    page.get_by_label(re.compile("^Find a ")).fill("no such name anywhere")
+    expect(found).to_have_text(re.compile(rf"^0 of {whole.split()[0]} "))
+
+
+ORDERED = """place => {
+  const table = document.querySelector('table[data-table]');
+  const head = table.tHead.rows[0].cells[place], up = head.getAttribute('aria-sort') === 'ascending';
+  if ([...table.tHead.rows[0].cells].filter(one => one.hasAttribute('aria-sort')).length !== 1) return false;
+  const read = row => row.cells[place].dataset.v ?? '';
+  const texts = [...table.tBodies[0].rows].map(read), known = texts.filter(text => text !== '');
+  if (texts.slice(known.length).some(text => text !== '')) return false;
+  const values = head.dataset.type === 'number' ? known.map(Number) : known.map(text => text.toLowerCase());
+  return values.every((value, i) => !i || (up ? values[i - 1] <= value : values[i - 1] >= value));
+}"""
+
+
+@pytest.mark.parametrize("path", BOARDS)
+def test_tables_are_named_and_their_heads_have_a_scope(page: Page, site: Path, path: str) -> None:
+    """Each table has a caption or lies in a region with a name; each head says what it is the head of."""
+    visit(page, (site / path).as_uri())
+    assert page.locator("th:not([scope=col], [scope=row])").count() == 0
+    assert page.evaluate(NAMELESS) == []
+
+
+NAMELESS = """() => [...document.querySelectorAll('table')].filter(table =>
+  !table.caption && !table.closest('[role=region][aria-label]')).map(table => table.outerHTML.slice(0, 80))"""
+
+
+def test_the_head_stays_above_where_the_table_fits(page: Page, site: Path) -> None:
+    """A table that needs no frame of its own sticks to the window."""
+    page.set_viewport_size({"width": 1700, "height": 320})
+    visit(page, (site / "index.html").as_uri())
+    page.wait_for_selector(".table-frame.fits", state="attached")
+    page.locator("tbody tr").nth(2).evaluate(
+        "row => scrollTo(0, scrollY + row.getBoundingClientRect().top - 90)"
+    )
+    top = page.locator("table.board thead").evaluate("head => head.getBoundingClientRect().top")
+    assert top == pytest.approx(0, abs=1)
+
+
+def test_what_has_the_focus_is_not_behind_the_head(page: Page, site: Path) -> None:
+    """Going back through a scrolled table with Shift and Tab, each link is seen when it is reached."""
+    page.set_viewport_size({"width": 1700, "height": 330})
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, (site / "index.html").as_uri())
+    page.wait_for_selector(".table-frame.fits", state="attached")
+    links = page.locator("tbody th a")
+    links.last.focus()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    for _ in range(links.count() - 1):
+        page.keyboard.press("Shift+Tab")
+        assert page.evaluate(SEEN), page.evaluate("document.activeElement.outerHTML")
+
+
+SEEN = """() => {
+  const place = document.activeElement.getBoundingClientRect();
+  const found = document.elementFromPoint(place.left + place.width / 2, place.top + place.height / 2);
+  return document.activeElement.contains(found);
+}"""
+
+
+def test_without_its_script_a_table_is_as_without_scripts(browser: Browser, site: Path) -> None:
+    """A script that does not come leaves the whole table, and no gap where its controls would have been."""
+    context = browser.new_context()
+    opened = context.new_page()
+    opened.route("**/tables-*.js", lambda route: route.abort())
+    opened.goto((site / "index.html").as_uri())
+    opened.wait_for_selector("html:not(.js)", state="attached")
+    assert names(opened) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
+    gap = opened.evaluate("getComputedStyle(document.querySelector('.table-frame:has(.board)')).marginTop")
+    assert gap == "16px"
+    context.close()
