@@ -7,6 +7,7 @@ from pathlib import Path
 from triathlon_runner.records import Manifest
 from triathlon_runner.store import ResultsFolder, archived
 from triathlon_site.load._aggregate import read_manifest
+from triathlon_site.load._checks import readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,5 +24,10 @@ class Archived:
 def read_archived(root: Path) -> Iterator[Archived]:
     """In order; nothing is read but the manifests."""
     for one in archived(ResultsFolder(root)):
-        file = one.lines.relative_to(root).as_posix()
-        yield Archived(one.model, one.suite, file, read_manifest(one.manifest, file, one.model, one.suite)[0])
+        file = readable(one.lines.relative_to(root).as_posix())
+        yield Archived(
+            readable(one.model),
+            readable(one.suite),
+            file,
+            read_manifest(one.manifest, file, one.model, one.suite)[0],
+        )

@@ -25,6 +25,11 @@ def unreadable(path: Path) -> str:
     return "" if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
 
 
+def readable(name: str) -> str:
+    """A file's name as UTF-8: bytes that are none become question marks in a square."""
+    return os.fsencode(name).decode("utf-8", errors="replace")
+
+
 def fault_of_record(record: UnitRecord) -> str:
     """The first number that cannot be, in words; empty where all can."""
     return next(_out_of_range(record), "")

@@ -20,7 +20,7 @@ from triathlon_site.load._aggregate import (
     read_manifest,
 )
 from triathlon_site.load._cache import AggregateCache, cache_key
-from triathlon_site.load._checks import contradictions, unreadable
+from triathlon_site.load._checks import contradictions, readable, unreadable
 from triathlon_site.load._lines import read_lines
 
 WORTH_A_PROCESS: Final = 32 << 20
@@ -137,8 +137,9 @@ def _find(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[_Job], li
     jobs, notices = [], [*_alone(root)]
     for job in _jobs(root):
         unknown = f"suite {job.suite!r} is unknown" if job.suite not in entries else ""
-        if fault := unknown or unreadable(job.path):
-            notices.append(Notice(file=job.file, message=f"{fault}; not counted"))
+        unnamed = "its name is not UTF-8" if readable(job.file) != job.file else ""
+        if fault := unnamed or unknown or unreadable(job.path):
+            notices.append(Notice(file=readable(job.file), message=f"{fault}; not counted"))
         else:
             jobs.append(job)
     return jobs, notices
@@ -149,8 +150,8 @@ def _alone(root: Path) -> Iterator[Notice]:
     for path in sorted((root / "runs").glob("*/**/*.manifest.json")):
         lines = path.with_name(path.name.removesuffix(".manifest.json") + ".jsonl")
         if not os.path.lexists(lines):
-            message = f"{lines.name!r} is not beside it: its results are missing"
-            yield Notice(file=path.relative_to(root).as_posix(), message=message)
+            message = f"{readable(lines.name)!r} is not beside it: its results are missing"
+            yield Notice(file=readable(path.relative_to(root).as_posix()), message=message)
 
 
 def _run(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
@@ -246,4 +247,4 @@ def _first_samples(job: _Job) -> dict[str, UnitRecord]:
 
 def _skipped(root: Path) -> Iterator[Skipped]:
     for path in filter(Path.is_file, sorted((root / "runs").glob("*/skipped.txt"))):
-        yield Skipped(path.parent.name, path.read_text(encoding="utf-8", errors="replace").strip())
+        yield Skipped(readable(path.parent.name), path.read_text(encoding="utf-8", errors="replace").strip())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from triathlon_site.history import Change, Event, History
-from triathlon_site.pages._models import ModelInfo
+from triathlon_site.pages._models import ModelInfo, printable
 from triathlon_site.pages._page import Draft
 from triathlon_site.scores import Board
 
@@ -56,7 +56,7 @@ def _entry(
     lines = tuple(
         Line(
             event.kind,
-            models[event.model].name if event.model in models else event.model,
+            models[event.model].name if event.model in models else printable(event.model),
             models[event.model].page if event.model in measured and event.model in models else "",
             _sentence(event, titles, models),
         )
@@ -71,7 +71,7 @@ def _sentence(event: Event, titles: Mapping[str, str], models: Mapping[str, Mode
     if event.kind == "moved":
         overall = {"overall-core": "overall", "overall-official": "overall (official data)"}
         board = overall.get(event.board) or titles.get(event.board, event.board)
-        names = [models[other].name if other in models else other for other in event.passed_by]
+        names = [models[other].name if other in models else printable(other) for other in event.passed_by]
         passed = f", passed by {_named(names, 'models')}" if names else ""
         return f"{board}: from rank {event.before} to {event.after}{passed}; {event.why}"
     return {

@@ -10,6 +10,7 @@ from triathlon_runner.registry import ModelRow, Registry
 
 _PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _SIZE: Final = re.compile(r"(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
+_UNSEEN: Final = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ufffe\\uffff]")
 _BILLIONS: Final = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
 
 
@@ -67,14 +68,19 @@ def billions(size: str) -> float | None:
 def model_infos(registry: Registry | None, models: Iterable[str]) -> Mapping[str, ModelInfo]:
     """One for each registered model and each that only results know."""
     known = {row.id: _info(row) for row in registry.models} if registry else {}
-    return known | {model: ModelInfo(model, model) for model in models if model not in known}
+    return known | {model: ModelInfo(model, printable(model)) for model in models if model not in known}
+
+
+def printable(name: str) -> str:
+    """Without control characters: no reader sees them, and XML, the feed's language, forbids most."""
+    return _UNSEEN.sub("\ufffd", name)
 
 
 def _info(row: ModelRow) -> ModelInfo:
     price = (row.price.input, row.price.output) if row.price else None
     return ModelInfo(
         row.id,
-        row.name,
+        printable(row.name),
         row.organization,
         row.parameters,
         row.license,

@@ -110,3 +110,11 @@ def test_a_memory_that_cannot_be_written_is_a_notice(twice: Path) -> None:
     report = build(twice / "results", twice / "_site", None, cache=twice / "cache")
     assert [notice.file for notice in report.notices] == ["history.json"] * 2
     assert "the site is complete" in report.notices[1].message
+
+
+def test_no_name_breaks_the_feed(twice: Path) -> None:
+    """XML knows no control characters: a folder named with one is shown with a mark in its place."""
+    small_results(twice / "results", [FakeModel("be\x07ll", 2.0)], tasks=6)
+    build(twice / "results", twice / "_site", None, cache=twice / "cache")
+    text = (twice / "_site/changes.xml").read_text()
+    assert ET.fromstring(text) is not None and "be\ufffdll is new" in text

@@ -198,6 +198,17 @@ def test_more_tasks_than_the_suite_has_are_noticed(tmp_path: Path, lines: Path) 
     assert "6 tasks, but its manifest says that the suite has 5" in read(tmp_path).notices[0].message
 
 
+@pytest.mark.parametrize("place", ["runs/@/evolved/core-seeds.jsonl", "runs/m/evolved/@.jsonl"])
+def test_a_name_that_is_no_text_is_noticed(tmp_path: Path, lines: Path, place: str) -> None:
+    """From a file system of another encoding: such a name fits no page, no key and no feed."""
+    path = Path(os.fsdecode(os.fsencode(tmp_path / "results" / place).replace(b"@", b"caf\xe9")))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.hardlink_to(lines)
+    (notice,) = read(tmp_path).notices
+    assert notice.message == "its name is not UTF-8; not counted" and "caf\ufffd" in notice.file
+    assert str(notice).encode()
+
+
 @pytest.mark.parametrize("kind", ["folder", "pipe", "dangling link"])
 def test_what_is_no_file_is_named_and_left_out(tmp_path: Path, lines: Path, kind: str) -> None:
     """In place of the results, or of the manifest: a pipe would be waited for, a folder end the build."""
