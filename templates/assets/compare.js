@@ -282,10 +282,10 @@
     if (own !== turn) return; /* other models were chosen meanwhile */
     wait.replaceWith(...found);
     draw(models);
+    place.classList.add("ready");
     const scores = make("section", {}, make("h2", {}, "Column by column"), await table(models));
     if (own !== turn) return;
     others.replaceChildren(scores, alone(models));
-    place.classList.add("ready");
   };
   show();
 })();
