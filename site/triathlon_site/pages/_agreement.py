@@ -102,7 +102,7 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
         "others": [
             pairs[pair]
             for pair in combinations(heads, 2)
-            if _of_one_family(pairs[pair]) and not _is_main(pairs[pair], boards)
+            if _of_one_family(pairs[pair]) and not _is_main(pairs[pair], boards) and pairs[pair].correlation.n
         ],
         "models": len(measured),
         "fewest": FEWEST,

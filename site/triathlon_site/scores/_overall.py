@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from triathlon_site.ranking import Rank, percentiles, rank_draws, ranks, wins_by_weighting
-from triathlon_site.scores._table import Board, Score
+from triathlon_site.scores._table import Board, Score, known_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ def overall(boards: Sequence[Board]) -> Overall:
         for position, model in enumerate(complete)
     ]
     rows.sort(key=lambda row: (row.rank.rank if row.rank else len(rows), row.model))
-    rest = [_unranked(model, boards) for model in models if model not in complete]
-    return Overall(tuple(boards), (*rows, *rest))
+    rest = sorted(set(models) - set(complete), key=lambda model: _known_first(model, boards))
+    return Overall(tuple(boards), (*rows, *(_unranked(model, boards) for model in rest)))
 
 
 def _drawn_means(boards: Sequence[Board], models: Sequence[str]) -> np.typing.NDArray[np.float64]:
@@ -65,6 +65,12 @@ def _drawn_means(boards: Sequence[Board], models: Sequence[str]) -> np.typing.ND
         own = board.headline.draws[:, [order.index(model) for model in models]]
         total = total + rank_draws(-own)
     return np.asarray(total / len(boards))
+
+
+def _known_first(model: str, boards: Sequence[Board]) -> tuple[int, float, str]:
+    """Those with most disciplines first, the better of them by what is known."""
+    known = [board.headline for board in boards if model in board.headline.scores]
+    return -len(known), -known_share(model, known), model
 
 
 def _unranked(model: str, boards: Sequence[Board]) -> OverallRow:

@@ -1,6 +1,6 @@
 """The numbers of one board."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -106,7 +106,7 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
     headline = next(c for c in columns if c.column == plan.headline)
     files = {model: tuple(own[model] for own in by_suite.values() if model in own) for model in models}
     variants = {entry.id: own for entry in plan.variants if (own := _with_tasks(results, entry.id))}
-    return Board(plan, _by_rank(models, headline), columns, files, variants)
+    return Board(plan, _by_rank(models, columns, headline), columns, files, variants)
 
 
 def _with_tasks(results: Results, suite: str) -> dict[str, FileAggregate]:
@@ -194,11 +194,24 @@ def _shifts(drawn: _Drawn, baseline: _Drawn) -> list[RankShift | None]:
     return rank_shifts(drawn.values, drawn.draws, baseline.values, baseline.draws)
 
 
-def _by_rank(models: Sequence[str], headline: ColumnScores) -> tuple[str, ...]:
-    unranked = len(models) + 1
+def _by_rank(
+    models: Sequence[str], columns: Sequence[ColumnScores], headline: ColumnScores
+) -> tuple[str, ...]:
+    """Unranked ones last, by what is known of them."""
 
-    def key(model: str) -> tuple[int, str]:
+    def key(model: str) -> tuple[int, float, str]:
         score = headline.scores.get(model)
-        return (score.rank.rank if score and score.rank else unranked, model)
+        place = score.rank.rank if score and score.rank else len(models) + 1
+        return place, -known_share(model, columns), model
 
     return tuple(sorted(models, key=key))
+
+
+def known_share(model: str, columns: Iterable[ColumnScores]) -> float:
+    """Mean share of the maximum over the ranked columns that have the model; 0 where none has it."""
+    known = [
+        column.scores[model].value / column.column.maximum
+        for column in columns
+        if column.column.ranked and model in column.scores
+    ]
+    return sum(known) / len(known) if known else 0.0
