@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from triathlon_site.load import Archived, Notice
+from triathlon_site.pages import _format
 from triathlon_site.pages._latex import board_files, overall_files, section_file
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Page
@@ -100,10 +101,21 @@ def _section_row(section: Section, row: Sequence[Value]) -> Row:
     small = [any(other[place].small for other in section.rows) for place in range(len(section.head))]
     fields: Row = {}
     for place, (name, value) in enumerate(zip(section.head, row, strict=True)):
-        fields[name] = value.text
+        fields[name] = _computable(value.text) if place else value.text  # the first is a name
         if small[place]:
-            fields[f"{name}, detail"] = value.small
+            fields[f"{name}, detail"] = value.small.replace(_format.MINUS, "-")
     return fields
+
+
+def _computable(text: str) -> str | float | None:
+    """A number as one, whatever its sign looks like on the page; nothing for the dash that says none."""
+    plain = text.replace(_format.MINUS, "-")
+    if plain == _format.NONE:
+        return None
+    try:
+        return float(plain) if "." in plain else int(plain)
+    except ValueError:
+        return plain
 
 
 def _board_rows(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Row]:

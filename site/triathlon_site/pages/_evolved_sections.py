@@ -93,7 +93,7 @@ def _set(name: str) -> str:
 
 
 def _fall(value: float) -> str:
-    return f"{value:.1f}".replace("-", "−")
+    return f"{value:.1f}".replace("-", _format.MINUS)
 
 
 def _same_seeds(drops: Iterator[float]) -> Value:
@@ -216,7 +216,7 @@ def _retold(board: Board, found: analysis.Measured, models: Models) -> Section |
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.1f}".replace("-", "−")
+    return f"{value:+.1f}".replace("-", _format.MINUS)
 
 
 def _arrows(board: Board, found: analysis.Measured, name: str, models: Models) -> Figure:

@@ -10,6 +10,7 @@ from triathlon_site.ranking import Rank
 from triathlon_site.uncertainty import Interval
 
 NONE: Final = "–"
+MINUS: Final = "−"
 
 
 def score(value: float | None, maximum: float) -> str:
@@ -23,7 +24,7 @@ def score(value: float | None, maximum: float) -> str:
 
 def signed(value: float, maximum: float) -> str:
     """A difference: `+1.2`, `−0.4`."""
-    return f"{'−' if value < 0 else '+'}{score(abs(value), maximum)}"
+    return f"{MINUS if value < 0 else '+'}{score(abs(value), maximum)}"
 
 
 def known_range(value: float, upper: float | None, maximum: float) -> str:
@@ -56,11 +57,11 @@ def shift(value: int) -> str:
     """`+2`, `−3`, `0`, with a true minus sign."""
     if value == 0:
         return "0"
-    return f"+{value}" if value > 0 else f"−{-value}"
+    return f"+{value}" if value > 0 else f"{MINUS}{-value}"
 
 
 def coefficient(value: float) -> str:
-    return NONE if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+    return NONE if math.isnan(value) else f"{value:.2f}".replace("-", MINUS)
 
 
 def count(value: float) -> str:

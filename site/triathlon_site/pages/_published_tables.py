@@ -5,6 +5,7 @@ from typing import Final
 
 from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import sensitivity
+from triathlon_site.pages import _format
 from triathlon_site.pages._sections import Section, plain_rows
 from triathlon_site.published import Published, PublishedBoard, is_model
 
@@ -99,7 +100,7 @@ def _retold(board: PublishedBoard) -> Section:
     rows = rows_of(board)
     kinds = {model: analysis.kind_of(model) for model in rows}
     body = [
-        (f"{name}, {kind} models", f"{found.change:+.1f}".replace("-", "−"), str(found.models))
+        (f"{name}, {kind} models", f"{found.change:+.1f}".replace("-", _format.MINUS), str(found.models))
         for name in ("verbose", "concise", "subtle")
         for kind, found in analysis.change_by_kind(rows, kinds, name).items()
     ]

@@ -157,6 +157,8 @@ def test_every_section_can_be_downloaded(site: Gathered) -> None:
     head, *rows = pages[name].splitlines()
     assert head == 'Model,upper,"upper, detail",tasks'
     assert [row.partition(",")[0] for row in rows] == list(board(site, "loop-core").models)
+    changes = [row.split(",")[1] for row in rows]
+    assert all(float(change) == float(change) for change in changes) and "−" not in pages[name]
     assert f'href="{name}"' in pages["loop.html"]
 
 
