@@ -10,7 +10,7 @@
 set -eu
 site=${1:?expected the folder of a built site}
 shift
-[ $# -gt 0 ] || set -- index.html loop.html runtime.html evolved.html agreement.html published.html method.html data.html
+[ $# -gt 0 ] || set -- index.html loop.html runtime.html evolved.html tasks.html agreement.html compare.html published.html method.html changes.html data.html
 lighthouse=${LIGHTHOUSE:-lighthouse}
 command -v "$lighthouse" >/dev/null || {
     echo "no $lighthouse: npm install lighthouse, then LIGHTHOUSE=node_modules/.bin/lighthouse" >&2

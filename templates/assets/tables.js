@@ -224,7 +224,7 @@
       const part = shown < this.rows.length;
       this.status.textContent = part
         ? `${shown} of ${this.rows.length} ${this.noun}${this.rows[0]?.rank ? `; ranks count these ${shown}` : ""}`
-        : `${shown} ${this.noun}`;
+        : `${shown} ${shown === 1 ? this.noun.slice(0, -1) : this.noun}`;
       this.sayRanks(part ? `of these ${shown}` : "");
     }
 
