@@ -1,6 +1,7 @@
 """Writing the site atomically: a new folder beside the old one, then one exchange."""
 
 import ctypes
+import gc
 import glob
 import multiprocessing
 import os
@@ -119,6 +120,8 @@ def _write_section(number: int) -> int:
     count = 0
     for count, page in enumerate(rendering.section(number), start=1):  # noqa: B007 (the last count is wanted)
         _write(draft / page.path, page.bytes)
+    if not gc.isenabled():  # as in a build
+        gc.collect()
     return count
 
 

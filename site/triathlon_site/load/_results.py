@@ -1,5 +1,6 @@
 """Everything under `results/runs/`, aggregated."""
 
+import gc
 import multiprocessing
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -208,7 +209,10 @@ def _read(job: _Job) -> FileAggregate:
         manifest=manifest,
         notices=(*notices, *faults),
     )
-    return _reader.cache.put(job.key, result, extracts)
+    kept = _reader.cache.put(job.key, result, extracts)
+    if not gc.isenabled():  # as in a build
+        gc.collect()
+    return kept
 
 
 def _records(job: _Job, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notice]]:
