@@ -3,6 +3,7 @@
 What they need is imported inside them: pandas, scipy and plotly take longer than most other commands.
 """
 
+import gc
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -57,6 +58,7 @@ def build_command(
         f"{report.pages} files for {report.models} models in {report.seconds:.1f} s: {out / 'index.html'}",
         markup=False,
     )
+    gc.freeze()  # the end of the process need not search what the build leaves for cycles
 
 
 @app.command("serve")

@@ -37,6 +37,7 @@ from triathlon_site.load import (
 from triathlon_site.pages import Gathered, Rendering, installed_environment, model_infos
 from triathlon_site.published import read_published
 from triathlon_site.scores import Board, BoardPlan, Overall, overall, plan_boards, score_board, with_baselines
+from triathlon_site.uncertainty import forget_weights
 
 PROCESSES: Final = 2
 WORTH_A_PROCESS: Final = 20_000
@@ -89,6 +90,7 @@ def _build(
     if strict and site.notices:
         lines = "\n".join(str(notice) for notice in site.notices)
         raise UserError(f"--strict: expected flawless results, found {len(site.notices)} faults:\n{lines}")
+    gc.freeze()  # what is gathered stays to the end: it need not be searched after each section
     pages = write_site(
         out,
         Rendering(site, installed_environment()),
@@ -188,7 +190,9 @@ def gather(
 def _score(plans: Sequence[BoardPlan], results: Results) -> list[Board]:
     """Those that there are results for; numpy leaves other threads their turn."""
     with ThreadPoolExecutor(PROCESSES) as pool:
-        return [board for board in pool.map(lambda plan: score_board(plan, results), plans) if board]
+        found = [board for board in pool.map(lambda plan: score_board(plan, results), plans) if board]
+    forget_weights()
+    return found
 
 
 def _without_cache(file: FileAggregate) -> FileAggregate:

@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
 from triathlon_site.load import Archived, Notice
 from triathlon_site.pages import _format
 from triathlon_site.pages._latex import board_files, overall_files, section_file
@@ -75,6 +73,8 @@ def published_files(published: Published) -> Iterator[Page]:
 
 def parquet_file(path: str, rows: Sequence[Row]) -> Page:
     """One row a score; the same rows give the same bytes with the same pyarrow."""
+    import pandas as pd  # noqa: PLC0415  a third of a second, which a worker can take
+
     target = io.BytesIO()
     pd.DataFrame(rows).to_parquet(target, engine="pyarrow", index=False, compression="zstd")
     return Page(path, "", target.getvalue())

@@ -1,6 +1,14 @@
 """How sure a score is: a bootstrap over tasks, shared by all models of a suite."""
 
-from triathlon_site.uncertainty._bootstrap import DRAWS, Draws, Sample, draw, generator, task_weights
+from triathlon_site.uncertainty._bootstrap import (
+    DRAWS,
+    Draws,
+    Sample,
+    draw,
+    forget_weights,
+    generator,
+    task_weights,
+)
 from triathlon_site.uncertainty._interval import LEVEL, Interval, central, interval
 from triathlon_site.uncertainty._paired import (
     Difference,
@@ -18,6 +26,7 @@ __all__ = [
     "Sample",
     "central",
     "draw",
+    "forget_weights",
     "generator",
     "interval",
     "mean_differences",

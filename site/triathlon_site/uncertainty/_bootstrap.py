@@ -64,6 +64,12 @@ def task_weights(suite: str, clusters: int, draws: int = DRAWS) -> Array:
     return weights
 
 
+def forget_weights() -> None:
+    """Gives back the memory of the weights that are kept: a hundred megabytes and more."""
+    task_weights.cache_clear()
+    _end_weights.cache_clear()
+
+
 def draw(sample: Sample, draws: int = DRAWS) -> Draws:
     """Scores of every model under `draws` random weightings of the tasks."""
     weights = task_weights(sample.suite, len(sample.clusters), draws)
