@@ -12,8 +12,9 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, rankdata
+from scipy.special import ndtri
 
+from triathlon_site.ranking import midranks
 from triathlon_site.uncertainty import LEVEL, central, generator
 
 Array = NDArray[np.float64]
@@ -22,7 +23,7 @@ DRAWS: Final = 1000
 FEWEST: Final = 3
 """Fewer models say nothing: two always agree or disagree completely."""
 FEWEST_FOR_INTERVAL: Final = 5
-TWO_SIDED: Final = float(norm.ppf((1 + LEVEL) / 2))
+TWO_SIDED: Final = float(ndtri((1 + LEVEL) / 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class _Group:
         return self._keep("without", column, lambda: _ranks_without_each(column[1]))
 
     def _ranks(self, column: Numbered) -> Array:
-        return self._keep("ranks", column, lambda: _unit(rankdata(column[1])[None, :]))
+        return self._keep("ranks", column, lambda: _unit(midranks(column[1][None, :])))
 
     def _resampled(self, column: Numbered) -> Array:
         return self._keep("resampled", column, lambda: _unit_ranks(column[1], self.chosen))
@@ -159,13 +160,13 @@ def _draws(n: int) -> int:
 
 def _unit_ranks(values: Array, chosen: NDArray[np.int64]) -> Array:
     """Midranks of each resample, centred, of length 1; nan where all are equal."""
-    return _unit(rankdata(values[chosen], axis=1))
+    return _unit(midranks(values[chosen]))
 
 
 def _ranks_without_each(values: Array) -> Array:
     """Models × models: a model that is gone takes one from the ranks above it, a half from its equals."""
     above, equal = values[:, None] < values[None, :], values[:, None] == values[None, :]
-    ranked = rankdata(values)[None, :] - above - 0.5 * equal
+    ranked = midranks(values[None, :]) - above - 0.5 * equal
     centred = ranked - len(values) / 2
     np.fill_diagonal(centred, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):

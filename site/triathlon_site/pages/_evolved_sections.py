@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, arrows, scatter
@@ -276,7 +276,7 @@ def share(part: int, whole: int) -> Value:
     if not whole:
         return Value(_format.NONE, "none to count")
     tail = (1 - LEVEL) / 2
-    low, high = (float(beta.ppf(end, part + 0.5, whole - part + 0.5)) for end in (tail, 1 - tail))
+    low, high = (float(betaincinv(part + 0.5, whole - part + 0.5, end)) for end in (tail, 1 - tail))
     low, high = (0.0 if part == 0 else low), (1.0 if part == whole else high)
     return Value(f"{100 * part / whole:.1f}", f"{part} of {whole}, {100 * low:.0f}–{100 * high:.0f}")
 

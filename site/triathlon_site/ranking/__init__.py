@@ -1,7 +1,15 @@
 """Ranks with ties, rank intervals, tiers, and the order over all disciplines."""
 
 from triathlon_site.ranking._overall import Weighting, percentiles, wins_by_weighting
-from triathlon_site.ranking._ranks import Rank, RankShift, rank_draws, rank_shifts, ranks, smallest_ranks
+from triathlon_site.ranking._ranks import (
+    Rank,
+    RankShift,
+    midranks,
+    rank_draws,
+    rank_shifts,
+    ranks,
+    smallest_ranks,
+)
 from triathlon_site.ranking._tiers import SIGNIFICANCE, tiers
 
 __all__ = [
@@ -9,6 +17,7 @@ __all__ = [
     "Rank",
     "RankShift",
     "Weighting",
+    "midranks",
     "percentiles",
     "rank_draws",
     "rank_shifts",

@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+
+from triathlon_site.ranking._ranks import midranks
 
 STEPS: Final = 40
 """Weights are tried in steps of 1/40: 861 weightings of three disciplines."""
@@ -31,7 +32,7 @@ def percentiles(scores: Sequence[float] | Array) -> Array:
     if count == 1:
         result[known] = 50.0
     elif count > 1:
-        result[known] = 100 * (rankdata(values[known], method="average") - 1) / (count - 1)
+        result[known] = 100 * (midranks(values[known][None, :])[0] - 1) / (count - 1)
     return result
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from support.statistics import sample_of
-from triathlon_site.ranking import percentiles, rank_draws, rank_shifts, ranks, smallest_ranks
+from triathlon_site.ranking import midranks, percentiles, rank_draws, rank_shifts, ranks, smallest_ranks
 from triathlon_site.uncertainty import draw
 
 
@@ -87,3 +87,9 @@ def test_percentiles_are_the_share_of_others_beaten() -> None:
     assert percentiles([3.0, 1.0, 2.0]) == pytest.approx([100, 0, 50])
     assert percentiles([1.0, 1.0]) == pytest.approx([50, 50])
     assert percentiles([1.0]) == pytest.approx([50])
+
+
+@given(st.lists(st.lists(st.integers(0, 5), min_size=7, max_size=7), min_size=1, max_size=5))
+def test_midranks_are_those_of_scipy(rows: list[list[int]]) -> None:
+    """Equals share the mean of their ranks, each row by itself."""
+    assert midranks(np.array(rows, dtype=float)).tolist() == rankdata(rows, axis=1).tolist()

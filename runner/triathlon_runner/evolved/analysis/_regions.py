@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import median
 from typing import Final, Literal
 
@@ -33,14 +34,11 @@ def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR
     Raises:
         ValueError: fewer than three models have both.
     """
-    from scipy.stats import theilslopes  # noqa: PLC0415  it takes most of a second
-
     models = [model for model in old if model in new]
     if len(models) < 3:
         raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
-    # Without two different old scores there is no slope to be had.
-    different = len({old[model] for model in models}) > 1
-    slope = float(theilslopes([new[m] for m in models], [old[m] for m in models])[0]) if different else 0.0
+    slopes = [(new[a] - new[b]) / (old[a] - old[b]) for a, b in combinations(models, 2) if old[a] != old[b]]
+    slope = median(slopes) if slopes else 0.0  # of equal old scores there is no slope to be had
     intercept = median(new[model] - slope * old[model] for model in models)
     expected = {model: intercept + slope * old[model] for model in models}
     misses = {model: new[model] - expected[model] for model in models}
