@@ -10,6 +10,7 @@ from typing import Final
 
 from triathlon_runner.loop._sensitivity import Sensitivity, sensitivity
 from triathlon_runner.metrics import Contribution
+from triathlon_runner.significance import sign_test
 
 ByModel = Mapping[str, Sequence[Contribution]]
 """One metric of one suite: what the tasks of each model contribute."""
@@ -75,10 +76,7 @@ class Change:
     @property
     def p_value(self) -> float:
         """Of the exact sign test (of McNemar's, where a task is solved or not); 1 where no task differs."""
-        from scipy.stats import binomtest  # noqa: PLC0415  it takes most of a second
-
-        changed = self.lost + self.gained
-        return float(binomtest(self.lost, changed, 0.5).pvalue) if changed else 1.0
+        return sign_test(self.lost, self.gained)
 
 
 def compare(baseline: ByModel, variants: Mapping[str, ByModel]) -> Comparison:

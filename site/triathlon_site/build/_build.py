@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_limits
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import IMPORTED
-from triathlon_runner.records import Discipline
 from triathlon_runner.registry import Registry
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build._evidence import EvidenceExtractor, evidence_files
@@ -36,7 +35,16 @@ from triathlon_site.load import (
 )
 from triathlon_site.pages import Gathered, Rendering, installed_environment, model_infos
 from triathlon_site.published import read_published
-from triathlon_site.scores import Board, BoardPlan, Overall, overall, plan_boards, score_board, with_baselines
+from triathlon_site.scores import (
+    Board,
+    BoardPlan,
+    Overall,
+    first_boards,
+    overall,
+    plan_boards,
+    score_board,
+    with_baselines,
+)
 from triathlon_site.uncertainty import forget_weights
 
 PROCESSES: Final = 2
@@ -217,14 +225,8 @@ def _catalogue(results: Path) -> Sequence[SuiteEntry]:
 def _overalls(boards: Sequence[Board]) -> dict[str, Overall]:
     families = ("core", "official")
     by_family = {f: [board for board in boards if board.plan.family == f] for f in families}
-    firsts = {family: _first_of_each(own) for family, own in by_family.items()}
+    firsts = {family: first_boards(own) for family, own in by_family.items()}
     return {family: overall(own) for family, own in firsts.items() if own}
-
-
-def _first_of_each(boards: Sequence[Board]) -> list[Board]:
-    """The first board of each discipline stands for it; a translation loop is a kind of loop."""
-    own = [board for board in boards if board.plan.discipline != Discipline.TRANSLATION]
-    return list({board.plan.discipline: board for board in reversed(own)}.values())[::-1]
 
 
 def _date(results: Results) -> str:

@@ -44,6 +44,10 @@ class EvidenceSource:
         """Where its pages lie."""
         return imported_slug(self.slug) if self.imported else self.slug
 
+    def paths(self, pages: int) -> list[str]:
+        """Of so many pages, from the site's root."""
+        return [evidence_path(self.folder, self.suite, number) for number in range(1, pages + 1)]
+
     @property
     def home(self) -> str:
         """The page that names the model, from the site's root."""
@@ -72,7 +76,7 @@ ATTEMPTS: Final = "attempts.json"
 def extracts(records: Sequence[UnitRecord], renderer: Renderer, source: EvidenceSource) -> dict[str, str]:
     """Every text of one file's records: its evidence pages `1.html`…, `LINKS` and `ATTEMPTS`."""
     pages, numbers = render_evidence(records, renderer, source)
-    paths = [evidence_path(source.folder, source.suite, number) for number in range(1, len(pages) + 1)]
+    paths = source.paths(len(pages))
     addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
     return {
         **{f"{number}.html": page for number, page in enumerate(pages, start=1)},
@@ -96,10 +100,7 @@ def render_evidence(
         "home": source.home,
         "all_tasks": source.all_tasks,
         "suite": source.suite,
-        "names": [
-            evidence_path(source.folder, source.suite, number).rpartition("/")[2]
-            for number in range(1, len(pages) + 1)
-        ],
+        "names": [path.rpartition("/")[2] for path in source.paths(len(pages))],
     }
     return (
         [

@@ -99,6 +99,7 @@ class FileHashes:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             draft.write_text(json.dumps(self._used))
             draft.replace(self._path)
+            self._known = dict(self._used)
         except OSError as error:
             raise _unwritable(self._path.parent, error) from None
 

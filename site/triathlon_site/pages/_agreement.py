@@ -10,7 +10,6 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from triathlon_runner.records import Discipline
 from triathlon_site.agreement import Correlation, Correlator
 from triathlon_site.figures import Point, RankLine, bump, scatter
 from triathlon_site.pages import _format
@@ -20,7 +19,7 @@ from triathlon_site.pages._page import Draft
 from triathlon_site.pages._profile import short_title
 from triathlon_site.pages._sections import Section, Value
 from triathlon_site.ranking import smallest_ranks
-from triathlon_site.scores import Board, ColumnScores
+from triathlon_site.scores import Board, ColumnScores, first_boards
 
 FEWEST: Final = 3
 """Two orders of fewer models always agree or disagree completely."""
@@ -136,14 +135,8 @@ def _with_interval(value: float, low: float, high: float) -> Value:
 
 def _is_main(pair: Pair, boards: Sequence[Board]) -> bool:
     """Between the boards that stand for the disciplines: the first of each."""
-    firsts = _firsts(boards)
+    firsts = first_boards(boards)
     return all(any(one.board is first for first in firsts) for one in (pair.left, pair.right))
-
-
-def _firsts(boards: Sequence[Board]) -> list[Board]:
-    """The first board of each discipline; a translation loop is a kind of loop."""
-    own = [board for board in boards if board.plan.discipline != Discipline.TRANSLATION]
-    return list({board.plan.discipline: board for board in reversed(own)}.values())[::-1]
 
 
 def _of_one_family(pair: Pair) -> bool:
@@ -158,7 +151,7 @@ def _values(column: ColumnScores, models: Sequence[str]) -> NDArray[np.float64]:
 
 def _bump(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Markup:
     """Ranks in the first board of each discipline, over the models that are in all of them."""
-    first = _firsts(boards)
+    first = first_boards(boards)
     if not first:
         return Markup("")
     ranked = [board.headline.scores for board in first]

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from triathlon_site.figures import Series, curve_path, curves_frame, radar_frame, radar_path
+from triathlon_site.pages import _format
 from triathlon_site.pages._figures import degradation_curve
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._neighbours import model_pairs
@@ -103,11 +104,6 @@ def as_script(content: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _sentence(text: str) -> str:
-    """With a capital letter; the others stay as they are."""
-    return text[:1].upper() + text[1:]
-
-
 def _share(column: ColumnScores, model: str) -> float | None:
     """In per cent of the column's maximum."""
     score = column.scores.get(model)
@@ -120,7 +116,7 @@ def _heading(
     (_, metric), *others = column.column.parts
     return {
         "id": f"{board.plan.id} {column.column.id}",
-        "title": _sentence(dimension(board, column)),
+        "title": _format.sentence(dimension(board, column)),
         "short": _axis_title(board, column),
         "solving": metric.id.startswith("pass") and not others,
         "ranked": column.column.ranked,

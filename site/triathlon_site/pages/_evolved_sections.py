@@ -138,8 +138,7 @@ def _old_and_new(board: Board, found: analysis.Measured, models: Models) -> Sect
         return None
     placed = found.regions if len(both) >= REGION_MODELS else {}
     far = [m for m in both if m in placed and placed[m].region != "aligned"]
-    old_title = set_title(found.old)
-    old_title = old_title[:1].upper() + old_title[1:]
+    old_title = _format.sentence(set_title(found.old))
     svg = scatter(
         f"Mean over the evolved sets against {old_title}",
         [
@@ -202,7 +201,11 @@ def _p(value: float) -> str:
 def _retold(board: Board, found: analysis.Measured, models: Models) -> Section | None:
     """The same problems in other words."""
     rows = [
-        (Value(f"{set_title(name)}, {kind} models"), Value(_signed(one.change)), Value(str(one.models)))
+        (
+            Value(f"{set_title(name)}, {kind} models"),
+            Value(_format.change(one.change)),
+            Value(str(one.models)),
+        )
         for name, changes in found.rewordings.items()
         for kind, one in changes.items()
     ]
@@ -213,10 +216,6 @@ def _retold(board: Board, found: analysis.Measured, models: Models) -> Section |
     drawn = tuple(figure for figure in figures if figure.svg)
     head = ("Set", "change, %", "models")
     return Section("The same problems in other words", text, head, tuple(rows), drawn) if rows else None
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.1f}".replace("-", _format.MINUS)
 
 
 def _arrows(board: Board, found: analysis.Measured, name: str, models: Models) -> Figure:
@@ -302,7 +301,7 @@ def _tools(board: Board, found: analysis.Measured, models: Models) -> Section | 
     helped = found.helped_by_tools.get("all")
     text = "The same problems without and with helper functions; last column: solved only without, only with."
     if helped:
-        text += f" Mean relative change over {helped.models} models: {_signed(helped.change)} %."
+        text += f" Mean relative change over {helped.models} models: {_format.change(helped.change)} %."
     head = ("Model", "without", "with", "only without : only with")
     return Section(
         "What helper functions change", text, head, tuple(body), (Figure(svg, "pass@1 in per cent."),)

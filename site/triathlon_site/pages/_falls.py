@@ -10,6 +10,7 @@ import numpy as np
 from triathlon_runner.records import Discipline
 from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.pages import _format
+from triathlon_site.pages._figures import question_columns
 from triathlon_site.pages._kept import Kept, kept_of, mean
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import board_page
@@ -20,7 +21,6 @@ LISTED: Final = 5
 """Tasks that say the most."""
 FEWEST: Final = 2
 """Other models without which a task says nothing."""
-QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,7 @@ def steepest(boards: Sequence[Board]) -> tuple[str, Board, int] | None:
 
 
 def _fall(info: ModelInfo, board: Board, score: Score, shift: RankShift) -> Fall:
-    units = {task.task_id: task for file in board.files[info.id] for task in file.tasks}
-    kept = list(kept_of(board, {name: unit.parents for name, unit in units.items()}))
+    kept = list(kept_of(board, _parents(info.id, board)))
     losses = sorted(_losses(info.id, kept), key=lambda loss: (-loss.gap, loss.kept.tasks[loss.place]))
     paths = _paths(info.id, board)
     return Fall(
@@ -103,6 +102,13 @@ def _fall(info: ModelInfo, board: Board, score: Score, shift: RankShift) -> Fall
         tuple(_text(info.id, board, kept)),
         tuple(_example(info.id, board, loss, paths) for loss in losses[:LISTED]),
     )
+
+
+def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
+    """By task of an evolved set; in other disciplines there are none, and no file is read for them."""
+    if board.plan.discipline != Discipline.EVOLVED:
+        return {}
+    return {task.task_id: task.parents for file in board.files[model] for task in file.tasks}
 
 
 def _losses(model: str, kept: Sequence[Kept]) -> Iterator[_Loss]:
@@ -149,11 +155,10 @@ def _worst_set(model: str, kept: Sequence[Kept]) -> Iterator[str]:
 
 def _weakest_question(model: str, board: Board) -> Iterator[str]:
     """Its place in each question; the worst one first."""
-    named = {column.column.id.partition(":")[2]: column for column in board.shown}
     scores = [
         (column.column.title, score)
-        for name in QUESTIONS
-        if (column := named.get(name)) and (score := column.scores.get(model)) and score.rank
+        for column in question_columns(board)
+        if (score := column.scores.get(model)) and score.rank
     ]
     scores.sort(key=lambda one: -one[1].rank.rank if one[1].rank else 0)
     if scores:

@@ -12,7 +12,8 @@ from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._sections import Figure
 from triathlon_site.scores import Board, ColumnScores
 
-QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy", "ic")
+QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
+"""Metrics of the runtime discipline that count single answers."""
 MOST_MUTED: Final = 60
 """Lines that make a background; more are a grey patch, on every model's page."""
 MOST_BARS: Final = 12
@@ -48,18 +49,26 @@ def _questions(board: Board, shown: Sequence[str], models: Mapping[str, ModelInf
     """The four questions of the runtime discipline and how little of them holds together."""
     if board.plan.discipline != Discipline.RUNTIME:
         return
-    named = {column.column.id.partition(":")[2]: column for column in board.shown}
-    columns = [named[name] for name in QUESTIONS if name in named]
+    columns = [*question_columns(board), board.headline]
     titles = [column.column.title for column in columns[:-1]]
     rows = [DotRow(models[m].name, tuple(_share(column, m) for column in columns)) for m in shown]
-    title, best = "The four questions and incremental consistency", ""
-    if len(rows) > MOST_BARS:
-        title, best = f"{title}: the best {MOST_BARS}", f" The best {MOST_BARS} models."
-    caption = f"Bars: accuracy in each question, in per cent. Line: incremental consistency.{best}"
-    yield Figure(bars(title, titles, "IC", rows[:MOST_BARS]), caption)
-    if best:
-        text = "Accuracy in each question, in per cent; the upright bar: IC, what holds together."
-        yield Figure(dots("The four questions and incremental consistency", (*titles, "IC"), rows), text)
+    title = "The four questions and incremental consistency"
+    caption = "Bars: accuracy in each question, in per cent. Line: incremental consistency."
+    if len(rows) <= MOST_BARS:
+        yield Figure(bars(title, titles, "IC", rows), caption)
+        return
+    best = f"the best {MOST_BARS}"
+    yield Figure(
+        bars(f"{title}: {best}", titles, "IC", rows[:MOST_BARS]), f"{caption} {best.capitalize()} models."
+    )
+    text = "Accuracy in each question, in per cent; the upright bar: IC, what holds together."
+    yield Figure(dots(title, (*titles, "IC"), rows), text)
+
+
+def question_columns(board: Board) -> list[ColumnScores]:
+    """One a question, in their order."""
+    named = {column.column.id.partition(":")[2]: column for column in board.shown}
+    return [named[name] for name in QUESTIONS if name in named]
 
 
 def _share(column: ColumnScores, model: str) -> float | None:

@@ -53,6 +53,16 @@ def rank_span(value: Rank | None) -> str:
     return str(value.low) if value.low == value.high else f"{value.low}–{value.high}"
 
 
+def change(value: float) -> str:
+    """A change in per cent: `+1.2`, `−0.4`."""
+    return f"{value:+.1f}".replace("-", MINUS)
+
+
+def sentence(text: str) -> str:
+    """With a capital letter; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def shift(value: int) -> str:
     """`+2`, `−3`, `0`, with a true minus sign."""
     if value == 0:

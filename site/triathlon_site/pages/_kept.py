@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from triathlon_runner.records import Discipline
 from triathlon_site.scores import Board, ColumnScores
-from triathlon_site.uncertainty import Sample
 
 Array = NDArray[np.float64]
 
@@ -46,7 +45,9 @@ def kept_of(board: Board, parents: Mapping[str, Sequence[str]]) -> Iterator[Kept
         yield _loops(curve)
     else:
         (sample,) = board.headline.samples
-        yield Kept(sample.suite, sample.models, sample.clusters, _shares(sample), sample.maximum)
+        yield Kept(
+            sample.suite, sample.models, sample.clusters, sample.shares() * sample.maximum, sample.maximum
+        )
 
 
 def _loops(curve: Sequence[ColumnScores]) -> Kept:
@@ -65,24 +66,16 @@ def _changed(board: Board, parents: Mapping[str, Sequence[str]]) -> Iterator[Kep
     seed = next((sample for sample in samples if sample.suite in seeds), None)
     if seed is None:
         return
-    known = _shares(seed)
+    known = seed.shares()
     place = {task: number for number, task in enumerate(seed.clusters)}
     for sample in samples:
         if sample.suite not in seeds:
-            values = _shares(sample) / sample.maximum
+            values = sample.shares()
             for number, task in enumerate(sample.clusters):
                 own = [place[parent] for parent in parents.get(task, ()) if parent in place]
                 solved = np.all(known[:, own] > 0, axis=1) if own else np.zeros(len(values), dtype=bool)
                 values[~solved, number] = np.nan
             yield Kept(sample.suite, sample.models, sample.clusters, values, 1.0)
-
-
-def _shares(sample: Sample) -> Array:
-    """Each task's own score, nan where a model does not have it."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(
-            sample.denominators > 0, sample.numerators / sample.denominators * sample.scale, np.nan
-        )
 
 
 def mean(values: Array, axis: int | None = None) -> Array:

@@ -100,7 +100,7 @@ def _retold(board: PublishedBoard) -> Section:
     rows = rows_of(board)
     kinds = {model: analysis.kind_of(model) for model in rows}
     body = [
-        (f"{name}, {kind} models", f"{found.change:+.1f}".replace("-", _format.MINUS), str(found.models))
+        (f"{name}, {kind} models", _format.change(found.change), str(found.models))
         for name in ("verbose", "concise", "subtle")
         for kind, found in analysis.change_by_kind(rows, kinds, name).items()
     ]

@@ -3,7 +3,7 @@
 from triathlon_site.scores._baseline import with_baselines
 from triathlon_site.scores._boards import BoardPlan, Column, plan_boards, set_title
 from triathlon_site.scores._overall import Overall, OverallRow, overall
-from triathlon_site.scores._table import Board, ColumnScores, Score, sample_of, score_board
+from triathlon_site.scores._table import Board, ColumnScores, Score, first_boards, sample_of, score_board
 from triathlon_site.scores._variants import Variant, contributions, variant_differences, variants_of
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Score",
     "Variant",
     "contributions",
+    "first_boards",
     "overall",
     "plan_boards",
     "sample_of",

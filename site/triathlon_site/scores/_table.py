@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triathlon_runner.metrics import Metric
+from triathlon_runner.records import Discipline
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.ranking import Rank, RankShift, rank_draws, rank_shifts, ranks, tiers
 from triathlon_site.scores._boards import BoardPlan, Column
@@ -205,6 +206,12 @@ def _by_rank(
         return place, -known_share(model, columns), model
 
     return tuple(sorted(models, key=key))
+
+
+def first_boards(boards: Sequence[Board]) -> list[Board]:
+    """The first board of each discipline stands for it; a translation loop is a kind of loop."""
+    own = [board for board in boards if board.plan.discipline != Discipline.TRANSLATION]
+    return list({board.plan.discipline: board for board in reversed(own)}.values())[::-1]
 
 
 def known_share(model: str, columns: Iterable[ColumnScores]) -> float:

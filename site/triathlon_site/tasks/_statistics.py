@@ -91,10 +91,7 @@ def suite_tasks(
         return None
     metric = solving_metric(entry)
     sample = sample_of(entry.id, metric, files, models)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scores = np.where(
-            sample.denominators > 0, sample.numerators / sample.denominators / sample.top, np.nan
-        )
+    scores = sample.shares()
     loops = _loops(entry, files, models)
     separations = _separations(scores)
     tasks = [

@@ -45,6 +45,10 @@ class Sample:
         """One score a model; nan where its denominators sum to 0."""
         return _ratio(self.numerators.sum(axis=1), self.denominators.sum(axis=1), self.scale)
 
+    def shares(self) -> Array:
+        """Models × clusters: each cluster's own score, 0 to 1; nan where a model has no result."""
+        return _ratio(self.numerators, self.denominators, 1.0) / self.top
+
     def tasks(self) -> NDArray[np.int64]:
         """How many clusters count, a model."""
         return np.asarray(np.count_nonzero(self.denominators, axis=1))

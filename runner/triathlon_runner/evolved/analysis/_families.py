@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from triathlon_runner.evolved._units import Linked, Unit, passed
+from triathlon_runner.significance import sign_test
 
 
 def solved(units: Iterable[Unit]) -> dict[str, bool]:
@@ -69,14 +70,7 @@ def paired(outcomes: Iterable[tuple[bool, bool]]) -> Paired:
     """Counts the cases of (first, second) and tests whether both kinds of difference are equally likely."""
     counts = Counter(outcomes)
     first, second = counts[True, False], counts[False, True]
-    return Paired(counts[True, True], first, second, counts[False, False], _mcnemar(first, second))
-
-
-def _mcnemar(first: int, second: int) -> float:
-    """p-value of the exact test: both tails of the binomial distribution with p = 1/2 are alike."""
-    from scipy.special import bdtr  # noqa: PLC0415  it takes a part of a second
-
-    return min(1.0, 2 * float(bdtr(min(first, second), first + second, 0.5)))
+    return Paired(counts[True, True], first, second, counts[False, False], sign_test(first, second))
 
 
 def parents_against_children(parents: Iterable[Unit], children: Iterable[Linked]) -> Paired:
@@ -98,13 +92,13 @@ def sets_against_each_other(first: Iterable[Linked], second: Iterable[Linked]) -
 
 def _covered(parts: Iterable[Linked], wholes: Iterable[Linked]) -> list[tuple[bool, bool]]:
     """For each whole whose parents the parts cover: whether these are all solved, and whether it is."""
-    solved: dict[frozenset[str], bool] = {}
+    outcome_of: dict[frozenset[str], bool] = {}
     for unit in parts:
         if unit.sample == 0:
             names = _ancestors(unit)
-            solved[names] = solved.get(names, True) and passed(unit)
+            outcome_of[names] = outcome_of.get(names, True) and passed(unit)
     by_ancestor: dict[str, list[frozenset[str]]] = defaultdict(list)
-    for names in solved:
+    for names in outcome_of:
         for name in names:
             by_ancestor[name].append(names)
     found = []
@@ -113,7 +107,7 @@ def _covered(parts: Iterable[Linked], wholes: Iterable[Linked]) -> list[tuple[bo
             own = _ancestors(whole)
             related = {names for name in own for names in by_ancestor[name] if names <= own}
             if frozenset[str]().union(*related) == own:
-                found.append((all(solved[names] for names in related), passed(whole)))
+                found.append((all(outcome_of[names] for names in related), passed(whole)))
     return found
 
 

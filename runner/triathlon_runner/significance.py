@@ -1,0 +1,14 @@
+"""Is a difference between paired outcomes more than chance?"""
+
+
+def sign_test(one: int, other: int) -> float:
+    """Two-sided p-value of the exact sign test, McNemar's where outcomes are yes or no; 1 for no difference.
+
+    Args:
+        one: pairs that differ in one direction.
+        other: pairs that differ in the other.
+    """
+    from scipy.special import bdtr  # noqa: PLC0415  it takes a part of a second
+
+    # Both tails of the binomial distribution with p = 1/2 are alike.
+    return min(1.0, 2 * float(bdtr(min(one, other), one + other, 0.5)))
