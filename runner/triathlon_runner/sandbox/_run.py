@@ -209,7 +209,8 @@ class Run:
             return Ended.TIMED_OUT, f"used more than {limits.cpu_seconds:.1f} s of CPU time"
         if end.note == messages.ASLEEP:
             return Ended.TIMED_OUT, f"did nothing for {limits.wall_seconds:g} s"
+        if end.note == messages.SCRATCH:
+            return Ended.DIED, _SCRATCH_FULL
         if code == 0 and self._loaded and self._answered == self._asked:
             return Ended.FINISHED, ""
-        ending = f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
-        return Ended.DIED, _SCRATCH_FULL if end.note == messages.SCRATCH else ending
+        return Ended.DIED, f"killed by signal {-code}" if code < 0 else f"exited with status {code}"

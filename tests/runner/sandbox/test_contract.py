@@ -54,6 +54,19 @@ async def value_of(sandbox: Sandbox, expression: str) -> object:
     return result.value
 
 
+async def test_a_full_folder_is_noticed_however_fast_it_was_filled(sandbox: Sandbox) -> None:
+    """80 MiB take milliseconds: who looks now and then may never see them before the program has ended."""
+    program = (
+        "def f():\n"
+        "    for number in range(5):\n"
+        "        with open(str(number), 'wb') as out:\n"
+        "            out.write(bytes(16 << 20))\n"
+    )
+    execution = await sandbox.run(one(program))
+    raised = [result for result in execution.results if isinstance(result, Raised)]
+    assert raised or (execution.ended is Ended.DIED and "64 MiB of files" in execution.detail), execution
+
+
 async def test_calls_are_answered_in_order_in_one_process(sandbox: Sandbox) -> None:
     """A job's calls are made one after the other, and the program's state lives from call to call."""
     program = "seen = []\ndef f(x):\n    seen.append(x)\n    return list(seen)\n"

@@ -10,6 +10,7 @@ import fcntl
 import gc
 import importlib
 import marshal
+import math
 import os
 import select
 import signal
@@ -38,7 +39,10 @@ def f(a: List[int], b: Optional[str] = None, c: Dict[str, Any] = {}) -> Tuple[in
 set up at their first use would otherwise be set up in every child."""
 
 LOOK_SECONDS = 0.25
-"""How often a running child is looked at: its CPU time, and the scratch directory where nothing bounds it."""
+"""How often the CPU time of a running child is looked at."""
+SCRATCH_LOOK_SECONDS, SCRATCH_LOOK_SHARE = 0.01, 0.1
+"""How often the scratch directory is looked at where no file system bounds it: a child writes some 50 MiB in
+that time. And the share of a core that looking may take, where there are many files."""
 SLEEPING_SHARE = 0.03
 """Of a core: a child that uses less is asleep in part, one that uses nothing wholly; one that waits for its
 turn gets more on a usable machine. One that computes a little now and then ends after 33 times its limit."""
@@ -106,8 +110,7 @@ class Server:
         self._channel = channel
         self._command = command
         self._confinement = confinement
-        self._watch = watch
-        self._standing = frozenset(os.listdir(confinement.scratch))
+        self._scratch = _Scratch(confinement.scratch, watch=watch)
         self._word = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
 
     def serve(self) -> None:
@@ -121,7 +124,7 @@ class Server:
             if not message:
                 return
             news = self._report(pid, *messages.JOB.unpack(message[1:]))
-            if _dirty(self._confinement.scratch, self._standing):
+            if self._scratch.dirty():
                 self._channel.send(news)  # and nobody stands ready: the runner lets go of this server
                 self._channel.recv(messages.SIZE)
                 return
@@ -150,6 +153,7 @@ class Server:
     def _report(self, pid: int, cpu_seconds: float, sleep_seconds: float) -> bytes:
         note = self._wait(pid, _Clock(pid, cpu_seconds, sleep_seconds))
         _, status, usage = os.wait4(pid, 0)
+        note = note or self._scratch.look_again()
         try:
             confined = os.eventfd_read(self._word) == 1
         except BlockingIOError:
@@ -171,13 +175,14 @@ class Server:
         note = messages.NOTHING
         try:
             while True:
-                ready = {number for number, _ in poll.poll(1000 * clock.next_look())}
+                pause = min(clock.next_look(), self._scratch.next_look())
+                ready = {number for number, _ in poll.poll(1000 * pause)}
                 if handle in ready:
                     return note
                 if self._channel.fileno() in ready:
                     self._obey(pid, clock)
                     continue
-                found = clock.look() or (messages.SCRATCH if self._watch and self._overfull() else 0)
+                found = clock.look() or self._scratch.look()
                 if found:
                     os.kill(pid, signal.SIGKILL)
                     note = note or found
@@ -194,9 +199,6 @@ class Server:
             clock.confirm()
         else:
             os.kill(pid, signal.SIGKILL)
-
-    def _overfull(self) -> bool:
-        return _overfull(self._confinement.scratch)
 
 
 class _Clock:
@@ -216,10 +218,16 @@ class _Clock:
 
     def next_look(self) -> float:
         """Seconds until it is worth looking again."""
-        return max(0.001, min(LOOK_SECONDS, self._cpu_limit - self._cpu))
+        wait = max(0.001, min(LOOK_SECONDS, self._cpu_limit - self._cpu))
+        return max(0.0, self._time + wait - time.monotonic())
 
     def look(self) -> int:
-        """The note of the limit that is reached, or 0."""
+        """The note of the limit that is reached, or 0; also if it is too early to look.
+
+        The shorter the time between two looks, the more often a child that waits for its turn looks asleep.
+        """
+        if self.next_look() > 0:
+            return messages.NOTHING
         now, cpu = time.monotonic(), _cpu_used(self._pid)
         if not self._asked:
             self._perhaps += max(0.0, now - self._time - (cpu - self._cpu) / SLEEPING_SHARE)
@@ -240,6 +248,44 @@ class _Clock:
         self._slept += self._perhaps
         self._perhaps = 0.0
         self._asked = False
+
+
+class _Scratch:
+    """The directory that children may write to; `watch` where no file system bounds what they leave there.
+
+    What a child writes between two looks is not undone, but still judged: by what is there when it has ended.
+    """
+
+    def __init__(self, folder: str, *, watch: bool) -> None:
+        self._folder = folder
+        self._watch = watch
+        self._standing = frozenset(os.listdir(folder))
+        self._due = 0.0
+
+    def next_look(self) -> float:
+        """Seconds until it is worth looking again."""
+        return max(0.0, self._due - time.monotonic()) if self._watch else math.inf
+
+    def look(self) -> int:
+        """The note that it is too full, or 0; also if it is too early to look."""
+        return messages.NOTHING if self.next_look() > 0 else self.look_again()
+
+    def look_again(self) -> int:
+        """The note that it is too full, or 0."""
+        if not self._watch:
+            return messages.NOTHING
+        began = time.monotonic()
+        note = messages.SCRATCH if _overfull(self._folder) else messages.NOTHING
+        now = time.monotonic()
+        self._due = now + max(SCRATCH_LOOK_SECONDS, (now - began) / SCRATCH_LOOK_SHARE)
+        return note
+
+    def dirty(self) -> bool:
+        """Whether a program left anything beside what stood there, or a folder that can't even be listed."""
+        try:
+            return not self._standing.issuperset(os.listdir(self._folder))
+        except OSError:
+            return True
 
 
 def _cpu_used(pid: int) -> float:
@@ -319,14 +365,6 @@ def _open_streams() -> None:
         stream = open(number, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-
-
-def _dirty(folder: str, standing: frozenset[str]) -> bool:
-    """Whether a program left anything beside what stood there, or a folder that can't even be listed."""
-    try:
-        return not standing.issuperset(os.listdir(folder))
-    except OSError:
-        return True
 
 
 def _overfull(folder: str) -> bool:
