@@ -3,7 +3,8 @@
 from triathlon_site.load._aggregate import Extracts, FileAggregate, Notice, Parts, TaskResult
 from triathlon_site.load._archived import Archived, read_archived
 from triathlon_site.load._cache import AggregateCache
-from triathlon_site.load._results import Extractor, Results, Skipped, read_results, suite_ids
+from triathlon_site.load._files import suite_ids
+from triathlon_site.load._results import Extractor, Results, Skipped, read_results
 
 __all__ = [
     "AggregateCache",

@@ -33,7 +33,7 @@ class AggregateCache:
     def get(self, key: str) -> FileAggregate | None:
         try:
             found = load(self.place(key))
-            os.utime(self.place(key) / AGGREGATE)
+            os.utime(f"{self.place(key)}/{AGGREGATE}")
         except (OSError, ValueError):
             return None  # not there, not whole or of another version: the results are read instead
         return found
@@ -50,8 +50,12 @@ class AggregateCache:
         except OSError as error:
             raise _unwritable(self.folder, error) from None
 
-    def place(self, key: str) -> Path:
-        return self.folder / key[:2] / key
+    def __contains__(self, key: str) -> bool:
+        """Whether there is one; whether it is whole, `get` finds out."""
+        return os.path.exists(f"{self.place(key)}/{AGGREGATE}")
+
+    def place(self, key: str) -> str:
+        return f"{self.folder}/{key[:2]}/{key}"
 
     def prune(self) -> None:
         """Forgets what no build has used for a month."""
@@ -73,17 +77,17 @@ class FileHashes:
         self._known: dict[str, list[int | str]] = found if isinstance(found, dict) else {}
         self._used: dict[str, list[int | str]] = {}
 
-    def sha256(self, path: Path) -> str:
+    def sha256(self, path: str) -> str:
         """Of nothing where there is no file."""
         try:
-            found = path.stat()
+            found = os.stat(path)
         except OSError:
             return ""
         state = [found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns]
-        known = self._used.get(str(path)) or self._known.get(str(path))
+        known = self._used.get(path) or self._known.get(path)
         digest = str(known[4]) if known and len(known) == 5 and known[:4] == state else file_sha256(path)
         if time.time() - max(found.st_mtime, found.st_ctime) > SETTLED_SECONDS:
-            self._used[str(path)] = [*state, digest]
+            self._used[path] = [*state, digest]
         return digest
 
     def save(self) -> None:
@@ -127,9 +131,9 @@ def code_fingerprint() -> str:
     return digest.hexdigest()
 
 
-def file_sha256(path: Path) -> str:
+def file_sha256(path: str) -> str:
     """Hash of a file, read in pieces; of nothing where there is no plain file that can be read."""
     if unreadable(path):
         return ""
-    with path.open("rb") as file:
+    with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,8 +3,8 @@
 import gc
 import multiprocessing
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,10 +21,11 @@ from triathlon_site.load._aggregate import (
     read_manifest,
 )
 from triathlon_site.load._cache import AggregateCache, cache_key
-from triathlon_site.load._checks import contradictions, readable, unreadable
+from triathlon_site.load._checks import contradictions, readable
+from triathlon_site.load._files import ResultsFile, find_files
 from triathlon_site.load._lines import read_lines
 
-WORTH_A_PROCESS: Final = 32 << 20
+WORTH_A_PROCESS: Final = 4 << 20
 """Bytes of results below which starting more processes takes longer than reading."""
 
 
@@ -53,24 +54,6 @@ class Results:
 
     def of_model(self, model: str) -> dict[str, FileAggregate]:
         return {file.suite: file for file in self.files if file.model == model}
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    root: Path
-    path: Path
-    model: str
-    suite: str
-    key: str = ""
-    """Under which its aggregate is kept."""
-
-    @property
-    def file(self) -> str:
-        return self.path.relative_to(self.root).as_posix()
-
-    @property
-    def manifest(self) -> Path:
-        return self.path.with_name(self.path.name.removesuffix(".jsonl") + ".manifest.json")
 
 
 class Extractor(Protocol):
@@ -117,108 +100,78 @@ def read_results(
 ) -> Results:
     """Reads what changed since the last build, takes the rest from the cache."""
     entries = {entry.id: entry for entry in catalogue}
-    jobs, notices = _find(root, entries)
-    files = tuple(_run(jobs, _Reader(entries, extractor, cache), processes))
-    found = [notice for file in files for notice in file.notices]
-    return Results(files, tuple(_skipped(root)), (*notices, *found))
+    found, notices = find_files(root, entries)
+    files = tuple(_run(found, _Reader(entries, extractor, cache), processes))
+    said = [notice for file in files for notice in file.notices]
+    return Results(files, tuple(_skipped(root)), (*notices, *said))
 
 
-def suite_ids(root: Path) -> set[str]:
-    """Every suite that there is a results file of, known or not."""
-    return {job.suite for job in _jobs(root)}
-
-
-def _jobs(root: Path) -> Iterator[_Job]:
-    for path in sorted((root / "runs").glob("*/**/*.jsonl")):
-        model, *rest = path.relative_to(root / "runs").parts
-        yield _Job(root, path, model, "/".join(rest).removesuffix(".jsonl"))
-
-
-def _find(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[_Job], list[Notice]]:
-    jobs, notices = [], [*_alone(root)]
-    for job in _jobs(root):
-        unknown = f"suite {job.suite!r} is unknown" if job.suite not in entries else ""
-        unnamed = "its name is not UTF-8" if readable(job.file) != job.file else ""
-        if fault := unnamed or unknown or unreadable(job.path):
-            notices.append(Notice(file=readable(job.file), message=f"{fault}; not counted"))
-        else:
-            jobs.append(job)
-    return jobs, notices
-
-
-def _alone(root: Path) -> Iterator[Notice]:
-    """Manifests whose results are gone: a run leaves at least an empty file beside its manifest."""
-    for path in sorted((root / "runs").glob("*/**/*.manifest.json")):
-        lines = path.with_name(path.name.removesuffix(".manifest.json") + ".jsonl")
-        if not os.path.lexists(lines):
-            message = f"{readable(lines.name)!r} is not beside it: its results are missing"
-            yield Notice(file=readable(path.relative_to(root).as_posix()), message=message)
-
-
-def _run(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
-    keyed = [replace(job, key=_key(job, reader)) for job in jobs]
-    reader.cache.hashes.save()
-    known = {job.key: reader.cache.get(job.key) for job in keyed}
-    fresh = iter(_read_all([job for job in keyed if known[job.key] is None], reader, processes))
-    for job in keyed:
-        yield known[job.key] or next(fresh)
-
-
-def _key(job: _Job, reader: _Reader) -> str:
-    files = [job, *_seeds_of(job, reader)]
-    hashes = [reader.cache.hashes.sha256(path) for one in files for path in (one.path, one.manifest)]
-    return cache_key(job.file, *hashes, reader.extractor.fingerprint(job.model))
-
-
-def _seeds_of(job: _Job, reader: _Reader) -> list[_Job]:
-    """The same model's file on the problems that this suite's were evolved from, if there is one."""
-    seeds = reader.entries[job.suite].seeds
-    if seeds is None or seeds == job.suite:
-        return []
-    path = job.root / "runs" / job.model / f"{seeds}.jsonl"
-    return [replace(job, path=path, suite=seeds)] if seeds in reader.entries and path.exists() else []
-
-
-def _read_all(jobs: Sequence[_Job], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
-    """In order. More than one process where there is enough to read and the system can fork."""
+def _run(files: Sequence[ResultsFile], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
+    """In order. What changed is read by other processes, while this one takes the rest from the cache."""
     global _reader  # noqa: PLW0603 (set before forking, so that the workers have it)
     _reader = reader
-    enough = sum(job.path.stat().st_size for job in jobs) >= WORTH_A_PROCESS
-    if not enough or processes < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        yield from map(_read, jobs)
-        return
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool:
-        yield from pool.map(_read, jobs, chunksize=4)
+    keys = {file: _key(file, reader) for file in files}
+    reader.cache.hashes.save()
+    changed = {file: key for file, key in keys.items() if key not in reader.cache}
+    with _executor(changed, processes) as executor:
+        read = executor.map(_read, changed, changed.values(), chunksize=4)
+        known = {file: reader.cache.get(key) for file, key in keys.items() if file not in changed}
+        for file, key in keys.items():
+            yield next(read) if file in changed else known[file] or _read(file, key)
 
 
-def _read(job: _Job) -> FileAggregate:
+def _key(file: ResultsFile, reader: _Reader) -> str:
+    sources = [file, *_seeds_of(file, reader)]
+    hashes = [reader.cache.hashes.sha256(path) for one in sources for path in (one.path, one.manifest)]
+    return cache_key(file.name, *hashes, reader.extractor.fingerprint(file.model))
+
+
+def _seeds_of(file: ResultsFile, reader: _Reader) -> list[ResultsFile]:
+    """The same model's file on the problems that this suite's were evolved from, if there is one."""
+    seeds = reader.entries[file.suite].seeds
+    if seeds is None or seeds == file.suite or seeds not in reader.entries:
+        return []
+    found = replace(file, suite=seeds)
+    return [found] if os.path.exists(found.path) else []
+
+
+def _executor(files: Iterable[ResultsFile], processes: int) -> Executor:
+    """More than one process where there is enough to read and the system can fork."""
+    enough = sum(os.path.getsize(file.path) for file in files) >= WORTH_A_PROCESS
+    if enough and processes > 1 and "fork" in multiprocessing.get_all_start_methods():
+        return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork"))
+    return ThreadPoolExecutor(1)
+
+
+def _read(file: ResultsFile, key: str) -> FileAggregate:
     assert _reader is not None
-    entry = _reader.entries[job.suite]
-    records, notices = _records(job, entry)
-    manifest, faults = read_manifest(job.manifest, job.file, job.model, job.suite)
+    entry = _reader.entries[file.suite]
+    records, notices = _records(file, entry)
+    manifest, faults = read_manifest(Path(file.manifest), file.name, file.model, file.suite)
     if manifest:
         said = contradictions(manifest, records, len(records) + len(notices))
-        faults = [Notice(file=job.file, message=message) for message in said]
+        faults = [Notice(file=file.name, message=message) for message in said]
     protocol = current_protocol(records, manifest)
     current = [record for record in records if record.protocol == protocol]
-    extracts = _reader.extractor(current, job.model, job.suite, _parents(job, current))
+    extracts = _reader.extractor(current, file.model, file.suite, _parents(file, current))
     result = aggregate(
         entry,
-        SourceFile(job.model, job.file, _reader.cache.hashes.sha256(job.path)),
+        SourceFile(file.model, file.name, _reader.cache.hashes.sha256(file.path)),
         records=records,
         manifest=manifest,
         notices=(*notices, *faults),
     )
-    kept = _reader.cache.put(job.key, result, extracts)
+    kept = _reader.cache.put(key, result, extracts)
     if not gc.isenabled():  # as in a build
         gc.collect()
+        gc.freeze()
     return kept
 
 
-def _records(job: _Job, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notice]]:
+def _records(file: ResultsFile, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notice]]:
     records: list[UnitRecord] = []
     notices: list[Notice] = []
-    for line in read_lines(job.path, entry.record, file=job.file, model=job.model, suite=job.suite):
+    for line in read_lines(Path(file.path), entry.record, file=file.name, model=file.model, suite=file.suite):
         if isinstance(line, Notice):
             notices.append(line)
         else:
@@ -226,26 +179,27 @@ def _records(job: _Job, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notic
     return records, notices
 
 
-def _parents(job: _Job, records: Sequence[UnitRecord]) -> dict[str, UnitRecord]:
+def _parents(file: ResultsFile, records: Sequence[UnitRecord]) -> dict[str, UnitRecord]:
     """First samples of the parents of these records; faults of their file are its own page's matter."""
     assert _reader is not None
     wanted = {parent for record in records for parent in getattr(record, "parents", ())}
     if not wanted:
         return {}
     found: dict[str, UnitRecord] = {}
-    for seeds in _seeds_of(job, _reader):
+    for seeds in _seeds_of(file, _reader):
         hashes = _reader.cache.hashes
         content = hashes.sha256(seeds.path) + hashes.sha256(seeds.manifest)
-        found |= _first_samples(replace(seeds, key=content))
+        found |= _first_samples(seeds, content)
     return {task: found[task] for task in wanted if task in found}
 
 
 @lru_cache(maxsize=2)
-def _first_samples(job: _Job) -> dict[str, UnitRecord]:
-    """By task; kept for the next file, as a model's evolved sets have the same seeds. `key`: the content."""
+def _first_samples(file: ResultsFile, content: str) -> dict[str, UnitRecord]:  # noqa: ARG001 (of the memory)
+    """By task; kept for the next file, as a model's evolved sets have the same seeds. `content`: its hash."""
     assert _reader is not None
-    records, _ = _records(job, _reader.entries[job.suite])
-    protocol = current_protocol(records, read_manifest(job.manifest, job.file, job.model, job.suite)[0])
+    records, _ = _records(file, _reader.entries[file.suite])
+    manifest, _ = read_manifest(Path(file.manifest), file.name, file.model, file.suite)
+    protocol = current_protocol(records, manifest)
     return {record.task_id: record for record in records if not record.sample and record.protocol == protocol}
 
 

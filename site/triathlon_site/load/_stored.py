@@ -46,7 +46,7 @@ class _Header(Strict, ser_json_inf_nan="constants"):
 class StoredTasks(Sequence[TaskResult]):
     """The tasks of one file, read when somebody looks at them."""
 
-    def __init__(self, path: Path, count: int) -> None:
+    def __init__(self, path: str, count: int) -> None:
         self._path, self._count = path, count
 
     def __len__(self) -> int:
@@ -69,31 +69,31 @@ class StoredTasks(Sequence[TaskResult]):
 
 
 @lru_cache(maxsize=40)
-def _read_tasks(path: Path) -> tuple[TaskResult, ...]:
+def _read_tasks(path: str) -> tuple[TaskResult, ...]:
     """Kept for the next look; a page of one model looks at all its suites, a suite's at all its models."""
-    *columns, parents = json.loads(path.read_bytes())
+    *columns, parents = json.loads(Path(path).read_bytes())
     return tuple(map(TaskResult, *columns, map(tuple, parents)))
 
 
-def store(folder: Path, value: FileAggregate, extracts: Mapping[str, str]) -> None:
+def store(folder: str, value: FileAggregate, extracts: Mapping[str, str]) -> None:
     """Extracts first, sums last: an aggregate that is there has all that belongs to it.
 
     Nothing is forced to the disk. What a power cut leaves of a file is noticed by its size, and read anew.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    os.makedirs(folder, exist_ok=True)
     columns: Sequence[Sequence[object]] = list(zip(*value.tasks, strict=True))
     tasks = json.dumps(columns or [()] * len(TaskResult._fields), separators=(",", ":"))
     contents = {name: text.encode() for name, text in {**extracts, TASKS: tasks}.items()}
     for name, content in contents.items():
-        _write(folder / name, content)
-    _write(folder / AGGREGATE, _packed(value, {name: len(content) for name, content in contents.items()}))
+        _write(folder, name, content)
+    _write(folder, AGGREGATE, _packed(value, {name: len(content) for name, content in contents.items()}))
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(folder: str, name: str, content: bytes) -> None:
     """Under another name first: a site may hold a second name of the file that is there."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_bytes(content)
-    draft.replace(path)
+    draft = f"{folder}/.{name}.{os.getpid()}"
+    Path(draft).write_bytes(content)
+    os.replace(draft, f"{folder}/{name}")
 
 
 def _packed(value: FileAggregate, sizes: dict[str, int]) -> bytes:
@@ -128,14 +128,14 @@ def _checksum(content: bytes) -> bytes:
     return blake2b(content, digest_size=16).hexdigest().encode() + b"\n"
 
 
-def load(folder: Path) -> FileAggregate:
+def load(folder: str) -> FileAggregate:
     """What `store` wrote.
 
     Raises:
         OSError: it is not there.
         ValueError: it is not whole, or of another version.
     """
-    first, _, content = (folder / AGGREGATE).read_bytes().partition(b"\n")
+    first, _, content = Path(folder, AGGREGATE).read_bytes().partition(b"\n")
     if _checksum(content) != first + b"\n":
         raise ValueError("its checksum is another")
     line, _, body = content.partition(b"\n")
@@ -150,7 +150,7 @@ def load(folder: Path) -> FileAggregate:
         sha256=header.sha256,
         protocol=header.protocol,
         manifest=header.manifest,
-        tasks=StoredTasks(folder / TASKS, header.tasks),
+        tasks=StoredTasks(f"{folder}/{TASKS}", header.tasks),
         outcomes=header.outcomes,
         usage=header.usage,
         seconds=header.seconds,
@@ -158,7 +158,7 @@ def load(folder: Path) -> FileAggregate:
         metrics=_unpacked(header, body),
         repeats=header.repeats,
         notices=header.notices,
-        extracts=Extracts(str(folder), tuple(name for name in header.sizes if name != TASKS)),
+        extracts=Extracts(folder, tuple(name for name in header.sizes if name != TASKS)),
     )
 
 
