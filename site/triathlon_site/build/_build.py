@@ -94,6 +94,8 @@ def _build(
     cache: Path,
     started: float,
 ) -> BuildReport:
+    environment = installed_environment()
+    environment.compile(cache / "templates")  # once, before processes part
     site = gather(results, registry, catalogue=catalogue, cache=cache)
     if strict and site.notices:
         lines = "\n".join(str(notice) for notice in site.notices)
@@ -101,7 +103,7 @@ def _build(
     gc.freeze()  # what is gathered stays to the end: it need not be searched after each section
     pages = write_site(
         out,
-        Rendering(site, installed_environment()),
+        Rendering(site, environment),
         evidence_files(site),
         processes=PROCESSES if site.units >= WORTH_A_PROCESS else 1,
     )

@@ -2,7 +2,7 @@
 
 from triathlon_site.load._aggregate import Extracts, FileAggregate, Notice, Parts, TaskResult
 from triathlon_site.load._archived import Archived, read_archived
-from triathlon_site.load._cache import AggregateCache
+from triathlon_site.load._cache import AggregateCache, code_fingerprint
 from triathlon_site.load._files import suite_ids
 from triathlon_site.load._results import Extractor, Results, Skipped, read_results
 
@@ -17,6 +17,7 @@ __all__ = [
     "Results",
     "Skipped",
     "TaskResult",
+    "code_fingerprint",
     "read_archived",
     "read_results",
     "suite_ids",

@@ -3,14 +3,17 @@
 import base64
 import hashlib
 import re
+from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import jinja2
 import plotly
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
+from triathlon_site.load import code_fingerprint
 from triathlon_site.pages import _format
 from triathlon_site.pages._models import billions
 
@@ -65,6 +68,22 @@ def installed_environment() -> "Environment":
     return Environment(find_templates())
 
 
+class _Compiled(jinja2.FileSystemBytecodeCache):
+    """Compiled templates. It saves time, nothing hangs on it."""
+
+    def get_source_checksum(self, source: str) -> str:
+        """Of all that shapes the compiled template: its source, jinja, and the options that we set."""
+        return super().get_source_checksum(f"{jinja2.__version__} {code_fingerprint()} {source}")
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().load_bytecode(bucket)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):  # no room, or not ours to write: the next build compiles again
+            super().dump_bytecode(bucket)
+
+
 class Environment:
     """Autoescape on, undefined names refused; assets are named by their content."""
 
@@ -88,8 +107,12 @@ class Environment:
         """The page, with control characters spelt out (`_visible`)."""
         return _UNSEEN.sub(_visible, self._jinja.get_template(f"{template}.html.jinja").render(**context))
 
-    def compile(self) -> None:
-        """Parses every page's template."""
+    def compile(self, kept: Path | None = None) -> None:
+        """Parses every page's template, or takes what an earlier build kept in this folder."""
+        if kept is not None:
+            with suppress(OSError):  # as above
+                kept.mkdir(parents=True, exist_ok=True)
+            self._jinja.bytecode_cache = _Compiled(str(kept))
         for name in self._jinja.list_templates(extensions=["jinja"]):
             self._jinja.get_template(name)
 

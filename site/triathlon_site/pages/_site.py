@@ -66,7 +66,6 @@ class Rendering:
         self.site, self.environment = site, environment
         self._nav = _nav(site)
         self._sections = _sections(site)
-        environment.compile()  # once, before processes part
 
     def __len__(self) -> int:
         """How many sections there are."""
