@@ -11,7 +11,7 @@ from triathlon_runner.records import Discipline
 from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.pages import _format
 from triathlon_site.pages._figures import question_columns
-from triathlon_site.pages._kept import Kept, kept_of, mean
+from triathlon_site.pages._kept import Array, Kept, KeptBoard, kept_of, mean
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import board_page
 from triathlon_site.ranking import RankShift
@@ -19,8 +19,6 @@ from triathlon_site.scores import Board, Score, set_title
 
 LISTED: Final = 5
 """Tasks that say the most."""
-FEWEST: Final = 2
-"""Other models without which a task says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +51,20 @@ class Fall:
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
-    """A task, by how much more of it the others keep."""
+    """A task that the others keep more of than one model."""
 
     kept: Kept
     place: int
-    gap: float
+    row: int
+    """Of the model."""
+
+    @property
+    def gap(self) -> float:
+        return float(self.kept.gaps[self.row, self.place])
+
+    @property
+    def task(self) -> str:
+        return self.kept.tasks[self.place]
 
 
 def fall_anchor(board: Board) -> str:
@@ -90,17 +97,18 @@ def steepest(boards: Sequence[Board]) -> tuple[str, Board, int] | None:
 
 
 def _fall(info: ModelInfo, board: Board, score: Score, shift: RankShift) -> Fall:
-    kept = list(kept_of(board, _parents(info.id, board)))
-    losses = sorted(_losses(info.id, kept), key=lambda loss: (-loss.gap, loss.kept.tasks[loss.place]))
-    paths = _paths(info.id, board)
+    kept = kept_of(board, _parents(info.id, board))
+    row = kept.models.index(info.id)
+    losses = _losses(kept, row)
+    paths = _paths(info.id, board, losses)
     return Fall(
         board,
         board_page(board),
         score,
         shift,
         board.baseline or "plain pass@1",
-        tuple(_text(info.id, board, kept)),
-        tuple(_example(info.id, board, loss, paths) for loss in losses[:LISTED]),
+        tuple(_text(info.id, board, kept, row)),
+        tuple(_example(board, loss, paths) for loss in losses),
     )
 
 
@@ -111,41 +119,46 @@ def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
     return {task.task_id: task.parents for file in board.files[model] for task in file.tasks}
 
 
-def _losses(model: str, kept: Sequence[Kept]) -> Iterator[_Loss]:
-    for one in kept:
-        others = one.others(model)
-        enough = np.count_nonzero(~np.isnan(others), axis=0) >= FEWEST
-        gaps = (mean(others, axis=0) - one.own(model)) / one.most
-        for place in np.flatnonzero(enough & (np.nan_to_num(gaps) > 0)):
-            yield _Loss(one, int(place), float(gaps[place]))
+def _losses(kept: KeptBoard, row: int) -> list[_Loss]:
+    """The tasks that say the most."""
+    found = [
+        _Loss(one, int(place), row)
+        for one in kept.suites
+        for place in np.argsort(-one.gaps[row], kind="stable")[:LISTED]
+        if one.gaps[row, place] > 0
+    ]
+    return sorted(found, key=lambda loss: (-loss.gap, loss.task))[:LISTED]
 
 
-def _text(model: str, board: Board, kept: Sequence[Kept]) -> Iterator[str]:
-    own = float(mean(np.concatenate([one.own(model) for one in kept]))) if kept else np.nan
+def _text(model: str, board: Board, kept: KeptBoard, row: int) -> Iterator[str]:
+    own, others = _beside(kept.means, row)
     if np.isnan(own):
         return
-    rows = np.hstack([one.others(model) for one in kept])
-    others = float(mean(mean(rows, axis=1)))
     if board.plan.discipline == Discipline.EVOLVED:
         yield (
             f"Of the changed problems whose seeds it solves, it solves {100 * own:.0f} %;"
             f" the other models {100 * others:.0f} % of theirs."
         )
-        yield from _worst_set(model, kept)
+        yield from _worst_set(kept, row)
     elif board.plan.discipline == Discipline.RUNTIME:
         yield from _weakest_question(model, board)
     else:
         rounds = "translations" if board.plan.discipline == Discipline.TRANSLATION else "loops"
         yield (
-            f"A task that it solves lasts {own:.1f} of {kept[0].most:.0f} {rounds} on average;"
+            f"A task that it solves lasts {own:.1f} of {kept.suites[0].most:.0f} {rounds} on average;"
             f" with the other models {others:.1f}."
         )
-    yield from _endings(model, board, kept)
+    yield from _endings(model, board, kept, row)
 
 
-def _worst_set(model: str, kept: Sequence[Kept]) -> Iterator[str]:
+def _beside(means: Array, row: int) -> tuple[float, float]:
+    """A model's mean, and the mean of those of the others."""
+    return float(means[row]), float(mean(np.delete(means, row)))
+
+
+def _worst_set(kept: KeptBoard, row: int) -> Iterator[str]:
     """Where it lies furthest behind the others."""
-    pairs = [(one, float(mean(one.own(model))), float(mean(mean(one.others(model), axis=1)))) for one in kept]
+    pairs = [(one, *_beside(one.means, row)) for one in kept.suites]
     known = [pair for pair in pairs if pair[2] - pair[1] > 0]
     if known:
         one, own, others = max(known, key=lambda pair: pair[2] - pair[1])
@@ -169,16 +182,11 @@ def _weakest_question(model: str, board: Board) -> Iterator[str]:
         )
 
 
-def _endings(model: str, board: Board, kept: Sequence[Kept]) -> Iterator[str]:
+def _endings(model: str, board: Board, kept: KeptBoard, row: int) -> Iterator[str]:
     """How what it lost ended; in the runtime discipline an answer is right or wrong."""
     if board.plan.discipline == Discipline.RUNTIME:
         return
-    lost = {
-        task
-        for one in kept
-        for task, value in zip(one.tasks, one.own(model), strict=True)
-        if value < one.most
-    }
+    lost = {one.tasks[place] for one in kept.suites for place in np.flatnonzero(one.values[row] < one.most)}
     ends = Counter(
         unit.outcome
         for file in board.files[model]
@@ -190,10 +198,9 @@ def _endings(model: str, board: Board, kept: Sequence[Kept]) -> Iterator[str]:
         yield f"What it loses ends so: {listed}."
 
 
-def _example(model: str, board: Board, loss: _Loss, paths: Mapping[tuple[str, str], str]) -> Example:
-    task = loss.kept.tasks[loss.place]
-    own = loss.kept.own(model)[loss.place]
-    others = loss.kept.others(model)[:, loss.place]
+def _example(board: Board, loss: _Loss, paths: Mapping[tuple[str, str], str]) -> Example:
+    values = loss.kept.values[:, loss.place]
+    own, others = values[loss.row], np.delete(values, loss.row)
     known = others[~np.isnan(others)]
     if board.plan.discipline == Discipline.EVOLVED:
         note = f"not solved, its seed is; {int(known.sum())} of {len(known)} others with the seed solve it"
@@ -204,13 +211,15 @@ def _example(model: str, board: Board, loss: _Loss, paths: Mapping[tuple[str, st
             f"lasts {own:.0f} of {loss.kept.most:.0f}; with the {len(known)} others that solve it"
             f" {known.mean():.1f} on average"
         )
-    return Example(task, note, paths.get((loss.kept.suite, task), ""))
+    return Example(loss.task, note, paths.get((loss.kept.suite, loss.task), ""))
 
 
-def _paths(model: str, board: Board) -> dict[tuple[str, str], str]:
+def _paths(model: str, board: Board, losses: Sequence[_Loss]) -> dict[tuple[str, str], str]:
     """By suite and task: the evidence of its first unit that is not right."""
+    suites = {loss.kept.suite for loss in losses}
     return {
         (file.suite, task): address
         for file in board.files[model]
+        if file.suite in suites
         for task, _, address in read_attempts(file.extracts.read(ATTEMPTS))
     }

@@ -12,7 +12,7 @@ from support.site import SUITES, build_small, entries
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages._falls import falls_of, steepest
-from triathlon_site.pages._kept import kept_of
+from triathlon_site.pages._kept import FEWEST, kept_of
 
 FORGETFUL = FakeModel("forgetful", 4.0, 0.15)
 """Solves nearly everything once and keeps none of it."""
@@ -36,11 +36,12 @@ def site(root: Path) -> Gathered:
 def test_only_solved_tasks_can_be_lost(root: Path, site: Gathered) -> None:
     """The loops of a task count where it was solved at all, as the records say."""
     board = next(board for board in site.boards if board.plan.id == "loop-core")
-    (kept,) = kept_of(board, {})
-    for model in kept.models:
+    found = kept_of(board, {})
+    (kept,) = found.suites
+    for row, model in enumerate(found.models):
         lines = (root / f"results/runs/{model}/loop/core.jsonl").read_text().splitlines()
         loops = {record["task_id"]: record["sustained_loops"] for record in map(json.loads, lines)}
-        values = dict(zip(kept.tasks, kept.own(model).tolist(), strict=True))
+        values = dict(zip(kept.tasks, kept.values[row].tolist(), strict=True))
         assert {name: value for name, value in values.items() if not np.isnan(value)} == {
             name: count for name, count in loops.items() if count
         }
@@ -52,17 +53,44 @@ def test_a_changed_problem_counts_where_its_seeds_are_solved(site: Gathered) -> 
     files = {file.suite: file for file in board.files["forgetful"]}
     parents = {task.task_id: task.parents for file in files.values() for task in file.tasks}
     solved = {t.task_id for t in files["evolved/core-seeds"].tasks if t.outcome == "passed"}
-    found = list(kept_of(board, parents))
-    assert [kept.suite.partition("-")[2] for kept in found] == [
+    found = kept_of(board, parents)
+    row = found.models.index("forgetful")
+    assert [kept.suite.partition("-")[2] for kept in found.suites] == [
         "difficult",
         "creative",
         "subtle",
         "combine",
         "tool_use",
     ]
-    for kept in found:
-        for task, value in zip(kept.tasks, kept.own("forgetful").tolist(), strict=True):
+    for kept in found.suites:
+        for task, value in zip(kept.tasks, kept.values[row].tolist(), strict=True):
             assert np.isnan(value) == (not parents[task] or not set(parents[task]) <= solved)
+
+
+def test_a_changed_problem_that_a_model_did_not_run_counts_for_nobody_beside_it(site: Gathered) -> None:
+    """Whoever ran a part is compared on that part; what is reckoned for the others stays as it is."""
+    board = next(board for board in site.boards if board.plan.id == "evolved-core")
+    parents = {t.task_id: t.parents for file in board.files["forgetful"] for t in file.tasks}
+    full = kept_of(board, parents)
+    dropped = next(task for task in full.suites[0].tasks if parents[task])
+    part = kept_of(board, {task: names for task, names in parents.items() if task != dropped})
+    place = part.suites[0].tasks.index(dropped)
+    assert np.isnan(part.suites[0].values[:, place]).all() and not part.suites[0].gaps[:, place].any()
+    assert kept_of(board, dict(reversed(parents.items()))) is full
+
+
+def test_a_gap_is_what_the_other_models_keep_more(site: Gathered) -> None:
+    """Mean of the others minus the model's own, as a share; a model of its own says nothing."""
+    for kept in (
+        one for board in site.boards if board.plan.id == "loop-core" for one in kept_of(board, {}).suites
+    ):
+        for row in range(len(kept.values)):
+            for own, others, gap in zip(
+                kept.values[row], np.delete(kept.values, row, axis=0).T, kept.gaps[row], strict=True
+            ):
+                known = others[~np.isnan(others)]
+                expected = (known.mean() - own) / kept.most if len(known) >= FEWEST else 0
+                assert gap == pytest.approx(max(0, np.nan_to_num(expected)))
 
 
 def test_a_fall_names_what_others_keep(site: Gathered) -> None:
