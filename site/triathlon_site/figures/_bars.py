@@ -1,6 +1,7 @@
 """Grouped bars with a line across them: several accuracies a model, and what holds together of them."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup
@@ -35,8 +36,8 @@ def bars(title: str, series: Sequence[str], line: str, rows: Sequence[DotRow]) -
         *(tag("circle", cx=x, cy=y, r=3.5) for x, y in points),
         class_="ink",
     )
-    legend = _legend(series, line)
-    return svg(max(width, 420), TOP + PLOT + FOOT, title, *_axis(width), *groups, crossing, *legend)
+    legend = _legend(tuple(series), line)
+    return svg(max(width, 420), TOP + PLOT + FOOT, title, _axis(width), *groups, crossing, legend)
 
 
 def _y(value: float | None) -> float:
@@ -65,15 +66,18 @@ def _group(row: DotRow, x: float, group: float) -> Markup:
     return tag("g", *marks, name)
 
 
-def _axis(width: float) -> list[Markup]:
+@lru_cache(maxsize=64)
+def _axis(width: float) -> Markup:
+    """Kept, as the legend: many models stand beside as many others."""
     parts = []
     for value in (0, 25, 50, 75, 100):
         parts.append(tag("path", class_="grid", d=f"M{LEFT} {number(_y(value))}H{number(width)}"))
         parts.append(tag("text", str(value), class_="tick", x=LEFT - 6, y=_y(value) + 4, text_anchor="end"))
-    return parts
+    return Markup("").join(parts)
 
 
-def _legend(series: Sequence[str], line: str) -> list[Markup]:
+@lru_cache(maxsize=64)
+def _legend(series: tuple[str, ...], line: str) -> Markup:
     parts, x = [], float(LEFT)
     for place, name in enumerate(series):
         parts.append(tag("rect", class_=f"bar c{place}", x=x, y=6, width=9, height=9))
@@ -81,4 +85,4 @@ def _legend(series: Sequence[str], line: str) -> list[Markup]:
         x += 28 + 6.4 * len(name)
     parts.append(tag("path", class_="line ink", d=f"M{number(x)} 10.5H{number(x + 18)}"))
     parts.append(tag("text", line, class_="tick", x=x + 23, y=15))
-    return parts
+    return Markup("").join(parts)

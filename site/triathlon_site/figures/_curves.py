@@ -37,12 +37,12 @@ def curves(title: str, series: Sequence[Series], *, x_title: str, maximum: float
     marks = [_muted(line.values, steps, maximum) for line in muted]
     for colour, (line, end) in enumerate(zip(named, ends, strict=True)):
         marks.append(_named(line, place(line), end, colour))
-    return svg(WIDTH, HEIGHT, title, *_axes(steps, maximum, x_title), *marks)
+    return svg(WIDTH, HEIGHT, title, _axes(steps, maximum, x_title), *marks)
 
 
 def curves_frame(title: str, steps: int, *, x_title: str, maximum: float = 100.0) -> Markup:
     """Empty axes, for scripts to add `curve_path`s to its group."""
-    return svg(WIDTH, HEIGHT, title, *_axes(steps, maximum, x_title), tag("g", data_series="curve"))
+    return svg(WIDTH, HEIGHT, title, _axes(steps, maximum, x_title), tag("g", data_series="curve"))
 
 
 def curve_path(values: Sequence[float], steps: int, *, maximum: float = 100.0) -> str:
@@ -73,7 +73,8 @@ def _named(line: Series, points: Sequence[tuple[float, float]], label: float, co
     )
 
 
-def _axes(steps: int, maximum: float, x_title: str) -> list[Markup]:
+@lru_cache(maxsize=64)
+def _axes(steps: int, maximum: float, x_title: str) -> Markup:
     right, base = WIDTH - RIGHT, HEIGHT - BOTTOM
     x_scale, y_scale = (right - LEFT) / (steps - 1), (base - TOP) / maximum
     parts = []
@@ -89,7 +90,7 @@ def _axes(steps: int, maximum: float, x_title: str) -> list[Markup]:
     parts.append(
         tag("text", x_title, class_="tick", x=(LEFT + right) / 2, y=HEIGHT - 2, text_anchor="middle")
     )
-    return parts
+    return Markup("").join(parts)
 
 
 def shorten(name: str, most: int = 24) -> str:

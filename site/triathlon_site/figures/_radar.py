@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -21,13 +22,15 @@ def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
     legend = [_legend(line.name, colour, row) for row, (line, colour) in enumerate(lines)]
     legend = legend if len(series) > 1 else []
     height = HEIGHT + 18 * len(legend)
-    return svg(WIDTH, height, title, *_web(axes), *shapes, *_axis_names(axes), *legend)
+    return svg(WIDTH, height, title, _web(len(axes)), *shapes, _axis_names(tuple(axes)), *legend)
 
 
 def radar_frame(title: str, axes: Sequence[str]) -> Markup:
     """The empty web, for scripts to add `radar_path`s to its group."""
+    if len(axes) < 3:
+        return Markup("")
     place = tag("g", data_series="radar")
-    return svg(WIDTH, HEIGHT, title, *_web(axes), place, *_axis_names(axes)) if len(axes) > 2 else Markup("")
+    return svg(WIDTH, HEIGHT, title, _web(len(axes)), place, _axis_names(tuple(axes)))
 
 
 def radar_path(values: Sequence[float | None]) -> str:
@@ -48,15 +51,17 @@ def radar_path(values: Sequence[float | None]) -> str:
     return "".join(path(run) for run in runs if run)
 
 
-def _web(axes: Sequence[str]) -> list[Markup]:
-    spokes = [
-        tag("path", class_="grid", d=path([_at(0, 0, 1), _at(i, 1, len(axes))])) for i in range(len(axes))
-    ]
-    return [*(_ring(len(axes), share) for share in (0.25, 0.5, 0.75, 1.0)), *spokes]
+@lru_cache(maxsize=64)
+def _web(axes: int) -> Markup:
+    """Kept, as the names below: many models have the same axes."""
+    rings = [_ring(axes, share) for share in (0.25, 0.5, 0.75, 1.0)]
+    spokes = [tag("path", class_="grid", d=path([_at(0, 0, 1), _at(i, 1, axes)])) for i in range(axes)]
+    return Markup("").join([*rings, *spokes])
 
 
-def _axis_names(axes: Sequence[str]) -> list[Markup]:
-    return [_axis_name(name, position, len(axes)) for position, name in enumerate(axes)]
+@lru_cache(maxsize=64)
+def _axis_names(axes: tuple[str, ...]) -> Markup:
+    return Markup("").join(_axis_name(name, position, len(axes)) for position, name in enumerate(axes))
 
 
 def _at(position: int, share: float, axes: int) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """SVG elements as markup: escaped, without inline style, numbers rounded to what an eye sees."""
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -20,20 +20,17 @@ def number(value: float) -> str:
 
 def tag(name: str, *children: Markup | str, **attributes: Value) -> Markup:
     """One element. `class_` gives class, `text_anchor` text-anchor; None leaves an attribute out."""
-    parts = [f' {_attribute(key)}="{_text(value)}"' for key, value in attributes.items() if value is not None]
-    inside = [child if isinstance(child, Markup) else escape(child) for child in children]
-    return Markup(f"<{name}{''.join(parts)}>{''.join(inside)}</{name}>")
+    written = "".join([_attribute(key, value) for key, value in attributes.items() if value is not None])
+    inside = "".join([child if isinstance(child, Markup) else escape(child) for child in children])
+    return Markup(f"<{name}{written}>{inside}</{name}>")
 
 
-@cache
-def _attribute(key: str) -> str:
-    return key.rstrip("_").replace("_", "-")
-
-
-def _text(value: str | float | int) -> str:
-    if isinstance(value, str):
-        return escape(value)
-    return number(value) if isinstance(value, float) else str(value)
+@lru_cache(maxsize=1 << 14, typed=True)
+def _attribute(key: str, value: str | float | int) -> str:
+    """Kept, as most elements have those of others."""
+    name = key.rstrip("_").replace("_", "-")
+    text = number(value) if isinstance(value, float) else escape(value)
+    return f' {name}="{text}"'
 
 
 def svg(width: float, height: float, title: str, *children: Markup, class_: str = "figure") -> Markup:

@@ -34,10 +34,9 @@ def _curves(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo])
     """Degradation curves: the baseline is their first point."""
     others = [model for model in board.models if model not in shown]
     every = -(-len(others) // MOST_MUTED) or 1
-    order = (*shown, *others[::every])
-    lines = [degradation_curve(board, m, models[m].name, muted=m not in shown) for m in order]
-    series = [line for line in lines if line]
-    svg = curves("Share of tasks that still pass after each loop", series, x_title="loop")
+    named = [line for m in shown if (line := degradation_curve(board, m, models[m].name))]
+    muted = [line for m in others[::every] if (line := _muted_curves(board).get(m))]
+    svg = curves("Share of tasks that still pass after each loop", [*named, *muted], x_title="loop")
     grey = f" Grey: one in {every} of the other models." if every > 1 else ""
     return Figure(
         svg,
@@ -76,15 +75,21 @@ def _share(column: ColumnScores, model: str) -> float | None:
     return 100 * score.value / column.column.maximum if score else None
 
 
-def degradation_curve(board: Board, model: str, name: str, *, muted: bool = False) -> Series | None:
+def degradation_curve(board: Board, model: str, name: str) -> Series | None:
     """Share of tasks, in per cent, that sustain 1…M loops; None on a board without loops."""
     values = _degradation(board).get(model)
-    return Series(name, values, muted=muted) if values else None
+    return Series(name, values) if values else None
+
+
+@lru_cache(maxsize=64)
+def _muted_curves(board: Board) -> dict[str, Series]:
+    """By model; kept, as the page of every model shows those of the others."""
+    return {model: Series("", values, muted=True) for model, values in _degradation(board).items()}
 
 
 @lru_cache(maxsize=64)
 def _degradation(board: Board) -> dict[str, tuple[float, ...]]:
-    """By model; kept, as the page of every model shows the curves of all."""
+    """By model; kept for every page that draws them."""
     points = [c for c in board.columns if c.column.role in {"baseline", "curve"}]
     if len(points) < 3:
         return {}

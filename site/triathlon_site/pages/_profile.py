@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -98,16 +99,25 @@ def _radar(model: str, boards: Sequence[Board], models: Mapping[str, ModelInfo])
     """Every dimension that the model has; grey: the median of all models."""
     axes = [(board, column) for board, column in dimensions(boards) if model in column.scores]
     own = [100 * column.scores[model].value / column.column.maximum for _, column in axes]
-    median = [
-        float(np.median([100 * score.value / column.column.maximum for score in column.scores.values()]))
-        for _, column in axes
-    ]
+    median = [_medians(board)[column.column.id] for board, column in axes]
     series = [Series(models[model].name, tuple(own))]
     if axes and len(axes[0][1].scores) > 1:
         series.append(Series("median of all models", tuple(median), muted=True))
     names = [f"{board.plan.discipline} {short_title(column)}" for board, column in axes]
     svg = radar(f"All dimensions of {models[model].name}", names, series) if axes else Markup("")
     return Figure(svg, "All dimensions, each axis from 0 in the centre to its maximum.")
+
+
+@lru_cache(maxsize=64)
+def _medians(board: Board) -> dict[str, float]:
+    """Of all models, in per cent of the column's maximum, by column; kept for the page of every model."""
+    return {
+        column.column.id: float(
+            np.median([100 * score.value / column.column.maximum for score in column.scores.values()])
+        )
+        for column in board.shown
+        if column.scores
+    }
 
 
 def _is_dimension(column: ColumnScores) -> bool:
