@@ -5,6 +5,7 @@ build. Every text of a model or a data set passes through `shown` or `escape`.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from html import escape
 from typing import Final
 
@@ -26,11 +27,11 @@ def cut(text: str) -> str:
 
 
 def folded(content: str | None, label: str, *, opened: bool = False) -> str:
-    """A text under its label, shown on demand; nothing for an empty one."""
+    """A text under its label, one of ours, shown on demand; nothing for an empty one."""
     if not content:
         return ""
     start = "<details open>" if opened else "<details>"
-    return f"{start}<summary>{escape(label)}</summary><pre>{shown(content)}</pre></details>"
+    return f"{start}<summary>{label}</summary><pre>{shown(content)}</pre></details>"
 
 
 def words(runs: Iterable[Words]) -> str:
@@ -39,6 +40,7 @@ def words(runs: Iterable[Words]) -> str:
     return "".join(f"{start}{shown(text)}{end}" for (start, end), text in tagged)
 
 
+@cache
 def outcome(name: str) -> str:
     """An outcome's name with its mark."""
     return f'<span class="outcome {escape(name)}">{escape(name.replace("_", " "))}</span>'
@@ -79,4 +81,4 @@ def answer(one: AnswerRecord, first: bool = False, span: int = 1) -> str:
 
 def shown(text: str) -> str:
     """A text that is short enough to read, escaped."""
-    return escape(cut(text))
+    return escape(cut(text) if len(text) > LONGEST_TEXT else text)

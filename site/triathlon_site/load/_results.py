@@ -145,6 +145,9 @@ def _executor(files: Iterable[ResultsFile], processes: int) -> Executor:
 
 def _read(file: ResultsFile, key: str) -> FileAggregate:
     assert _reader is not None
+    if not gc.isenabled():  # as in a build: what the file before left is searched, not this one's records
+        gc.collect()
+        gc.freeze()
     entry = _reader.entries[file.suite]
     records, notices = _records(file, entry)
     manifest, faults = read_manifest(Path(file.manifest), file.name, file.model, file.suite)
@@ -161,11 +164,7 @@ def _read(file: ResultsFile, key: str) -> FileAggregate:
         manifest=manifest,
         notices=(*notices, *faults),
     )
-    kept = _reader.cache.put(key, result, extracts)
-    if not gc.isenabled():  # as in a build
-        gc.collect()
-        gc.freeze()
-    return kept
+    return _reader.cache.put(key, result, extracts)
 
 
 def _records(file: ResultsFile, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notice]]:

@@ -53,6 +53,18 @@ def plotly_styles() -> tuple[str, ...]:
 _UNSEEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that turn the direction of what follows them, digits of scores included."""
 
+_USUAL: Final = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
+
+
+def spelt_out(page: str) -> str:
+    """The page with every unseen character in view.
+
+    Hardly a page has one. To find that out, what is usual is left out first, which takes a third of the time
+    of a search in all of it, and hundreds of megabytes pass here in a large build.
+    """
+    unusual = page.encode(errors="surrogatepass").translate(None, _USUAL).decode(errors="surrogatepass")
+    return _UNSEEN.sub(_visible, page) if _UNSEEN.search(unusual) else page
+
 
 def _visible(found: re.Match[str]) -> str:
     """The Unicode picture of a control character (␀, ␛), else its number."""
@@ -104,8 +116,8 @@ class Environment:
         self._jinja.globals["inline_hash"] = self._inline_hash
 
     def render(self, template: str, **context: Any) -> str:
-        """The page, with control characters spelt out (`_visible`)."""
-        return _UNSEEN.sub(_visible, self._jinja.get_template(f"{template}.html.jinja").render(**context))
+        """The page, with control characters spelt out."""
+        return spelt_out(self._jinja.get_template(f"{template}.html.jinja").render(**context))
 
     def compile(self, kept: Path | None = None) -> None:
         """Parses every page's template, or takes what an earlier build kept in this folder."""

@@ -57,3 +57,20 @@ def test_what_is_kept_may_be_broken_or_missing(templates: Path, tmp_path: Path, 
         (file,) = kept.iterdir()
         file.write_bytes(left if not left else file.read_bytes()[: file.stat().st_size // 2])
     assert rendered(templates, kept) == "<p>A &amp; B</p>"
+
+
+@pytest.mark.parametrize(
+    ("written", "seen"),
+    [
+        ("a\x00b", "a␀b"),
+        ("\x1b[31mred\x7f", "␛[31mred␡"),
+        ("12\u202e34", "12[U+202E]34"),
+        ("\x9b2J \u2066x\u2069", "[U+009B]2J [U+2066]x[U+2069]"),
+        ("a\u00a0b – é 试 😀\t\r\n", "a\u00a0b – é 试 😀\t\r\n"),
+        ("half \ud83d of a pair\x07", "half \ud83d of a pair␇"),
+    ],
+)
+def test_what_cannot_be_seen_is_spelt_out(templates: Path, tmp_path: Path, written: str, seen: str) -> None:
+    """Control characters and those that turn the direction of a text; everything else stays as it is."""
+    (templates / "page.html.jinja").write_text("{{ name }}")
+    assert Environment(templates).render("page", name=written) == seen
