@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from triathlon_runner.records import UnitRecord
-from triathlon_site.evidence import EvidenceSource, evidence_path, extracts, imported_slug
+from triathlon_site.evidence import LINKS, EvidenceSource, evidence_path, extracts, imported_slug
 from triathlon_site.load import FileAggregate
-from triathlon_site.pages import Environment, Gathered, ModelInfo, imported_files
+from triathlon_site.pages import Environment, Gathered, ModelInfo, imported_files, spelt_out
 
 
 class EvidenceExtractor:
@@ -29,7 +29,8 @@ class EvidenceExtractor:
     ) -> dict[str, str]:
         slug, name = ModelInfo(model, model).slug, self._name(model)
         source = EvidenceSource(slug, name, suite, parents, imported=self._imported)
-        return extracts(records, self._environment, source)
+        found = extracts(records, self._environment, source)
+        return found | {LINKS: spelt_out(found[LINKS])}  # what goes onto pages as it lies there
 
 
 def evidence_files(site: Gathered) -> Iterator[tuple[str, str]]:

@@ -55,7 +55,11 @@ class Extracts:
 
     def read(self, name: str) -> str:
         """One of them; empty where there is none of that name."""
-        return Path(self.path(name)).read_text("utf-8") if name in self.names else ""
+        return self.bytes(name).decode()
+
+    def bytes(self, name: str) -> bytes:
+        """As it lies there, in UTF-8."""
+        return Path(self.path(name)).read_bytes() if name in self.names else b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from triathlon_site.pages._environment import (
     find_templates,
     installed_environment,
     plotly_script,
+    spelt_out,
 )
 from triathlon_site.pages._imported import imported_files
 from triathlon_site.pages._models import ModelInfo, model_infos
@@ -28,4 +29,5 @@ __all__ = [
     "plotly_script",
     "render_site",
     "score_rows",
+    "spelt_out",
 ]

@@ -15,7 +15,7 @@ from triathlon_site.pages._badges import files as badge_files
 from triathlon_site.pages._falls import falls_of
 from triathlon_site.pages._figures import board_figures, neighbours
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import Cell, Draft, board_page, cell
+from triathlon_site.pages._page import SLOT, Cell, Draft, board_page, cell
 from triathlon_site.pages._profile import profile
 from triathlon_site.pages._sections import Figure
 from triathlon_site.scores import Board, Column, Overall, OverallRow
@@ -39,9 +39,9 @@ class ModelBoard:
 @dataclass(frozen=True, slots=True)
 class SuiteTasks:
     suite: str
-    links: Markup
-    """A list item a unit."""
     outcomes: tuple[tuple[str, int], ...]
+    links: Markup = SLOT
+    """A list item a unit."""
 
 
 def drafts(
@@ -89,11 +89,9 @@ def unit_draft(
     info: ModelInfo, files: Sequence[FileAggregate], path: str, home: str, *, imported: bool = False
 ) -> Draft:
     """Every unit of a model with a link to its evidence."""
-    suites = [
-        SuiteTasks(file.suite, Markup(file.extracts.read(LINKS)), tuple(sorted(file.outcomes.items())))
-        for file in files
-    ]
-    return Draft(path, "model-tasks", {"info": info, "suites": suites, "home": home, "imported": imported})
+    suites = [SuiteTasks(file.suite, tuple(sorted(file.outcomes.items()))) for file in files]
+    context = {"info": info, "suites": suites, "home": home, "imported": imported}
+    return Draft(path, "model-tasks", context, slots=tuple(file.extracts.bytes(LINKS) for file in files))
 
 
 def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ModelBoard:

@@ -1,7 +1,7 @@
 """What a page is before and after it is filled, and the parts that several pages share."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -10,6 +10,9 @@ from triathlon_site.figures import strip
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.ranking import RankShift
 from triathlon_site.scores import Board, ColumnScores, Score
+
+SLOT: Final = Markup("<!-- slot -->")
+"""In a page, the place of markup that lies ready. No text from outside says so: its `<` is escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,8 @@ class Draft:
     context: dict[str, Any] = field(default_factory=dict)
     files: tuple["Page", ...] = ()
     """Data files that belong to it."""
+    slots: tuple[bytes, ...] = ()
+    """What stands in place of each `SLOT`, in their order: markup, its control characters spelt out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from triathlon_site.pages import (
 )
 from triathlon_site.pages._environment import PLOTLY, Environment, plotly_styles
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import Draft, Link, Page, board_page, heading_of
+from triathlon_site.pages._page import SLOT, Draft, Link, Page, board_page, heading_of
 from triathlon_site.published import Published, published_boards
 from triathlon_site.scores import Board, Overall
 
@@ -77,10 +77,10 @@ class Rendering:
             if isinstance(part, Page):
                 yield part
             else:
-                yield Page(part.path, self._rendered(part))
+                yield self._page(part)
                 yield from part.files
 
-    def _rendered(self, draft: Draft) -> str:
+    def _page(self, draft: Draft) -> Page:
         context: dict[str, Any] = {
             "root": "../" * draft.path.count("/"),
             "nav": self._nav,
@@ -88,7 +88,17 @@ class Rendering:
             "site": self.site,
             **draft.context,
         }
-        return self.environment.render(draft.template, **context)
+        content = self.environment.render(draft.template, **context)
+        if draft.slots:
+            return Page(draft.path, "", _filled(content, draft.slots))
+        return Page(draft.path, content)
+
+
+def _filled(content: str, slots: Sequence[bytes]) -> bytes:
+    """Pasted as bytes: lists of units are most of a large site."""
+    start, *parts = content.encode().split(SLOT.encode())
+    pairs = zip(slots, parts, strict=True)
+    return b"".join([start, *(piece for pair in pairs for piece in pair)])
 
 
 def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
