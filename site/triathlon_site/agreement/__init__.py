@@ -1,5 +1,5 @@
 """Do two columns order the models alike? Rank correlations with intervals."""
 
-from triathlon_site.agreement._correlation import Correlation, Correlator, correlate, leave_one_out
+from triathlon_site.agreement._correlation import Correlation, correlate, correlations
 
-__all__ = ["Correlation", "Correlator", "correlate", "leave_one_out"]
+__all__ = ["Correlation", "correlate", "correlations"]

@@ -1,25 +1,24 @@
-"""Spearman's rho and Kendall's tau-b between two columns, with a bootstrap over models.
+"""Spearman's rho and Kendall's tau-b between columns, with a bootstrap over models.
 
 Resamples of few models repeat themselves: five models in one order give 1 in every resample, as if nothing
 were uncertain. Each interval is therefore widened to the one that Fisher's z gives.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import combinations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from triathlon_site.ranking import midranks
-from triathlon_site.uncertainty import LEVEL, central, generator
+from triathlon_site.agreement._coefficients import Array, Pairs, drawn, kendall, spearman
+from triathlon_site.uncertainty import LEVEL, central
 
-Array = NDArray[np.float64]
 Span = tuple[float, float]
-DRAWS: Final = 1000
+Spans = tuple[Array, Array]
+"""Lower and upper ends."""
 FEWEST: Final = 3
 """Fewer models say nothing: two always agree or disagree completely."""
 FEWEST_FOR_INTERVAL: Final = 5
@@ -37,193 +36,80 @@ class Correlation:
     kendall: float = math.nan
     kendall_low: float = math.nan
     kendall_high: float = math.nan
+    without_one_low: float = math.nan
+    """The smallest Spearman when any one model is left out; nan for fewer than four."""
+    without_one_high: float = math.nan
 
 
 def correlate(left: Array, right: Array, name: str = "") -> Correlation:
     """Both coefficients with percentile intervals over resampled models; `name` seeds the resampling."""
-    return Correlator([left, right], name).pair(0, 1)
+    return correlations([left, right], name)[0, 1]
 
 
-class Correlator:
-    """Correlations between any two of several columns over the same models.
+def correlations(columns: Sequence[Array], name: str = "") -> dict[tuple[int, int], Correlation]:
+    """Between every two of several columns over the same models, each over the models that have both.
 
-    Pairs with the same models share their resamples, and each column is ranked once, not once a pair.
+    Pairs with the same models share their resamples and are computed at once.
     """
-
-    def __init__(self, columns: Sequence[Array], name: str = "") -> None:
-        self._columns = columns
-        self._name = name
-        self._groups: dict[bytes, _Group] = {}
-
-    def pair(self, left: int, right: int) -> Correlation:
-        """Between two columns, over the models that have both."""
-        group, x, y = self._both(left, right)
-        n = len(x)
-        if n < FEWEST or np.ptp(x) == 0 or np.ptp(y) == 0:
-            return Correlation(n)
-        spearman, kendall = group.coefficients((left, x), (right, y))
-        if n < FEWEST_FOR_INTERVAL:
-            return Correlation(n, spearman=spearman, kendall=kendall)
-        return Correlation(
-            n,
-            spearman,
-            *_hull(_central(group.spearman_draws((left, x), (right, y))), _spearman_by_fisher(spearman, n)),
-            kendall,
-            *_hull(_central(group.kendall_draws((left, x), (right, y))), _kendall_by_fisher(kendall, n)),
-        )
-
-    def leave_one_out(self, left: int, right: int) -> tuple[float, float]:
-        """Smallest and largest Spearman when any one model is left out; nan for fewer than four."""
-        group, x, y = self._both(left, right)
-        if len(x) <= FEWEST:
-            return math.nan, math.nan
-        values = np.einsum("ij,ij->i", group.without_each((left, x)), group.without_each((right, y)))
-        known = values[~np.isnan(values)]
-        return (float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan)
-
-    def _both(self, left: int, right: int) -> tuple["_Group", Array, Array]:
-        x, y = self._columns[left], self._columns[right]
-        both = ~np.isnan(x) & ~np.isnan(y)
-        group = self._groups.setdefault(both.tobytes(), _Group(int(both.sum()), self._name))
-        return group, x[both], y[both]
+    known = ~np.isnan(columns)
+    every = list(combinations(range(len(columns)), 2))
+    groups: dict[bytes, list[tuple[int, int]]] = {}
+    for left, right in every:
+        groups.setdefault((known[left] & known[right]).tobytes(), []).append((left, right))
+    found: dict[tuple[int, int], Correlation] = {}
+    for both, pairs in groups.items():
+        used, places = np.unique(pairs, return_inverse=True)
+        values = np.array([columns[column][np.frombuffer(both, dtype=bool)] for column in used])
+        left, right = places.reshape(-1, 2).T
+        found.update(zip(pairs, _of_group(values, (left, right), name), strict=True))
+    return {pair: found[pair] for pair in every}
 
 
-Numbered = tuple[int, Array]
-"""A column by its number, under which what is computed of it is kept."""
+def _of_group(values: Array, pairs: Pairs, name: str) -> Iterator[Correlation]:
+    """Of pairs of columns that all models have."""
+    n, unknown = values.shape[1], np.full(len(pairs[0]), math.nan)
+    rho = tau = unknown
+    rho_span = tau_span = without_one = unknown, unknown
+    once = np.ones((1, n))
+    if n >= FEWEST:
+        rho, tau = spearman(values, pairs, once)[0], kendall(values, pairs, once)[0]
+    if n > FEWEST:
+        without = spearman(values, pairs, once - np.eye(n))
+        without_one = np.fmin.reduce(without), np.fmax.reduce(without)
+    if n >= FEWEST_FOR_INTERVAL:
+        counts = drawn(n, name)
+        rho_span = _hull(_central(spearman(values, pairs, counts)), _spearman_by_fisher(rho, n))
+        tau_span = _hull(_central(kendall(values, pairs, counts)), _kendall_by_fisher(tau, n))
+    for numbers in np.stack([rho, *rho_span, tau, *tau_span, *without_one], axis=1).tolist():
+        yield Correlation(n, *numbers)
 
 
-class _Group:
-    """Some models: their resamples, and what each column looks like among them."""
-
-    def __init__(self, n: int, name: str) -> None:
-        self._n, self._name = n, name
-        self._kept: dict[tuple[str, int], Array] = {}
-
-    @cached_property
-    def chosen(self) -> NDArray[np.int64]:
-        """Models drawn with replacement."""
-        return generator("models", self._name).integers(self._n, size=(_draws(self._n), self._n))
-
-    @cached_property
-    def counts(self) -> Array:
-        return _counts(self.chosen)
-
-    def coefficients(self, left: Numbered, right: Numbered) -> tuple[float, float]:
-        """Spearman's rho, Kendall's tau-b."""
-        rho = float((self._ranks(left) * self._ranks(right)).sum())
-        one, other = self._signs(left), self._signs(right)
-        norms = math.sqrt(float((one * one).sum()) * float((other * other).sum()))
-        return min(1.0, max(-1.0, rho)), float((one * other).sum()) / norms
-
-    def spearman_draws(self, left: Numbered, right: Numbered) -> Array:
-        """Pearson's r of the midranks of each resample."""
-        return np.asarray(np.einsum("ij,ij->i", self._resampled(left), self._resampled(right)))
-
-    def kendall_draws(self, left: Numbered, right: Numbered) -> Array:
-        """tau-b of each resample."""
-        concordance = _form(self.counts, self._signs(left) * self._signs(right))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(concordance / np.sqrt(self._norm(left) * self._norm(right)))
-
-    def without_each(self, column: Numbered) -> Array:
-        """Row i: the unit midranks of the models without model i, 0 for model i itself."""
-        return self._keep("without", column, lambda: _ranks_without_each(column[1]))
-
-    def _ranks(self, column: Numbered) -> Array:
-        return self._keep("ranks", column, lambda: _unit(midranks(column[1][None, :])))
-
-    def _resampled(self, column: Numbered) -> Array:
-        return self._keep("resampled", column, lambda: _unit_ranks(column[1], self.chosen))
-
-    def _signs(self, column: Numbered) -> Array:
-        return self._keep("signs", column, lambda: _signs(column[1]))
-
-    def _norm(self, column: Numbered) -> Array:
-        return self._keep("norm", column, lambda: _form(self.counts, self._signs(column) ** 2))
-
-    def _keep(self, what: str, column: Numbered, make: Callable[[], Array]) -> Array:
-        key = what, column[0]
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
-
-
-def leave_one_out(left: Array, right: Array) -> tuple[float, float]:
-    """Smallest and largest Spearman when any one model is left out; nan where fewer than four have both."""
-    return Correlator([left, right]).leave_one_out(0, 1)
-
-
-def _draws(n: int) -> int:
-    """Fewer resamples for many models: the work grows with n², the width of the interval falls with √n."""
-    return DRAWS if n <= 200 else 400
-
-
-def _unit_ranks(values: Array, chosen: NDArray[np.int64]) -> Array:
-    """Midranks of each resample, centred, of length 1; nan where all are equal."""
-    return _unit(midranks(values[chosen]))
-
-
-def _ranks_without_each(values: Array) -> Array:
-    """Models × models: a model that is gone takes one from the ranks above it, a half from its equals."""
-    above, equal = values[:, None] < values[None, :], values[:, None] == values[None, :]
-    ranked = midranks(values[None, :]) - above - 0.5 * equal
-    centred = ranked - len(values) / 2
-    np.fill_diagonal(centred, 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(centred / np.sqrt((centred * centred).sum(axis=1, keepdims=True)))
-
-
-def _unit(ranked: Array) -> Array:
-    """Each row centred and of length 1; nan where all its numbers are equal."""
-    ranked = ranked - ranked.mean(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(ranked / np.sqrt((ranked * ranked).sum(axis=1, keepdims=True)))
-
-
-def _counts(chosen: NDArray[np.int64]) -> Array:
-    """How often each model was drawn: one drawn k times stands k times, its copies tied with each other."""
-    counts = np.zeros((len(chosen), chosen.shape[1]))
-    np.add.at(counts, (np.arange(len(chosen))[:, None], chosen), 1)
-    return counts
-
-
-def _signs(values: Array) -> Array:
-    """In single precision: sums of whole numbers below 2^24, of fewer than 4,000 models, are exact in it."""
-    exact = np.float32 if len(values) < 4000 else np.float64
-    return np.sign(values[:, None] - values[None, :]).astype(exact)
-
-
-def _form(counts: Array, matrix: Array) -> Array:
-    """The quadratic form of each resample's counts."""
-    own = counts.astype(matrix.dtype, copy=False)
-    return np.asarray(((own @ matrix) * own).sum(axis=1), dtype=np.float64)
-
-
-def _spearman_by_fisher(rho: float, n: int) -> Span:
+def _spearman_by_fisher(rho: Array, n: int) -> Spans:
     """Variance of z by Bonett and Wright (Psychometrika 65, 2000)."""
-    return _by_fisher(rho, math.sqrt((1 + rho * rho / 2) / (n - 3)), most=1 - 12 / (n**3 - n))
+    return _by_fisher(rho, np.sqrt((1 + rho * rho / 2) / (n - 3)), most=1 - 12 / (n**3 - n))
 
 
-def _kendall_by_fisher(tau: float, n: int) -> Span:
+def _kendall_by_fisher(tau: Array, n: int) -> Spans:
     """Variance of z by Fieller, Hartley and Pearson (Biometrika 44, 1957)."""
     return _by_fisher(tau, math.sqrt(0.437 / (n - 4)), most=1 - 4 / (n * (n - 1)))
 
 
-def _by_fisher(coefficient: float, error: float, most: float) -> Span:
+def _by_fisher(coefficients: Array, error: Array | float, most: float) -> Spans:
     """`most`: the largest value below 1 that n models can give; z of 1 itself would be endless."""
-    z = math.atanh(min(most, max(-most, coefficient)))
-    return math.tanh(z - TWO_SIDED * error), math.tanh(z + TWO_SIDED * error)
+    z = np.arctanh(np.clip(coefficients, -most, most))
+    return np.tanh(z - TWO_SIDED * error), np.tanh(z + TWO_SIDED * error)
 
 
-def _hull(one: Span, other: Span) -> Span:
+def _hull(one: Spans, other: Spans) -> Spans:
     """From the lowest to the highest; of an unknown one nothing."""
-    return float(np.nanmin([one[0], other[0]])), min(1.0, float(np.nanmax([one[1], other[1]])))
+    return np.fmin(one[0], other[0]), np.minimum(1.0, np.fmax(one[1], other[1]))
 
 
-def _central(values: Array) -> Span:
-    """Their 95 % interval; nothing where no resample has a coefficient."""
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return math.nan, math.nan
-    low, high = central(known[:, None])
-    return float(low[0]), float(high[0])
+def _central(draws: Array) -> Spans:
+    """The 95 % interval of each column of draws that have a coefficient; nothing where none has."""
+    low, high = central(draws)
+    for column in np.flatnonzero(np.isnan(low)):
+        known = draws[~np.isnan(draws[:, column]), column]
+        if len(known):
+            (low[column],), (high[column],) = central(known[:, None])
+    return low, high

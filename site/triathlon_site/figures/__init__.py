@@ -5,12 +5,14 @@ from triathlon_site.figures._bars import bars
 from triathlon_site.figures._bump import RankLine, bump
 from triathlon_site.figures._curves import Series, curve_path, curves, curves_frame
 from triathlon_site.figures._grid import grid
+from triathlon_site.figures._pairs import Axis, pair_scatter
 from triathlon_site.figures._radar import radar, radar_frame, radar_path
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
 from triathlon_site.figures._strip import strip
 
 __all__ = [
+    "Axis",
     "Border",
     "DotRow",
     "Point",
@@ -25,6 +27,7 @@ __all__ = [
     "curves_frame",
     "dots",
     "grid",
+    "pair_scatter",
     "radar",
     "radar_frame",
     "radar_path",

@@ -10,8 +10,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from triathlon_site.agreement import Correlation, Correlator
-from triathlon_site.figures import Point, RankLine, bump, scatter
+from triathlon_site.agreement import Correlation, correlations
+from triathlon_site.figures import Axis, RankLine, bump, pair_scatter
 from triathlon_site.pages import _format
 from triathlon_site.pages._data import table_files
 from triathlon_site.pages._models import ModelInfo
@@ -34,11 +34,8 @@ class AgreementColumn:
 
     board: Board
     scores: ColumnScores
-
-    @property
-    def title(self) -> str:
-        data = "" if self.board.plan.family == "core" else f" ({self.board.plan.title})"
-        return f"{self.board.plan.discipline.value.capitalize()} {short_title(self.scores)}{data}"
+    title: str
+    axis: Axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +43,15 @@ class Pair:
     left: AgreementColumn
     right: AgreementColumn
     correlation: Correlation
-    leave_one_out: tuple[float, float]
-    figure: Markup
     path: str
+
+    @property
+    def figure(self) -> Markup:
+        return pair_scatter(self.left.axis, self.right.axis, most_labels=MOST_LABELS)
+
+    @property
+    def leave_one_out(self) -> tuple[float, float]:
+        return self.correlation.without_one_low, self.correlation.without_one_high
 
     @property
     def spearman_shade(self) -> str:
@@ -73,21 +76,14 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
     if len(measured) < FEWEST:
         yield Draft("agreement.html", "agreement", {"models": len(measured), "fewest": FEWEST})
         return
+    ids = sorted(measured)
     columns = [
-        AgreementColumn(board, column) for board in boards for column in board.shown if column.column.ranked
+        _column(board, column, models) for board in boards for column in board.shown if column.column.ranked
     ]
-    ids = sorted({model for board in boards for model in board.models})
-    correlator = Correlator([_values(column.scores, ids) for column in columns], "agreement")
+    found = correlations([_values(column.scores, ids) for column in columns], "agreement")
     pairs = {
-        (i, j): Pair(
-            columns[i],
-            columns[j],
-            correlator.pair(i, j),
-            correlator.leave_one_out(i, j),
-            _figure(columns[i], columns[j], models),
-            f"agreement/{i + 1}-{j + 1}.html",
-        )
-        for i, j in combinations(range(len(columns)), 2)
+        (i, j): Pair(columns[i], columns[j], correlation, f"agreement/{i + 1}-{j + 1}.html")
+        for (i, j), correlation in found.items()
     }
     for pair in pairs.values():
         yield Draft(pair.path, "agreement-pair", {"pair": pair})
@@ -108,6 +104,14 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
     }
     files = table_files(FILE, _table(list(pairs.values())))
     yield Draft("agreement.html", "agreement", context, tuple(files))
+
+
+def _column(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo]) -> AgreementColumn:
+    plan = board.plan
+    data = "" if plan.family == "core" else f" ({plan.title})"
+    title = f"{plan.discipline.value.capitalize()} {short_title(column)}{data}"
+    points = {model: (models[model].name, score.value) for model, score in sorted(column.scores.items())}
+    return AgreementColumn(board, column, title, Axis(title, column.column.maximum, points))
 
 
 def _table(pairs: Sequence[Pair]) -> Section:
@@ -164,24 +168,3 @@ def _bump(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Markup:
         for row, model in enumerate(common)
     ]
     return bump("Ranks across the disciplines", [b.plan.discipline.capitalize() for b in first], lines)
-
-
-def _figure(left: AgreementColumn, right: AgreementColumn, models: Mapping[str, ModelInfo]) -> Markup:
-    both = sorted(left.scores.scores.keys() & right.scores.scores.keys())
-    points = [
-        Point(
-            models[model].name,
-            left.scores.scores[model].value,
-            right.scores.scores[model].value,
-            label=len(both) <= MOST_LABELS,
-        )
-        for model in both
-    ]
-    return scatter(
-        f"{right.title} against {left.title}",
-        points,
-        x_title=left.title,
-        y_title=right.title,
-        x_maximum=left.scores.column.maximum,
-        y_maximum=right.scores.column.maximum,
-    )

@@ -94,13 +94,14 @@ def table_files(path: str, section: Section) -> Iterator[Page]:
     """One table as it is shown, as CSV under `path` and as LaTeX beside it; nothing where it has no rows."""
     if section.rows:
         yield section_file(path.removesuffix(".csv") + ".tex", section)
-        yield _csv(path, [_section_row(section, row) for row in section.rows])
+        small = [any(value.small for value in column) for column in zip(*section.rows, strict=True)]
+        yield _csv(path, [_section_row(section.head, small, row) for row in section.rows])
 
 
-def _section_row(section: Section, row: Sequence[Value]) -> Row:
-    small = [any(other[place].small for other in section.rows) for place in range(len(section.head))]
+def _section_row(head: Sequence[str], small: Sequence[bool], row: Sequence[Value]) -> Row:
+    """`small`: of each column, whether any of its cells has small print."""
     fields: Row = {}
-    for place, (name, value) in enumerate(zip(section.head, row, strict=True)):
+    for place, (name, value) in enumerate(zip(head, row, strict=True)):
         fields[name] = _computable(value.text) if place else value.text  # the first is a name
         if small[place]:
             fields[f"{name}, detail"] = value.small.replace(_format.MINUS, "-")

@@ -112,8 +112,8 @@ class Environment:
         )
         self._jinja.filters.update(_format.FILTERS, billions=billions)
         self._jinja.globals["asset"] = self.assets.__getitem__
-        self._jinja.globals["inline"] = self._inline
-        self._jinja.globals["inline_hash"] = self._inline_hash
+        self._jinja.globals["inline"] = cache(self._inline)
+        self._jinja.globals["inline_hash"] = cache(self._inline_hash)
 
     def render(self, template: str, **context: Any) -> str:
         """The page, with control characters spelt out."""

@@ -1,6 +1,7 @@
 """Rank correlations."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,10 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from triathlon_site.agreement import correlate, leave_one_out
-from triathlon_site.agreement._correlation import _counts, _form, _signs, _unit_ranks
+from triathlon_site.agreement import correlate, correlations
+from triathlon_site.agreement._coefficients import drawn, kendall, spearman
 
 PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=6, max_size=25)
+
+
+def without_one(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Smallest and largest Spearman when any one model is left out."""
+    found = correlate(x, y)
+    return found.without_one_low, found.without_one_high
 
 
 @given(PAIRS)
@@ -25,18 +32,43 @@ def test_coefficients_are_those_of_scipy(pairs: list[tuple[int, int]]) -> None:
     assert found.kendall == pytest.approx(kendalltau(x, y).statistic)
 
 
-def test_resampled_coefficients_are_those_of_scipy() -> None:
+@pytest.mark.parametrize("n", [12, 400])
+def test_resampled_coefficients_are_those_of_scipy(n: int) -> None:
     """Each draw is the coefficient of the resampled models, repeated ones tied with themselves."""
-    random = np.random.default_rng(4)
-    x, y = random.random(12), random.random(12)
-    chosen = random.integers(12, size=(20, 12))
-    counts = _counts(chosen)
-    norms = _form(counts, _signs(x) ** 2) * _form(counts, _signs(y) ** 2)
-    taus = _form(counts, _signs(x) * _signs(y)) / np.sqrt(norms)
-    rhos = (_unit_ranks(x, chosen) * _unit_ranks(y, chosen)).sum(axis=1)
-    for row, rho, tau in zip(chosen, rhos, taus, strict=True):
-        assert rho == pytest.approx(spearmanr(x[row], y[row]).statistic)
-        assert tau == pytest.approx(kendalltau(x[row], y[row]).statistic)
+    values = np.random.default_rng(4).integers(50, size=(3, n)).astype(float)
+    pairs = np.array([0, 0, 1]), np.array([1, 2, 2])
+    counts = drawn(n, "some")[:10]
+    rhos, taus = spearman(values, pairs, counts), kendall(values, pairs, counts)
+    for row, rho, tau in zip(counts, rhos, taus, strict=True):
+        models = np.repeat(np.arange(n), row.astype(int))
+        for place, (left, right) in enumerate(zip(*pairs, strict=True)):
+            x, y = values[left, models], values[right, models]
+            assert rho[place] == pytest.approx(spearmanr(x, y).statistic)
+            assert tau[place] == pytest.approx(kendalltau(x, y).statistic)
+
+
+def test_a_resample_holds_as_many_models_as_there_are() -> None:
+    """Drawn with replacement: the counts of each resample add up to all."""
+    counts = drawn(7, "some")
+    assert (counts.sum(axis=1) == 7).all() and counts.max() > 1
+
+
+def test_pairs_that_are_correlated_together_are_as_each_alone() -> None:
+    """Whatever the others are, a pair has its own models, and the resamples of as many."""
+    random = np.random.default_rng(6)
+    columns = [np.where(random.random(30) < 0.8, random.random(30), np.nan) for _ in range(4)]
+    found = correlations(columns, "some")
+    assert list(found) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    for (left, right), correlation in found.items():
+        assert correlation == correlate(columns[left], columns[right], "some")
+
+
+@given(st.permutations(range(15)))
+def test_a_coefficient_is_the_nearest_number_to_the_true_one(order: list[int]) -> None:
+    """No rounding error, which another machine need not make, decides whether a page says 0.42 or 0.43."""
+    apart = sum((place - other) ** 2 for place, other in enumerate(order))
+    found = correlate(np.arange(15.0), np.array(order, dtype=float))
+    assert found.spearman == float(1 - Fraction(6 * apart, 15 * (15**2 - 1)))
 
 
 def test_models_with_one_column_only_do_not_count() -> None:
@@ -54,7 +86,7 @@ def test_two_models_say_nothing() -> None:
 def test_leaving_one_out_shows_a_correlation_that_hangs_on_one_model() -> None:
     """Four unrelated models and one far ahead in both columns."""
     x, y = np.array([1.0, 2, 3, 4, 100]), np.array([2.0, 4, 1, 3, 100])
-    low, high = leave_one_out(x, y)
+    low, high = without_one(x, y)
     assert low == pytest.approx(spearmanr(x[:4], y[:4]).statistic)
     assert high <= 1.0 and low < 0.2 < spearmanr(x, y).statistic
 
@@ -66,7 +98,7 @@ def test_leaving_each_out_is_ranking_the_others(pairs: list[tuple[int, int]]) ->
     rest = [(np.delete(x, place), np.delete(y, place)) for place in range(len(x))]
     known = [spearmanr(a, b).statistic for a, b in rest if np.ptp(a) and np.ptp(b)]
     expected = (min(known), max(known)) if known else (math.nan, math.nan)
-    assert leave_one_out(x, y) == pytest.approx(expected, nan_ok=True)
+    assert without_one(x, y) == pytest.approx(expected, nan_ok=True)
 
 
 def test_interval_holds_the_coefficient_and_narrows_with_models() -> None:

@@ -1,0 +1,42 @@
+"""Every two of several columns against each other: what the figures of a column share is written once."""
+
+from collections.abc import Mapping
+
+from markupsafe import Markup
+
+from triathlon_site.figures._plane import (
+    SIZE,
+    across,
+    dot_across,
+    dot_up,
+    frame,
+    horizontal_axis,
+    labels,
+    up,
+    vertical_axis,
+)
+from triathlon_site.figures._svg import svg
+
+
+class Axis:
+    """A column that is drawn along either axis of several figures."""
+
+    def __init__(self, title: str, maximum: float, points: Mapping[str, tuple[str, float]]) -> None:
+        """`points`: by model, its name and its value."""
+        self.title = title
+        self.horizontal, self.vertical = horizontal_axis(title, maximum), vertical_axis(title, maximum)
+        self.names = {model: name for model, (name, _) in points.items()}
+        self.x = {model: across(value, maximum) for model, (_, value) in points.items()}
+        self.y = {model: up(value, maximum) for model, (_, value) in points.items()}
+        self.dots_across = {model: dot_across(x) for model, x in self.x.items()}
+        self.dots_up = {model: dot_up(y, self.names[model]) for model, y in self.y.items()}
+
+
+def pair_scatter(left: Axis, right: Axis, *, most_labels: int) -> Markup:
+    """The models that both have, in the order of the left; with their names if there are few."""
+    ends = right.dots_up
+    dots = "".join([start + ends[model] for model, start in left.dots_across.items() if model in ends])
+    both = [model for model in left.x if model in right.y]
+    named = [(left.names[m], left.x[m], right.y[m]) for m in both] if len(both) <= most_labels else []
+    title = f"{right.title} against {left.title}"
+    return svg(SIZE, SIZE, title, *frame(left.horizontal, right.vertical), Markup(dots), *labels(named))

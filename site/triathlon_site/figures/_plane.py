@@ -1,0 +1,103 @@
+"""The plane of a scatter: where its values lie, its axes, dots and names."""
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Final
+
+from markupsafe import Markup, escape
+
+from triathlon_site.figures._curves import shorten
+from triathlon_site.figures._svg import number, tag
+
+SIZE: Final = 360
+LEFT: Final = 44
+TOP: Final = 12
+BASE: Final = SIZE - 44
+RIGHT: Final = SIZE - 12
+SHARES: Final = (0, 0.25, 0.5, 0.75, 1)
+"""Of each axis, where it has a number."""
+
+
+def across(value: float, maximum: float) -> float:
+    """Place on the horizontal axis, from 0 to the maximum."""
+    return LEFT + value * ((RIGHT - LEFT) / maximum)
+
+
+def up(value: float, maximum: float) -> float:
+    """Place on the vertical axis."""
+    return BASE - value * ((BASE - TOP) / maximum)
+
+
+def frame(horizontal: Sequence[Markup], vertical: Sequence[Markup]) -> list[Markup]:
+    """Lines with two axes, in their order in the figure."""
+    return [part for parts in zip(_lines(), horizontal, vertical, strict=True) for part in parts]
+
+
+@cache
+def _lines() -> tuple[Markup, ...]:
+    """One each way at each number; none at the titles."""
+    places = [(across(share, 1), up(share, 1)) for share in SHARES]
+    lines = [tag("path", class_="grid", d=f"M{LEFT} {y:.1f}H{RIGHT}M{x:.1f} {TOP}V{BASE}") for x, y in places]
+    return (*lines, Markup(""))
+
+
+def horizontal_axis(title: str, maximum: float) -> list[Markup]:
+    """Its numbers, then its title."""
+    ticks = [_tick(f"{share * maximum:g}", across(share, 1), BASE + 16) for share in SHARES]
+    return [*ticks, _tick(title, (LEFT + RIGHT) / 2, SIZE - 8)]
+
+
+def vertical_axis(title: str, maximum: float) -> list[Markup]:
+    """Its numbers, then its title."""
+    ticks = [_tick(f"{share * maximum:g}", LEFT - 6, up(share, 1) + 4, "end") for share in SHARES]
+    middle = (TOP + BASE) / 2
+    return [*ticks, _tick(title, 12, middle, transform=f"rotate(-90 12 {middle:.1f})")]
+
+
+def _tick(text: str, x: float, y: float, anchor: str = "middle", transform: str | None = None) -> Markup:
+    return tag("text", text, class_="tick", x=x, y=y, text_anchor=anchor, transform=transform)
+
+
+def dot_across(x: float) -> str:
+    """The half of a dot that `dot_up` ends: there are a hundred dots in each of thousands of figures."""
+    return f'<circle class="dot" cx="{number(x)}"'
+
+
+def dot_up(y: float, name: str) -> str:
+    """The other half of a dot."""
+    return f' cy="{number(y)}" r="3.5">{named(name)}</circle>'
+
+
+@lru_cache(maxsize=2048)
+def named(name: str) -> str:
+    """What is told when a mark is pointed at."""
+    return f"<title>{escape(name)}</title>"
+
+
+Box = tuple[float, float, float, float]
+
+
+def labels(placed: Sequence[tuple[str, float, float]]) -> list[Markup]:
+    """Each name beside its point where there is room; one without any is told when pointed at only."""
+    taken: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for _, x, y in placed]
+    found = []
+    for full, x, y in placed:
+        name = shorten(full)
+        width = 6.1 * len(name)
+        choices = (
+            ("start", x + 7, y + 4, x + 6),
+            ("end", x - 7, y + 4, x - 6 - width),
+            ("middle", x, y - 8, x - width / 2),
+            ("middle", x, y + 16, x - width / 2),
+        )
+        for anchor, text_x, text_y, left in choices:
+            box = (left, text_y - 10, left + width, text_y + 3)
+            if left >= LEFT and box[2] <= SIZE - 2 and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                found.append(tag("text", name, class_="note", x=text_x, y=text_y, text_anchor=anchor))
+                break
+    return found
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
