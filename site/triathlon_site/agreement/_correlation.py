@@ -54,8 +54,8 @@ def correlations(columns: Sequence[Array], name: str = "") -> dict[tuple[int, in
     known = ~np.isnan(columns)
     every = list(combinations(range(len(columns)), 2))
     groups: dict[bytes, list[tuple[int, int]]] = {}
-    for left, right in every:
-        groups.setdefault((known[left] & known[right]).tobytes(), []).append((left, right))
+    for pair in every:
+        groups.setdefault((known[pair[0]] & known[pair[1]]).tobytes(), []).append(pair)
     found: dict[tuple[int, int], Correlation] = {}
     for both, pairs in groups.items():
         used, places = np.unique(pairs, return_inverse=True)
