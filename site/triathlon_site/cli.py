@@ -5,15 +5,16 @@ What they need is imported inside them: pandas, scipy and plotly take longer tha
 
 import gc
 import json
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from triathlon_runner import registry
-from triathlon_runner.cli import app, run_app
+from triathlon_runner.cli import add_commands, app, run_app
 from triathlon_runner.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,15 +31,19 @@ ModelsFile = Annotated[
 ResultsFolder = Annotated[
     Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")
 ]
+PANEL: Final = "Commands of the site"
 Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 
 
 def main() -> None:
-    """Entry point of the `triathlon` command."""
+    """Entry point of the `triathlon` command. A command of the site does not wait for the runner's."""
+    own = {command.name for command in app.registered_commands}
+    if own.isdisjoint(sys.argv[1:2]):
+        add_commands()
     run_app()
 
 
-@app.command("build")
+@app.command("build", rich_help_panel=PANEL)
 def build_command(
     models_file: ModelsFile = None,
     results: ResultsFolder = Path("results"),
@@ -61,7 +66,7 @@ def build_command(
     gc.freeze()  # the end of the process need not search what the build leaves for cycles
 
 
-@app.command("serve")
+@app.command("serve", rich_help_panel=PANEL)
 def serve_command(
     out: Out = Path("_site"),
     port: Annotated[int, typer.Option("--port", help="0 takes any free port.", min=0, max=65535)] = 8000,
@@ -72,7 +77,7 @@ def serve_command(
     serve(out, port, started=lambda address: typer.echo(f"{address}  (Ctrl-C stops)"))
 
 
-@app.command("scores")
+@app.command("scores", rich_help_panel=PANEL)
 def scores_command(
     models_file: ModelsFile = None,
     results: ResultsFolder = Path("results"),

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 import urllib.request
 from pathlib import Path
 from threading import Thread
@@ -12,11 +14,13 @@ import pytest
 from typer.testing import CliRunner
 
 from support.site import small_results
-from triathlon_runner.cli import app
+from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build
 from triathlon_site.cli import load_models
 from triathlon_site.serve import make_server
+
+add_commands()
 
 
 def test_scores_as_json_are_those_of_the_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,3 +90,17 @@ def test_texts_are_sent_compressed_to_who_takes_them(tmp_path: Path) -> None:
         with pytest.raises(HTTPError, match="404"):
             urllib.request.urlopen(missing)
         server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("words", "added"), [("build --help", False), ("models --help", True), ("--help", True)]
+)
+def test_a_command_of_the_site_does_not_wait_for_the_runners(words: str, added: bool) -> None:
+    """What they need takes as long to import as a small build; help and every other word know all of them."""
+    program = (
+        "import sys\nfrom triathlon_site.cli import main\n"
+        "try:\n    main()\nfinally:\n    print('triathlon_runner.cli._run' in sys.modules)\n"
+    )
+    command = [sys.executable, "-c", program, *words.split()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(f"{added}\n")

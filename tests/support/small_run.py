@@ -7,7 +7,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from support.model_server import model_server_process
-from triathlon_runner.cli import app
+from triathlon_runner.cli import add_commands, app
+
+add_commands()
 
 SUITES = "loop/core,runtime/core,evolved/core-seeds"
 ROWS = """

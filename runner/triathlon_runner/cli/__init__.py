@@ -1,20 +1,28 @@
 """The command line of the runner; the site adds its own commands to `app`."""
 
-from triathlon_runner.cli import (  # noqa: F401  # importing them registers their commands
-    _cache,
-    _contamination,
-    _doctor,
-    _evolve,
-    _grade,
-    _import,
-    _list,
-    _questions,
-    _results,
-    _run,
-    _sets,
-    _translation,
-    _verify,
-)
-from triathlon_runner.cli._app import Common, app, run_app
+from triathlon_runner.cli._app import app, run_app
 
-__all__ = ["Common", "app", "run_app"]
+__all__ = ["add_commands", "app", "run_app"]
+
+
+def add_commands() -> None:
+    """Adds the runner's commands to `app`.
+
+    They register themselves when they are imported, with all that they need: that takes as long as a small
+    build, so that the site's own commands go without.
+    """
+    from triathlon_runner.cli import (  # noqa: F401, PLC0415
+        _cache,
+        _contamination,
+        _doctor,
+        _evolve,
+        _grade,
+        _import,
+        _list,
+        _questions,
+        _results,
+        _run,
+        _sets,
+        _translation,
+        _verify,
+    )

@@ -1,17 +1,10 @@
-"""The `triathlon` command, its common options and how errors are shown."""
+"""The `triathlon` command and how errors are shown."""
 
-import os
 import sys
-from pathlib import Path
-from typing import Annotated
 
-import platformdirs
 import typer
-from rich.console import Console
 
-from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError, leaves
-from triathlon_runner.store import ResultsFolder
 
 app = typer.Typer(
     name="triathlon",
@@ -20,57 +13,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-ModelsFile = Annotated[
-    Path, typer.Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")
-]
-Results = Annotated[Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")]
-Data = Annotated[
-    Path | None, typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
-]
-Names = Annotated[str | None, typer.Option(help="Ids, separated by commas; left out: all.")]
-
-
-class Common:
-    """Defaults of the options that several commands share."""
-
-    models_file = Path("models.yaml")
-    results = Path("results")
-
-
-def cache_folder() -> Path:
-    """Where fetched data, replies, answer keys, weights and environments are kept: `TRIATHLON_CACHE`."""
-    named = os.environ.get("TRIATHLON_CACHE")
-    return Path(named) if named else platformdirs.user_cache_path("triathlon")
-
-
-def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
-    """Where data sets are looked for.
-
-    Raises:
-        UserError: `--data` names no folder.
-    """
-    if data is not None and not data.is_dir():
-        raise UserError(f"expected a folder with data files at --data (TRIATHLON_DATA), got {str(data)!r}")
-    return DataStore(cache=cache_folder() / "data", folder=data, fetch=fetch)
-
-
-def results_folder(path: Path) -> ResultsFolder:
-    """The results folder, known to be writable."""
-    folder = ResultsFolder(path)
-    folder.check_writable()
-    return folder
-
-
-def names(text: str | None) -> list[str] | None:
-    """`a,b` as a list; None stands for all."""
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
-
-
-def console() -> Console:
-    """Where commands print; wide enough for tables where the output is no terminal."""
-    screen = Console()
-    return screen if screen.is_terminal else Console(width=160)
 
 
 def run_app() -> None:

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner.cli._app import app, cache_folder, console
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._options import cache_folder, console
 from triathlon_runner.endpoints import ReplyCache
 
 cache_app = typer.Typer(help="The cache of replies.", no_args_is_help=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from triathlon_runner import catalogue
-from triathlon_runner.cli._app import Data, console, data_store
+from triathlon_runner.cli._options import Data, console, data_store
 from triathlon_runner.cli._sets import AsJson, sets_app, show
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.errors import UserError

@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 
 from triathlon_runner import catalogue, registry, sandbox
-from triathlon_runner.cli._app import Common, Data, ModelsFile, app, cache_folder, console, data_store
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._options import Common, Data, ModelsFile, cache_folder, console, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.sandbox import attacks
 from triathlon_runner.schedule import why_not

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import catalogue, registry
-from triathlon_runner.cli._app import Common, Data, ModelsFile, app, cache_folder, console, data_store, names
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._options import Common, Data, ModelsFile, cache_folder, console, data_store, names
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.errors import UserError

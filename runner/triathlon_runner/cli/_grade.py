@@ -9,7 +9,8 @@ import typer
 from rich.table import Table
 
 from triathlon_runner import catalogue
-from triathlon_runner.cli._app import Data, app, cache_folder, console, data_store
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._options import Data, cache_folder, console, data_store
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem
 from triathlon_runner.datasets.official import TestedProblem, problem_file
 from triathlon_runner.errors import UserError

@@ -9,8 +9,9 @@ import typer
 from pydantic import ValidationError
 
 from triathlon_runner import catalogue
-from triathlon_runner.cli._app import Common, Data, Results, app, cache_folder, console, data_store
+from triathlon_runner.cli._app import app
 from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._options import Common, Data, Results, cache_folder, console, data_store
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import ApiConfig
 from triathlon_runner.errors import UserError

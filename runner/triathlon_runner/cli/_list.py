@@ -7,7 +7,8 @@ import typer
 from rich.table import Table
 
 from triathlon_runner import catalogue, registry
-from triathlon_runner.cli._app import Common, Data, ModelsFile, app, console, data_store
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._options import Common, Data, ModelsFile, console, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.records import Discipline
 from triathlon_runner.schedule import why_not

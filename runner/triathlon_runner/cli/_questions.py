@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner.cli._app import Data, app, console, data_store
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._options import Data, console, data_store
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.registry import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions

@@ -11,28 +11,27 @@ import typer
 from rich.table import Table
 
 from triathlon_runner import catalogue, registry
-from triathlon_runner.cli._app import (
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._options import (
     Common,
     Data,
     ModelsFile,
     Names,
     Results,
-    app,
     cache_folder,
     console,
     data_store,
     names,
 )
-from triathlon_runner.cli._bounds import say
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import PaperModel
 from triathlon_runner.grading import Grader, ProgramGrader
-from triathlon_runner.imports import IMPORTED
 from triathlon_runner.registry import Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
-from triathlon_runner.store import ResultsFile, ResultsFolder, archive, archived, compare_files
+from triathlon_runner.store import IMPORTED, ResultsFile, ResultsFolder, archive, archived, compare_files
 
 results_app = typer.Typer(help="What was measured: list, archive, diff.", no_args_is_help=True)
 app.add_typer(results_app, name="results")

@@ -8,22 +8,22 @@ import typer
 from rich.console import Console
 
 from triathlon_runner import registry
-from triathlon_runner.cli._app import (
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._bounds import show_estimates, show_summary
+from triathlon_runner.cli._doctor import grader_integrity
+from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_place
+from triathlon_runner.cli._options import (
     Common,
     Data,
     ModelsFile,
     Names,
     Results,
-    app,
     cache_folder,
     console,
     data_store,
     names,
     results_folder,
 )
-from triathlon_runner.cli._bounds import show_estimates, show_summary
-from triathlon_runner.cli._doctor import grader_integrity
-from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_place
 from triathlon_runner.cli._run_options import (
     AskAgain,
     Budget,

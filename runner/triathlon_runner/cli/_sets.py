@@ -11,7 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from triathlon_runner import catalogue
-from triathlon_runner.cli._app import Common, Names, Results, app, console, names
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._options import Common, Names, Results, console, names
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import PASS_AT_1, analysis, pass_at_k
 from triathlon_runner.records import EvolvedRecord

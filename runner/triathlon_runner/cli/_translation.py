@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import translation
-from triathlon_runner.cli._app import Data, app, console, data_store
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._options import Data, console, data_store
 from triathlon_runner.sandbox import open_sandbox
 
 translation_app = typer.Typer(help="The translation loop.", no_args_is_help=True)

@@ -10,26 +10,26 @@ import typer
 from rich.console import Console
 
 from triathlon_runner import catalogue
-from triathlon_runner.cli._app import (
+from triathlon_runner.cli._app import app
+from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._executor import ExecutorOption, Place, RayAddress, check_executor, open_place
+from triathlon_runner.cli._options import (
     Common,
     Data,
     Names,
     Results,
-    app,
     cache_folder,
     console,
     data_store,
     names,
 )
-from triathlon_runner.cli._bounds import say
-from triathlon_runner.cli._executor import ExecutorOption, Place, RayAddress, check_executor, open_place
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.imports import IMPORTED, judged_again
+from triathlon_runner.imports import judged_again
 from triathlon_runner.registry import check_names
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
-from triathlon_runner.store import ResultsFolder
+from triathlon_runner.store import IMPORTED, ResultsFolder
 from triathlon_runner.verify import FileReport, replayed, verify_file, work_of
 
 _SHOWN = 20

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 from triathlon_runner import __version__
 from triathlon_runner.errors import InfrastructureError, UserError
@@ -17,10 +16,8 @@ from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._judge import judged
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.schedule import Work
-from triathlon_runner.store import ResultsFolder, replace_file
+from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
 
-IMPORTED: Final = "imported"
-"""Folder inside the results folder; below it everything lies as in the results folder itself."""
 _AT_ONCE = 8
 """Units judged beside each other; the sandbox has its own limit."""
 

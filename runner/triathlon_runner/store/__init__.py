@@ -3,7 +3,7 @@
 from triathlon_runner.store._archive import Archived, archive, archived
 from triathlon_runner.store._compare import Change, compare_files
 from triathlon_runner.store._file import ResultsFile
-from triathlon_runner.store._folder import ResultsFolder
+from triathlon_runner.store._folder import IMPORTED, ResultsFolder
 from triathlon_runner.store._lines import (
     Unit,
     read_lines,
@@ -13,6 +13,7 @@ from triathlon_runner.store._lines import (
 )
 
 __all__ = [
+    "IMPORTED",
     "Archived",
     "Change",
     "ResultsFile",

@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest
 from triathlon_runner.store._lines import Unit, replace_file
+
+IMPORTED: Final = "imported"
+"""Folder inside the results folder; below it everything lies as in the results folder itself."""
 
 
 class ResultsFolder:

@@ -17,8 +17,8 @@ import platformdirs
 from threadpoolctl import threadpool_limits
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.imports import IMPORTED
 from triathlon_runner.registry import Registry
+from triathlon_runner.store import IMPORTED
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build._evidence import EvidenceExtractor, evidence_files
 from triathlon_site.build._write import check_apart, write_site

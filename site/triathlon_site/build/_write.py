@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.imports import IMPORTED
+from triathlon_runner.store import IMPORTED
 from triathlon_site.pages import PLOTLY, Environment, Rendering, plotly_script
 
 MARK: Final = ".triathlon-site"

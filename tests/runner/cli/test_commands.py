@@ -8,7 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 import triathlon_site.cli  # noqa: F401  # adds its commands
-from triathlon_runner.cli import app
+from triathlon_runner.cli import add_commands, app
+
+add_commands()
 
 README = Path(__file__).parents[3] / "README.md"
 EXAMPLES = re.findall(r"^triathlon ([^#\n]+)", README.read_text(encoding="utf-8"), re.MULTILINE)

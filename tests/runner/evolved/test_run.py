@@ -12,11 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from support.model_server import model_server_process
-from triathlon_runner.cli import app
+from triathlon_runner.cli import add_commands, app
 from triathlon_runner.datasets import core
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import pass_at_k
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
+
+add_commands()
 
 MODELS = """\
 models:

@@ -13,12 +13,14 @@ from typer.testing import CliRunner
 from support.built_questions import source
 from support.runtime_models import ScriptedModel, all_right, truths
 from triathlon_runner import catalogue
-from triathlon_runner.cli import app
+from triathlon_runner.cli import add_commands, app
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.runtime import METRICS, RuntimeSuite, _catalogue, read_questions, write_questions
 from triathlon_runner.sandbox import open_sandbox
+
+add_commands()
 
 TESTS = Path(__file__).resolve().parents[2]
 NO_STORE = cast(DataStore, None)
