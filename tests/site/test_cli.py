@@ -96,7 +96,7 @@ def test_texts_are_sent_compressed_to_who_takes_them(tmp_path: Path) -> None:
     ("words", "added"), [("build --help", False), ("models --help", True), ("--help", True)]
 )
 def test_a_command_of_the_site_does_not_wait_for_the_runners(words: str, added: bool) -> None:
-    """What they need takes as long to import as a small build; help and every other word know all of them."""
+    """What they need takes as long to import as a small build; help and other words know all of them."""
     program = (
         "import sys\nfrom triathlon_site.cli import main\n"
         "try:\n    main()\nfinally:\n    print('triathlon_runner.cli._run' in sys.modules)\n"
