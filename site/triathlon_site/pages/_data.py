@@ -5,7 +5,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from triathlon_site.load import Archived, Notice
 from triathlon_site.pages import _format
@@ -19,6 +19,7 @@ from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, Overall, Score
 
 Row = dict[str, Any]
+_FORMULA: Final = tuple("=+-@\t\r")
 
 
 def draft(
@@ -44,18 +45,20 @@ def files(
     models: Mapping[str, ModelInfo],
     notices: Sequence[Notice],
 ) -> Iterator[Page]:
+    scores: list[Row] = []
     for board in boards:
         rows = list(_board_rows(board, models))
-        yield _json(f"data/{board.plan.id}.json", {"board": board.plan.id, "rows": rows})
+        yield _json(f"data/{board.plan.id}.json", {"board": board.plan.id}, rows)
         yield _csv(f"data/{board.plan.id}.csv", rows)
+        scores += rows
     for family, overall in overalls.items():
         rows = list(_overall_rows(overall, models))
-        yield _json(f"data/overall-{family}.json", {"family": family, "rows": rows})
+        yield _json(f"data/overall-{family}.json", {"family": family}, rows)
         yield _csv(f"data/overall-{family}.csv", rows)
     yield from board_files(boards, models)
     yield from overall_files(overalls, models)
-    yield parquet_file("data/scores.parquet", list(score_rows(boards, models)))
-    yield _json("data/notices.json", {"notices": [notice.model_dump() for notice in notices]})
+    yield parquet_file("data/scores.parquet", scores)
+    yield _json("data/notices.json", {}, [notice.model_dump() for notice in notices], "notices")
     yield from schema_files()
 
 
@@ -120,18 +123,20 @@ def _computable(text: str) -> str | float | None:
 
 
 def _board_rows(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Row]:
+    open_units = {model: board.open_units(model) for model in board.models}
     for column in board.columns:
+        suites = [suite for suite, _ in column.column.parts]
         for model in board.models:
             if model in column.scores:
                 yield {
                     "board": board.plan.id,
                     "model": model,
                     "name": models[model].name,
-                    "suites": [suite for suite, _ in column.column.parts],
+                    "suites": suites,
                     "column": column.column.id,
                     "title": column.column.title,
                     **score_fields(column.scores[model]),
-                    "open_units": board.open_units(model),
+                    "open_units": open_units[model],
                 }
 
 
@@ -180,25 +185,39 @@ def _plain(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(f"{value:.6g}")
 
 
-def _json(path: str, content: dict[str, Any]) -> Page:
-    return Page(path, json.dumps({"schema": DATA_SCHEMA, **content}, indent=1, ensure_ascii=False) + "\n")
+def _json(path: str, head: Row, rows: Sequence[Row], name: str = "rows") -> Page:
+    text = json.dumps({"schema": DATA_SCHEMA, **head, name: []}, indent=1, ensure_ascii=False)
+    return Page(path, text.removesuffix("[]\n}") + f"{_indented(rows)}\n}}\n")
+
+
+def _indented(rows: Sequence[Row]) -> str:
+    """As `json.dumps` writes them with an indent, whose encoder in C, the fast one, knows none.
+
+    In a text a line end is spelt out and a quotation mark escaped: what is replaced is structure. Values are
+    plain or lists of texts.
+    """
+    if not rows:
+        return "[]"
+    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",\n   ", ": "))
+    text = encoder.encode(rows)[2:-2].replace("},\n   {", "\n  },\n  {\n   ")
+    lists = {tuple(value) for row in rows for value in row.values() if isinstance(value, list)}
+    for one in lists - {()}:
+        lines = json.dumps(one, ensure_ascii=False, indent=1).replace("\n", "\n   ")
+        text = text.replace(encoder.encode(one), lines)
+    return f"[\n  {{\n   {text}\n  }}\n ]"
 
 
 def _csv(path: str, rows: Sequence[Mapping[str, Any]]) -> Page:
     text = io.StringIO()
     if rows:
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(_no_formula(row) for row in rows)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(rows[0])
+        writer.writerows([_cell(row[name]) for name in rows[0]] for row in rows)
     return Page(path, text.getvalue())
 
 
-def _no_formula(row: Mapping[str, Any]) -> Row:
+def _cell(value: Any) -> Any:
     """A name that a spreadsheet would run as a formula gets an apostrophe in front."""
-    return {key: _no_formula_text(value) for key, value in row.items()}
-
-
-def _no_formula_text(value: Any) -> Any:
     if isinstance(value, list):
         return " ".join(value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(tuple("=+-@\t\r")) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -9,30 +9,32 @@ from triathlon_site.pages._page import Page
 from triathlon_site.pages._sections import Section, Value
 from triathlon_site.scores import Board, ColumnScores, Overall
 
-_SIGNS: Final = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "−": r"$-$",
-    "–": "--",
-    "±": r"$\pm$",
-}
+_SIGNS: Final = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "−": r"$-$",
+        "–": "--",
+        "±": r"$\pm$",
+    }
+)
 
 Models = Mapping[str, ModelInfo]
 
 
 def escape(text: str) -> str:
     """As it stands, in one line: whatever a name holds is no command."""
-    return "".join(_SIGNS.get(sign, sign) for sign in " ".join(text.split()))
+    return " ".join(text.split()).translate(_SIGNS)
 
 
 def board_files(boards: Sequence[Board], models: Models) -> Iterator[Page]:
