@@ -11,6 +11,7 @@ from triathlon_site.pages import (
     _agreement,
     _changes,
     _compare,
+    _compare_data,
     _data,
     _discipline,
     _imported,
@@ -139,7 +140,7 @@ def _model_section(site: Gathered, models: Sequence[str]) -> Iterator[Draft]:
 def _compare_section(site: Gathered) -> Iterator[Draft | Page]:
     if len(site.results.models) > 1:
         yield _compare.draft(site.boards, site.overalls, site.models, PLOTLY, plotly_styles())
-    yield from _compare.files(site.boards, site.models)
+    yield from _compare_data.files(site.boards, site.models)
 
 
 def _published_section(published: Published) -> Iterator[Draft | Page]:
