@@ -71,8 +71,9 @@ class SuiteTasks:
 
     @property
     def separating(self) -> list[TaskStatistics]:
+        """The best first; what differs by a rounding error only is equal."""
         known = [task for task in self.tasks if task.separation > 0]
-        return sorted(known, key=lambda task: (-task.separation, task.task))
+        return sorted(known, key=lambda task: (-round(task.separation, 9), task.task))
 
     @property
     def suspect(self) -> list[TaskStatistics]:
@@ -93,18 +94,15 @@ def suite_tasks(
     sample = sample_of(entry.id, metric, files, models)
     scores = sample.shares()
     loops = _loops(entry, files, models)
-    separations = _separations(scores)
-    tasks = [
-        TaskStatistics(
-            cluster,
-            int(np.count_nonzero(~np.isnan(scores[:, column]))),
-            int(np.count_nonzero(scores[:, column] >= WHOLE)),
-            float(np.nanmean(scores[:, column])),
-            float(np.nanmean(loops[:, column])) if loops is not None else None,
-            float(separations[column]),
-        )
-        for column, cluster in enumerate(sample.clusters)
-    ]
+    numbers = zip(
+        np.count_nonzero(~np.isnan(scores), axis=0).tolist(),
+        np.count_nonzero(scores >= WHOLE, axis=0).tolist(),
+        _means(scores),
+        _means(loops) if loops is not None else [None] * len(sample.clusters),
+        _separations(scores).tolist(),
+        strict=True,
+    )
+    tasks = [TaskStatistics(task, *own) for task, own in zip(sample.clusters, numbers, strict=True)]
     ease = sorted(range(len(tasks)), key=lambda i: (-tasks[i].mean, -(tasks[i].loops or 0.0), tasks[i].task))
     return SuiteTasks(entry, metric, tuple(models), tuple(tasks[i] for i in ease), scores[:, ease])
 
@@ -126,18 +124,31 @@ def _loops(entry: SuiteEntry, files: Mapping[str, FileAggregate], models: Sequen
     return np.asarray(counts)
 
 
+def _means(values: Array) -> list[float]:
+    """Of each task, over the models that have it; added up as those of one task alone would be."""
+    found: list[float] = np.nanmean(np.ascontiguousarray(values.T), axis=1).tolist()
+    return found
+
+
 def _separations(scores: Array) -> Array:
     """Item-rest correlations; nan for too few models or a task that all or none solve."""
-    result = np.full(scores.shape[1], math.nan)
     known = ~np.isnan(scores)
     filled = np.where(known, scores, 0.0)
-    totals, counts = filled.sum(axis=1), known.sum(axis=1)
-    for column in range(scores.shape[1]):
-        has = known[:, column] & (counts > 1)
-        if np.count_nonzero(has) < FEWEST_MODELS:
-            continue
-        own = scores[has, column]
-        rest = (totals[has] - own) / (counts[has] - 1)
-        if np.ptp(own) > 0 and np.ptp(rest) > 0:
-            result[column] = np.corrcoef(own, rest)[0, 1]
-    return result
+    totals, counts = filled.sum(axis=1, keepdims=True), known.sum(axis=1, keepdims=True)
+    has = known & (counts > 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        (own, own_varies), (rest, rest_varies) = (
+            _centred(values, has) for values in (filled, (totals - filled) / (counts - 1))
+        )
+        squares = (own * own).sum(axis=0) * (rest * rest).sum(axis=0)
+        found = np.clip((own * rest).sum(axis=0) / np.sqrt(squares), -1.0, 1.0)
+    enough = has.sum(axis=0) >= FEWEST_MODELS
+    return np.where(enough & own_varies & rest_varies, found, math.nan)
+
+
+def _centred(values: Array, has: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
+    """Each task's values less their mean, 0 for a model that does not count; which tasks' values differ."""
+    mean = values.sum(axis=0, where=has) / has.sum(axis=0)
+    least = values.min(axis=0, where=has, initial=math.inf)
+    most = values.max(axis=0, where=has, initial=-math.inf)
+    return np.where(has, values - mean, 0.0), most > least
