@@ -1,6 +1,7 @@
 """Tasks across models: which are hard, which tell models apart, which are suspect, and who solves each."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,8 +11,9 @@ from markupsafe import escape
 from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
 from triathlon_site.load import FileAggregate
+from triathlon_site.pages._environment import spelt_out
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import Draft
+from triathlon_site.pages._page import SLOT, Draft
 from triathlon_site.pages._sections import Figure
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, TaskStatistics, suite_tasks
@@ -117,28 +119,40 @@ def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
     found, each = page.found, _tasks_a_page(page.found)
     attempts = _attempts(page.board.of_suite(found.entry.id), models)
     for start in range(0, len(found.tasks), each):
-        tasks = [
-            (place, task, _in_order(attempts.get(task.task, {})))
-            for place, task in enumerate(found.tasks[start : start + each], start)
-        ]
-        path = _details_page(found, start)
-        yield Draft(path, "task-details", {"page": page, "found": found, "tasks": tasks})
+        tasks = list(enumerate(found.tasks[start : start + each], start))
+        context = {"page": page, "found": found, "tasks": tasks, "who": SLOT}
+        slots = tuple(_who(attempts.get(task.task, {})) for _, task in tasks)
+        yield Draft(_details_page(found, start), "task-details", context, slots=slots)
 
 
 def _attempts(files: Mapping[str, FileAggregate], models: Models) -> dict[str, dict[str, list[str]]]:
     """By task and outcome: a link a model to its evidence, in the board's order."""
-    result: dict[str, dict[str, list[str]]] = {}
+    result: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for model, file in files.items():
-        name = escape(models[model].name)
+        end = f'">{spelt_out(escape(models[model].name))}</a>'
         for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
-            link = f'<a href="../{address}">{name}</a>'
-            result.setdefault(task, {}).setdefault(outcome, []).append(link)
+            result[task][outcome].append(f'<a href="../{address}{end}')
     return result
 
 
-def _in_order(by_outcome: Mapping[str, Sequence[str]]) -> list[tuple[str, Sequence[str]]]:
-    """The solvers first, most loops first, then the outcomes by how many models had them."""
-    return sorted(by_outcome.items(), key=lambda group: (_failure(group[0]), -len(group[1]), group[0]))
+def _who(by_outcome: Mapping[str, Sequence[str]]) -> bytes:
+    """Terms of a description list, written out: most of a large site's bytes are these links.
+
+    The solvers first, most loops first, then the outcomes by how many models had them.
+    """
+    ordered = sorted(by_outcome.items(), key=lambda group: (_failure(group[0]), -len(group[1]), group[0]))
+    return "".join(
+        f'<div><dt><span class="outcome {_kind(outcome)}">{escape(outcome.replace("_", " "))}</span>'
+        f" {len(links)}</dt><dd>{', '.join(links)}</dd></div>"
+        for outcome, links in ordered
+    ).encode()
+
+
+def _kind(outcome: str) -> str:
+    """The class that gives an outcome its colour."""
+    if outcome == "passed" or "loop" in outcome:
+        return "passed"
+    return "partly" if " of " in outcome else escape(outcome)
 
 
 def _failure(outcome: str) -> int:
