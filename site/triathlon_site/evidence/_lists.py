@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
+from pydantic_core import from_json
+
 from triathlon_runner.records import Outcome, UnitRecord
 
 
@@ -54,9 +56,9 @@ def attempts(records: Sequence[UnitRecord], addresses: Sequence[str]) -> str:
     return json.dumps(list(zip(*found, strict=True)), separators=(",", ":"))
 
 
-def read_attempts(text: str) -> Iterator[tuple[str, str, str]]:
+def read_attempts(text: bytes) -> Iterator[tuple[str, str, str]]:
     """The fields of every `Attempt`."""
-    return zip(*json.loads(text or "[]"), strict=True)
+    return zip(*from_json(text or b"[]", cache_strings=False), strict=True)
 
 
 def _attempt(

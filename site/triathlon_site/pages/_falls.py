@@ -221,5 +221,5 @@ def _paths(model: str, board: Board, losses: Sequence[_Loss]) -> dict[tuple[str,
         (file.suite, task): address
         for file in board.files[model]
         if file.suite in suites
-        for task, _, address in read_attempts(file.extracts.read(ATTEMPTS))
+        for task, _, address in read_attempts(file.extracts.bytes(ATTEMPTS))
     }

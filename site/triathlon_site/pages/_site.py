@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+from markupsafe import Markup
+
 from triathlon_site.history import History
 from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.pages import (
@@ -65,7 +67,8 @@ class Rendering:
 
     def __init__(self, site: Gathered, environment: Environment) -> None:
         self.site, self.environment = site, environment
-        self._nav = _nav(site)
+        self._links = _links(site)
+        self._navs: dict[tuple[str, tuple[bool, ...]], Markup] = {}
         self._sections = _sections(site)
 
     def __len__(self) -> int:
@@ -82,9 +85,10 @@ class Rendering:
                 yield from part.files
 
     def _page(self, draft: Draft) -> Page:
+        root = "../" * draft.path.count("/")
         context: dict[str, Any] = {
-            "root": "../" * draft.path.count("/"),
-            "nav": self._nav,
+            "root": root,
+            "nav": self._nav(root, draft.path),
             "here": draft.path,
             "site": self.site,
             **draft.context,
@@ -93,6 +97,17 @@ class Rendering:
         if draft.slots:
             return Page(draft.path, "", _filled(content, draft.slots))
         return Page(draft.path, content)
+
+    def _nav(self, root: str, here: str) -> Markup:
+        """The links to the main pages, rendered once for all that stand under the same one."""
+        folder = here.partition("/")[0]
+        current = tuple(here in link.also or link.path in (here, f"{folder}.html") for link in self._links)
+        if (root, current) not in self._navs:
+            links = list(zip(self._links, current, strict=True))
+            self._navs[root, current] = Markup(
+                self.environment.render("partials/nav", root=root, links=links)
+            )
+        return self._navs[root, current]
 
 
 def _filled(content: str, slots: Sequence[bytes]) -> bytes:
@@ -155,7 +170,7 @@ def _other_section(site: Gathered) -> Iterator[Draft]:
     yield _data.draft(site.boards, site.overalls, site.notices, site.archived)
 
 
-def _nav(site: Gathered) -> list[Link]:
+def _links(site: Gathered) -> list[Link]:
     links = [Link("Overall", "index.html")]
     links += [
         Link(_overall.title(family), _overall.path(family, site.overalls))

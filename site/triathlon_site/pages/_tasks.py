@@ -1,5 +1,6 @@
 """Tasks across models: which are hard, which tell models apart, which are suspect, and who solves each."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from markupsafe import escape
 from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
 from triathlon_site.load import FileAggregate
+from triathlon_site.pages import _format
 from triathlon_site.pages._environment import spelt_out
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import SLOT, Draft
@@ -79,8 +81,10 @@ def _pages(board: Board) -> Iterator[SuitePage]:
     for entry in board.plan.suites:
         found = suite_tasks(entry, board.of_suite(entry.id), board.models)
         if found:
+            each = _tasks_a_page(found)
+            pages = [_details_page(found, start) for start in range(0, len(found.tasks), each)]
             rows = {
-                task.task: TaskRow(task, f"{_details_page(found, place)}#t{place}")
+                task.task: TaskRow(task, f"{pages[place // each]}#t{place}")
                 for place, task in enumerate(found.tasks)
             }
             yield SuitePage(board, found, suite_page(entry.id), rows)
@@ -111,8 +115,28 @@ def _suite_draft(page: SuitePage, models: Models) -> Draft:
         "suspect": [page.rows[task.task] for task in found.suspect],
         "enough": len(found.models) >= FEWEST_MODELS,
         "fewest": FEWEST_MODELS,
+        "rows": SLOT,
     }
-    return Draft(page.path, "task-suite", context)
+    rows = spelt_out("".join(map(_row, page.rows.values())))
+    return Draft(page.path, "task-suite", context, slots=(rows.encode(),))
+
+
+def _row(row: TaskRow) -> str:
+    """One of thousands in the tables of all suites, so written out."""
+    task, name = row.statistics, row.statistics.task
+    numbers = [
+        (task.models, task.models),
+        (task.solved, task.solved),
+        (f"{task.mean:.6g}", f"{100 * task.mean:.1f}"),
+        *([] if task.loops is None else [(f"{task.loops:.6g}", f"{task.loops:.1f}")]),
+        (
+            "" if math.isnan(task.separation) else f"{task.separation:.6g}",
+            _format.coefficient(task.separation),
+        ),
+    ]
+    cells = "".join([f'<td class="number" data-v="{value}">{shown}</td>' for value, shown in numbers])
+    head = f'<th scope="row" data-v="{escape(name.lower())}"><a href="../{row.link}">{escape(name)}</a></th>'
+    return f'<tr>{head}{cells}<td data-v="{row.why}">{row.why}</td></tr>\n'
 
 
 def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
@@ -130,7 +154,7 @@ def _attempts(files: Mapping[str, FileAggregate], models: Models) -> dict[str, d
     result: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for model, file in files.items():
         end = f'">{spelt_out(escape(models[model].name))}</a>'
-        for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
+        for task, outcome, address in read_attempts(file.extracts.bytes(ATTEMPTS)):
             result[task][outcome].append(f'<a href="../{address}{end}')
     return result
 
