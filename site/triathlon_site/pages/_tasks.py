@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import escape
@@ -166,17 +167,17 @@ def _who(by_outcome: Mapping[str, Sequence[str]]) -> bytes:
     """
     ordered = sorted(by_outcome.items(), key=lambda group: (_failure(group[0]), -len(group[1]), group[0]))
     return "".join(
-        f'<div><dt><span class="outcome {_kind(outcome)}">{escape(outcome.replace("_", " "))}</span>'
-        f" {len(links)}</dt><dd>{', '.join(links)}</dd></div>"
+        f"<div><dt>{_outcome(outcome)} {len(links)}</dt><dd>{', '.join(links)}</dd></div>"
         for outcome, links in ordered
     ).encode()
 
 
-def _kind(outcome: str) -> str:
-    """The class that gives an outcome its colour."""
-    if outcome == "passed" or "loop" in outcome:
-        return "passed"
-    return "partly" if " of " in outcome else escape(outcome)
+@lru_cache(maxsize=256)
+def _outcome(outcome: str) -> str:
+    """In its colour."""
+    solved = outcome == "passed" or "loop" in outcome
+    kind = "passed" if solved else "partly" if " of " in outcome else escape(outcome)
+    return f'<span class="outcome {kind}">{escape(outcome.replace("_", " "))}</span>'
 
 
 def _failure(outcome: str) -> int:
