@@ -130,9 +130,9 @@ def test_a_hostile_name_is_text_on_every_page(tmp_path: Path) -> None:
         path.write_text(path.read_text().replace('"core-', '"<img src=x onerror=alert(1)>\\u001bcore-'))
     site = gather(results, None, cache=tmp_path / "cache")
     pages = render_site(site, installed_environment())
-    shown = {page.path: page.bytes.decode() for page in pages if not page.path.endswith(".parquet")}
-    for path, content in shown.items():
-        assert "<img src=x" not in content and "\x1b" not in content, path
+    shown = {one.path: one.bytes.decode() for one in pages if not one.path.endswith(".parquet")}
+    for page, content in shown.items():
+        assert "<img src=x" not in content and "\x1b" not in content, page
     assert html.escape("<img src=x onerror=alert(1)>␛core-") in shown["models/evil-tasks.html"]
 
 
@@ -176,8 +176,8 @@ def test_every_score_is_in_the_parquet_file(site: Gathered) -> None:
 
 def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     """Each task lists all models, by how they ended, each with its evidence."""
-    pages = {page.path: page.content for page in render_site(site, installed_environment())}
-    details = pages["tasks/loop-core-1.html"]
+    pages = {page.path: page.bytes for page in render_site(site, installed_environment())}
+    details = pages["tasks/loop-core-1.html"].decode()
     articles = details.split('<section class="unit"')[1:]
     assert len(articles) == len(entries(["loop/core"])) * 10
     for article in articles:
