@@ -34,9 +34,8 @@ class Axis:
 
 def pair_scatter(left: Axis, right: Axis, *, most_labels: int) -> Markup:
     """The models that both have, in the order of the left; with their names if there are few."""
-    ends = right.dots_up
-    dots = "".join([start + ends[model] for model, start in left.dots_across.items() if model in ends])
     both = [model for model in left.x if model in right.y]
+    dots = "".join([left.dots_across[model] + right.dots_up[model] for model in both])
     named = [(left.names[m], left.x[m], right.y[m]) for m in both] if len(both) <= most_labels else []
     title = f"{right.title} against {left.title}"
     return svg(SIZE, SIZE, title, *frame(left.horizontal, right.vertical), Markup(dots), *labels(named))

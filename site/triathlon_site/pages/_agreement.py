@@ -34,8 +34,11 @@ class AgreementColumn:
 
     board: Board
     scores: ColumnScores
-    title: str
     axis: Axis
+
+    @property
+    def title(self) -> str:
+        return self.axis.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ def _column(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo])
     data = "" if plan.family == "core" else f" ({plan.title})"
     title = f"{plan.discipline.value.capitalize()} {short_title(column)}{data}"
     points = {model: (models[model].name, score.value) for model, score in sorted(column.scores.items())}
-    return AgreementColumn(board, column, title, Axis(title, column.column.maximum, points))
+    return AgreementColumn(board, column, Axis(title, column.column.maximum, points))
 
 
 def _table(pairs: Sequence[Pair]) -> Section:

@@ -3,8 +3,10 @@
 import re
 
 import numpy as np
+import pytest
 
 from triathlon_site.figures import (
+    Axis,
     Border,
     DotRow,
     Point,
@@ -15,6 +17,7 @@ from triathlon_site.figures import (
     curves,
     dots,
     grid,
+    pair_scatter,
     radar,
     radar_path,
     scatter,
@@ -91,6 +94,31 @@ def test_the_grid_draws_every_cell_that_was_run() -> None:
     strokes = {kind: figure.count(f'"cell {kind}"') for kind in ("solved", "partly", "failed")}
     assert strokes == {"solved": 1, "partly": 1, "failed": 1}
     assert len(re.findall(r"h[\d.]+", figure)) == 4
+
+
+def test_neighbouring_cells_of_a_wide_grid_are_one_stroke() -> None:
+    """Cells that are too narrow for a gap: a stroke a run, as long as the run."""
+    shares = np.zeros((1, 410))
+    shares[0, 100:103] = shares[0, 409] = 1.0
+    figure = grid("t", ["m"], shares)
+    assert 'class="cell solved" d="M380 29.5h6M998 29.5h2"' in figure
+    assert 'class="cell failed" d="M180 29.5h200M386 29.5h612"' in figure
+
+
+@pytest.mark.parametrize("most_labels", [1, 2])
+def test_a_pair_of_columns_is_the_scatter_of_the_models_that_both_have(most_labels: int) -> None:
+    """Each named beside its dot where there are few of them."""
+    left = Axis("Left & co", 1.0, {"a": ("A", 0.1), "b": (HOSTILE, 0.5), "c": ("C", 0.3)})
+    right = Axis("Right", 100.0, {"b": (HOSTILE, 70.0), "d": ("D", 9.0), "c": ("C", 20.0)})
+    points = [Point(HOSTILE, 0.5, 70, label=most_labels > 1), Point("C", 0.3, 20, label=most_labels > 1)]
+    assert pair_scatter(left, right, most_labels=most_labels) == scatter(
+        "Right against Left & co",
+        points,
+        x_title="Left & co",
+        y_title="Right",
+        x_maximum=1.0,
+        y_maximum=100.0,
+    )
 
 
 def test_a_border_parts_the_plane_of_a_scatter() -> None:
