@@ -2,18 +2,21 @@
 
 from triathlon_site.ranking._overall import Weighting, percentiles, wins_by_weighting
 from triathlon_site.ranking._ranks import (
+    Places,
     Rank,
     RankShift,
     midranks,
     rank_draws,
     rank_shifts,
     ranks,
+    ranks_among,
     smallest_ranks,
 )
 from triathlon_site.ranking._tiers import SIGNIFICANCE, tiers
 
 __all__ = [
     "SIGNIFICANCE",
+    "Places",
     "Rank",
     "RankShift",
     "Weighting",
@@ -22,6 +25,7 @@ __all__ = [
     "rank_draws",
     "rank_shifts",
     "ranks",
+    "ranks_among",
     "smallest_ranks",
     "tiers",
     "wins_by_weighting",

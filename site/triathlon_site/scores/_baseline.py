@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from triathlon_site.ranking import rank_shifts
+from triathlon_site.ranking import Places, rank_draws, rank_shifts
 from triathlon_site.scores._table import Board, ColumnScores
-from triathlon_site.uncertainty import Draws
 
 Array = NDArray[np.float64]
 
@@ -34,7 +33,7 @@ def _with_shifts(board: Board, other: Board, baseline: ColumnScores) -> Board:
     models = sorted(board.models)
     own = board.headline
     shifts = rank_shifts(
-        _values(own, models), own.draws, _values(baseline, models), _draws(other, baseline, models)
+        _values(own, models), own.ranked, _values(baseline, models), _ranked(other, baseline, models)
     )
     scores = {
         model: replace(own.scores[model], shift=shift)
@@ -49,11 +48,13 @@ def _values(column: ColumnScores, models: Sequence[str]) -> Array:
     return np.array([column.scores[m].value if m in column.scores else np.nan for m in models])
 
 
-def _draws(board: Board, column: ColumnScores, models: Sequence[str]) -> Draws:
-    """In the order of `models`; nan for those that the board does not have."""
+def _ranked(board: Board, column: ColumnScores, models: Sequence[str]) -> Places:
+    """The ranks among `models`, in their order; those that the board does not have come last."""
     places = {model: place for place, model in enumerate(sorted(board.models))}
-    result = np.full((len(column.draws), len(models)), np.nan)
+    if list(places) == models:
+        return column.ranked
+    result = np.full((len(column.ranked), len(models)), np.nan)
     for row, model in enumerate(models):
         if model in places:
-            result[:, row] = column.draws[:, places[model]]
-    return result
+            result[:, row] = -column.ranked[:, places[model]]
+    return rank_draws(result)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from triathlon_site.ranking import Rank, percentiles, rank_draws, ranks, wins_by_weighting
+from triathlon_site.ranking import Rank, percentiles, rank_draws, ranks, ranks_among, wins_by_weighting
 from triathlon_site.scores._table import Board, Score, known_share
 
 
@@ -58,13 +58,12 @@ def overall(boards: Sequence[Board]) -> Overall:
 
 
 def _drawn_means(boards: Sequence[Board], models: Sequence[str]) -> np.typing.NDArray[np.float64]:
-    """Draws × models: the mean percentile within each draw; the disciplines' draws are independent."""
+    """Draws × models: the mean place within each draw, negated; the disciplines' draws are independent."""
     total: np.typing.NDArray[np.float64] = np.zeros(1)
     for board in boards:
-        order = sorted(board.models)
-        own = board.headline.draws[:, [order.index(model) for model in models]]
-        total = total + rank_draws(-own)
-    return np.asarray(total / len(boards))
+        chosen = np.isin(sorted(board.models), models)
+        total = total - ranks_among(board.headline.ranked, chosen)[:, chosen]
+    return total / len(boards)
 
 
 def _known_first(model: str, boards: Sequence[Board]) -> tuple[int, float, str]:

@@ -21,9 +21,12 @@ Draws = NDArray[np.float64]
 """draws × models: one column of scores a model; nan where a model has no task."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """One metric of several models over the clusters (tasks; for runtime programs) of one suite."""
+    """One metric of several models over the clusters (tasks; for runtime programs) of one suite.
+
+    Two are the same where they are one object.
+    """
 
     suite: str
     """Seeds the weights: two metrics of one suite share them, so that their ranks can be compared too."""
@@ -60,7 +63,7 @@ def generator(*names: str) -> np.random.Generator:
     return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32).tolist())
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def task_weights(suite: str, clusters: int, draws: int = DRAWS) -> Array:
     """Draws × clusters exponential weights, the same for every model and metric of the suite; read only."""
     weights = generator("tasks", suite).standard_exponential((draws, clusters))
@@ -68,37 +71,59 @@ def task_weights(suite: str, clusters: int, draws: int = DRAWS) -> Array:
     return weights
 
 
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What the tasks of a sample add up to in each draw, before the pseudo-tasks; read only."""
+
+    numerators: Array
+    """models × draws; scaled as the scores are."""
+    denominators: Array
+    """models × draws; of one row where all models ran the same tasks."""
+
+
+@lru_cache(maxsize=8)
+def weighted_sums(sample: Sample, draws: int = DRAWS) -> Sums:
+    """Kept for the next look: scores, and every comparison of two models, are made of them."""
+    weights = task_weights(sample.suite, len(sample.clusters), draws).T
+    rows = sample.denominators
+    alike = len(rows) > 1 and bool((rows == rows[0]).all())
+    return Sums((sample.scale * sample.numerators) @ weights, (rows[:1] if alike else rows) @ weights)
+
+
 def forget_weights() -> None:
     """Gives back the memory of the weights that are kept: a hundred megabytes and more."""
-    task_weights.cache_clear()
-    _end_weights.cache_clear()
+    for kept in (task_weights, weighted_sums, _end_weights):
+        kept.cache_clear()
 
 
 def draw(sample: Sample, draws: int = DRAWS) -> Draws:
     """Scores of every model under `draws` random weightings of the tasks."""
-    weights = task_weights(sample.suite, len(sample.clusters), draws)
-    numerators = weights @ sample.numerators.T
-    denominators = weighted(weights, sample.denominators)
-    bottom, top = _end_weights(sample.suite, len(sample.models), draws) * mean_denominator(sample)
-    return _ratio(numerators + top * sample.top, denominators + bottom + top, sample.scale)
+    sums = weighted_sums(sample, draws)
+    top, both = _end_weights(sample.suite, len(sample.models), draws)
+    unit = mean_denominator(sample)[:, None]
+    scores = top * (sample.maximum * unit)
+    scores += sums.numerators
+    whole = both * unit
+    whole += sums.denominators
+    with np.errstate(invalid="ignore"):
+        scores /= whole  # a model without tasks: 0 / 0 is nan
+    return scores.T
 
 
 @lru_cache(maxsize=2)
-def _end_weights(suite: str, models: int, draws: int) -> Array:
-    """2 × draws × models weights of the pseudo-tasks, the same for every metric of the suite; read only.
+def _end_weights(suite: str, models: int, draws: int) -> tuple[Array, Array]:
+    """Models × draws weights of the pseudo-task at the top and of both, the same for every metric of a suite.
 
     Half the square of a standard normal number is Gamma(1/2), the weight of Jeffreys' prior.
     """
-    weights = generator("ends", suite).standard_normal((2, draws, models)) ** 2 / 2
-    weights.flags.writeable = False
-    return weights
-
-
-def weighted(weights: Array, rows: Array) -> Array:
-    """`weights @ rows.T`; one column where all rows are equal: models that ran the same tasks count alike."""
-    if len(rows) > 1 and (rows == rows[0]).all():
-        return np.asarray(weights @ rows[:1].T)
-    return np.asarray(weights @ rows.T)
+    weights = generator("ends", suite).standard_normal((2, draws, models))
+    weights *= weights
+    weights /= 2
+    bottom, top = weights[0].T, weights[1].T.copy()
+    both = bottom + top
+    for kept in (top, both):
+        kept.flags.writeable = False
+    return top, both
 
 
 def mean_denominator(sample: Sample) -> Array:

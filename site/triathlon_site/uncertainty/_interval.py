@@ -29,27 +29,28 @@ class Interval:
 def interval(draws: Draws, scores: Array) -> list[Interval]:
     """One interval a model from draws × models."""
     low, high = central(draws)
-    return [
-        Interval(float(min(lo, score)), float(max(hi, score)))
-        for lo, hi, score in zip(low, high, scores, strict=True)
-    ]
+    ends = np.minimum(low, scores).tolist(), np.maximum(high, scores).tolist()
+    return [Interval(*pair) for pair in zip(*ends, strict=True)]
 
 
 def central(draws: Draws) -> tuple[Array, Array]:
     """The 2.5 % and 97.5 % quantiles of each column; nan for a column that holds one.
 
-    As `numpy.quantile` has them (linear), in a quarter of its time: a site asks for ten thousand.
+    As `numpy.quantile` has them (linear), in a fraction of its time: a site asks for ten thousand.
     """
-    ordered = np.sort(draws.T, axis=1)
-    tail = (1 - LEVEL) / 2
-    low, high = (_quantile(ordered, share) for share in (tail, 1 - tail))
-    holes = np.isnan(ordered[:, -1])  # sorted last
-    return np.where(holes, np.nan, low), np.where(holes, np.nan, high)
+    rows = draws.T.copy()
+    low, high = _quantile(rows, (1 - LEVEL) / 2), _quantile(rows, (1 + LEVEL) / 2)
+    return np.where(np.isnan(high), np.nan, low), high
 
 
-def _quantile(ordered: Array, share: float) -> Array:
-    """Between two neighbours, from the nearer one, as `numpy.quantile` rounds."""
-    place = share * (ordered.shape[1] - 1)
+def _quantile(rows: Array, share: float) -> Array:
+    """Between two neighbours, from the nearer one, as `numpy.quantile` rounds; reorders the rows.
+
+    Nan is sorted last: it is among the numbers above, whose minimum it makes nan.
+    """
+    place = share * (rows.shape[1] - 1)
     below, part = int(place), place - int(place)
-    left, right = ordered[:, below], ordered[:, min(below + 1, ordered.shape[1] - 1)]
+    rows.partition(below, axis=1)
+    left, above = rows[:, below], rows[:, below + 1 :]
+    right = above.min(axis=1) if above.size else left
     return np.asarray(left + (right - left) * part if part < 0.5 else right - (right - left) * (1 - part))

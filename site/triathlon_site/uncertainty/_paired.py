@@ -1,7 +1,13 @@
-"""Is one model really better than another? A paired bootstrap over the tasks that both have."""
+"""Is one model really better than another? A paired bootstrap over the tasks that both have.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Both models get the same task weights; two pseudo-tasks of weight Exp(1), one won by either model, keep a
+handful of tasks from proving anything: where one side wins all of k disputed pass/fail tasks and none is
+agreed on, p = 2^-k.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +19,7 @@ from triathlon_site.uncertainty._bootstrap import (
     Sample,
     generator,
     mean_denominator,
-    task_weights,
-    weighted,
+    weighted_sums,
 )
 from triathlon_site.uncertainty._interval import Interval, interval
 
@@ -24,15 +29,15 @@ def paired_p_values(
 ) -> Array:
     """Two-sided p-values for "no difference in the mean score over `samples`" between one model and others.
 
-    Both models get the same task weights; two pseudo-tasks of weight Exp(1), one won by either model, keep a
-    handful of tasks from proving anything: where one side wins all of k disputed pass/fail tasks and none is
-    agreed on, p = 2^-k. The tail is that of the Beta distribution with the draws' mean and variance, so that
-    p-values far below 1 / draws keep their order under a correction for many comparisons.
+    The tail is that of the Beta distribution with the draws' mean and variance, so that p-values far below
+    1 / draws keep their order under a correction for many comparisons. The samples are of one metric.
     """
-    difference = np.zeros((draws, len(others)))
-    for sample in samples:
-        difference += _differences(sample, leader, others, draws) / sample.maximum
-    return _two_sided(difference / len(samples))
+    mean, variance = np.zeros((2, len(others)))
+    for pairs in _pairs(samples, leader, others):
+        found = _moments(pairs.parts, draws)
+        mean[pairs.members] = found.won[pairs.leader] - found.lost[pairs.others]
+        variance[pairs.members] = found.variance(pairs.leader, pairs.others)
+    return _two_sided(mean / samples[0].maximum, variance / samples[0].maximum ** 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,12 @@ def mean_differences(
     samples: Sequence[Sample], first: int, others: Sequence[int], draws: int = DRAWS
 ) -> list[Difference | None]:
     """First minus each other in the mean score over `samples`; None where some sample shares no task."""
-    drawn = sum((_differences(one, first, others, draws) for one in samples), np.zeros((draws, len(others))))
+    drawn = np.zeros((len(others), draws))
+    for pairs in _pairs(samples, first, others):
+        won, lost = _ends(pairs.parts, draws)
+        drawn[pairs.members] = won[pairs.leader] - lost[pairs.others]
     values = np.mean([[_difference(one, first, other) for other in others] for one in samples], axis=0)
-    spans = interval(drawn / len(samples), values)
+    spans = interval(drawn.T, values)
     tasks = [sum(int(_shared(one, first, other).sum()) for one in samples) for other in others]
     return [
         None if np.isnan(value) else Difference(float(value), span, count)
@@ -84,54 +92,100 @@ def _difference(sample: Sample, first: int, second: int) -> float:
     return sample.scale * float(one - other)
 
 
-def _differences(sample: Sample, leader: int, others: Sequence[int], draws: int) -> Array:
-    """Draws × others: score of the leader minus that of the other, on the tasks that both have."""
-    weights = task_weights(sample.suite, len(sample.clusters), draws)
-    ends = generator("pairs", sample.suite).standard_exponential((2, draws, 1))
-    result = np.empty((draws, len(others)))
-    for mask, members in _by_shared_tasks(sample, leader, others).items():
-        shared = np.frombuffer(mask, dtype=bool)
-        rows = [leader, *(others[member] for member in members)]
-        part = Sample(
-            sample.suite,
-            tuple(sample.models[row] for row in rows),
-            tuple(np.array(sample.clusters, dtype=object)[shared]),
-            sample.numerators[rows][:, shared],
-            sample.denominators[rows][:, shared],
-            sample.scale,
-            sample.maximum,
-        )
-        scores = _pseudo_scores(part, weights if shared.all() else weights[:, shared], ends)
-        result[:, members] = scores[:, :1] - scores[:, 1:]
-    return result
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """A leader with those of the others that share the same tasks with it."""
+
+    parts: tuple[Sample, ...]
+    """The samples, of these tasks alone."""
+    leader: int
+    """A row of each part, as are the others."""
+    others: list[int]
+    members: list[int]
+    """Their places among all the others."""
 
 
-def _pseudo_scores(part: Sample, weights: Array, ends: Array) -> Array:
-    """Scores with one pseudo-task that the first model wins and one that all others win."""
-    if not part.clusters:
-        return np.zeros((len(weights), len(part.models)))
-    unit = mean_denominator(part)
-    won, lost = ends * unit
-    top = lost.copy()
-    top[:, 0] = won[:, 0]
-    numerators = weights @ part.numerators.T + top * part.top
-    denominators = weighted(weights, part.denominators) + won + lost
-    return np.asarray(part.scale * numerators / denominators)
+def _pairs(samples: Sequence[Sample], leader: int, others: Sequence[int]) -> Iterator[_Pairs]:
+    """Where every task is shared, the parts are the samples: what is made of them is made once."""
+    groups: dict[tuple[bytes, ...], list[int]] = {}
+    for member, other in enumerate(others):
+        groups.setdefault(tuple(_shared(one, leader, other).tobytes() for one in samples), []).append(member)
+    for masks, members in groups.items():
+        shared = [np.frombuffer(mask, dtype=bool) for mask in masks]
+        rows = [others[member] for member in members]
+        if all(mask.all() for mask in shared):
+            yield _Pairs(tuple(samples), leader, rows, members)
+        else:
+            parts = tuple(
+                _part(one, mask, [leader, *rows]) for one, mask in zip(samples, shared, strict=True)
+            )
+            yield _Pairs(parts, 0, list(range(1, len(rows) + 1)), members)
 
 
-def _by_shared_tasks(sample: Sample, leader: int, others: Sequence[int]) -> dict[bytes, list[int]]:
-    """Positions in `others`, grouped by which tasks they share with the leader."""
-    own = sample.denominators[leader] > 0
-    groups: dict[bytes, list[int]] = {}
-    for position, row in enumerate(others):
-        groups.setdefault((own & (sample.denominators[row] > 0)).tobytes(), []).append(position)
-    return groups
+def _part(sample: Sample, shared: NDArray[np.bool_], rows: list[int]) -> Sample:
+    return replace(
+        sample,
+        models=tuple(sample.models[row] for row in rows),
+        numerators=sample.numerators[rows] * shared,
+        denominators=sample.denominators[rows] * shared,
+    )
 
 
-def _two_sided(difference: Array) -> Array:
-    """p-values from differences in [-1, 1] by a Beta distribution on that range with the same moments."""
-    mean = np.clip((difference.mean(axis=0) + 1) / 2, 1e-9, 1 - 1e-9)
-    variance = np.maximum(difference.var(axis=0) / 4, 1e-18)
+@lru_cache(maxsize=4)
+def _ends(parts: tuple[Sample, ...], draws: int) -> Array:
+    """2 × models × draws: the mean score over the parts of a model that wins a pseudo-task against another
+    model, and of one that loses it; read only.
+    """
+    total = np.zeros((2, len(parts[0].models), draws))
+    for part in parts:
+        ends = generator("pairs", part.suite).standard_exponential((2, draws))
+        sums = weighted_sums(part, draws)
+        unit = mean_denominator(part)[:, None]
+        whole = unit * ends.sum(axis=0)
+        whole += sums.denominators
+        whole[unit[:, 0] == 0] = 1  # nothing is shared here: no difference
+        for place, end in enumerate(ends):
+            drawn = (part.maximum * unit) * end
+            drawn += sums.numerators
+            drawn /= whole
+            total[place] += drawn
+    total /= len(parts)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """Of the draws of two scores, one that wins a pseudo-task and one that loses it."""
+
+    won: Array
+    """The mean of each model's draws, as in `lost`."""
+    lost: Array
+    of_won: Array
+    """Variances."""
+    of_lost: Array
+    of_both: Array
+    """models × models: covariances of a winner and a loser."""
+
+    def variance(self, winner: int, losers: list[int]) -> Array:
+        """Of the differences."""
+        found = self.of_won[winner] + self.of_lost[losers] - 2 * self.of_both[winner, losers]
+        return np.asarray(np.maximum(found, 0))
+
+
+@lru_cache(maxsize=4)
+def _moments(parts: tuple[Sample, ...], draws: int) -> _Moments:
+    """One product of matrices has the covariances of all pairs."""
+    won, lost = _ends(parts, draws)
+    means = won.mean(axis=1), lost.mean(axis=1)
+    won, lost = (ends - mean[:, None] for ends, mean in zip((won, lost), means, strict=True))
+    of_won, of_lost = (np.einsum("ij,ij->i", one, one) / draws for one in (won, lost))
+    return _Moments(*means, of_won, of_lost, won @ lost.T / draws)
+
+
+def _two_sided(mean: Array, variance: Array) -> Array:
+    """p-values from the moments of differences in [-1, 1], by a Beta distribution on that range."""
+    mean = np.clip((mean + 1) / 2, 1e-9, 1 - 1e-9)
+    variance = np.maximum(variance / 4, 1e-18)
     size = np.maximum(mean * (1 - mean) / variance - 1, 1e-9)
     below = betainc(mean * size, (1 - mean) * size, 0.5)
     return np.asarray(np.minimum(1.0, 2 * np.minimum(below, 1 - below)))

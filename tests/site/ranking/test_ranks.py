@@ -56,7 +56,7 @@ def test_a_shift_is_baseline_rank_minus_rank() -> None:
     """A model that is second by the baseline and first here has risen by one, significantly on 200 tasks."""
     here = sample_of({"a": [1.0] * 180 + [0.0] * 20, "b": [1.0] * 60 + [0.0] * 140})
     base = sample_of({"a": [1.0] * 60 + [0.0] * 140, "b": [1.0] * 180 + [0.0] * 20})
-    found = rank_shifts(here.scores(), draw(here), base.scores(), draw(base))
+    found = rank_shifts(here.scores(), rank_draws(draw(here)), base.scores(), rank_draws(draw(base)))
     assert [(one.shift, one.significant) for one in found if one] == [(1, True), (-1, True)]
 
 
@@ -69,7 +69,9 @@ def test_models_that_do_not_move_are_seldom_marked() -> None:
             sample_of({str(m): list((random.random(60) < 0.5).astype(float)) for m in range(12)}, suite=suite)
             for suite in ("a", "b")
         )
-        found = rank_shifts(here.scores(), draw(here, 1000), base.scores(), draw(base, 1000))
+        found = rank_shifts(
+            here.scores(), rank_draws(draw(here, 1000)), base.scores(), rank_draws(draw(base, 1000))
+        )
         marked += [one.significant for one in found if one]
     assert np.mean(marked) <= 0.07
 
@@ -78,7 +80,7 @@ def test_a_shift_on_few_tasks_is_not_significant() -> None:
     """One task in five decides: the sign of the shift is not to be trusted."""
     here = sample_of({"a": [1.0, 0.0, 1.0, 0.0, 1.0], "b": [1.0, 0.0, 0.0, 0.0, 1.0]})
     base = sample_of({"a": [1.0, 0.0, 0.0, 0.0, 1.0], "b": [1.0, 0.0, 1.0, 0.0, 1.0]})
-    found = rank_shifts(here.scores(), draw(here), base.scores(), draw(base))
+    found = rank_shifts(here.scores(), rank_draws(draw(here)), base.scores(), rank_draws(draw(base)))
     assert found[0] is not None and found[0].shift == 1 and not found[0].significant
 
 

@@ -1,0 +1,93 @@
+"""What the columns of one board are scored from: sums by task, and draws of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triathlon_runner.metrics import Metric
+from triathlon_site.load import FileAggregate
+from triathlon_site.ranking import Places, rank_draws
+from triathlon_site.scores._boards import BoardPlan, Column
+from triathlon_site.uncertainty import Draws, Sample, draw
+
+Files = dict[str, dict[str, FileAggregate]]
+"""suite → model → what its file says."""
+Part = tuple[str, Metric]
+"""One metric of one suite."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A metric, or the mean of several."""
+
+    samples: tuple[Sample, ...]
+    values: NDArray[np.float64]
+    draws: Draws
+
+    @cached_property
+    def ranked(self) -> Places:
+        return rank_draws(self.draws)
+
+
+class Drawing:
+    """Draws of one board's columns. What several columns are made of is drawn once and kept."""
+
+    def __init__(self, plan: BoardPlan, by_suite: Files, models: Sequence[str]) -> None:
+        self._by_suite, self.models = by_suite, models
+        self._averaged = {part for column in plan.columns if len(column.parts) > 1 for part in column.parts}
+        self._kept: dict[Part, Drawn] = {}
+        plain = next((column for column in plan.columns if column.role == "baseline"), None)
+        self.baseline = self._one(plain.parts[0]) if plain else None
+        if plain and self.baseline:
+            self._kept[plain.parts[0]] = self.baseline
+
+    def averages(self, column: Column) -> bool:
+        """Whether the column is one of those that another is the mean of."""
+        return len(column.parts) == 1 and column.parts[0] in self._averaged
+
+    def of(self, parts: Sequence[Part]) -> Drawn:
+        """The mean over the parts."""
+        own = [self._part(part) for part in parts]
+        if len(own) == 1:
+            return own[0]
+        values = np.mean([one.values for one in own], axis=0)
+        draws = sum((one.draws for one in own[1:]), own[0].draws) / len(own)
+        return Drawn(tuple(sample for one in own for sample in one.samples), values, draws)
+
+    def _part(self, part: Part) -> Drawn:
+        if part in self._kept:
+            return self._kept[part]
+        drawn = self._one(part)
+        if part in self._averaged:
+            self._kept[part] = drawn
+        return drawn
+
+    def _one(self, part: Part) -> Drawn:
+        suite, metric = part
+        sample = sample_of(suite, metric, self._by_suite[suite], self.models)
+        return Drawn((sample,), sample.scores(), draw(sample))
+
+
+def sample_of(
+    suite: str, metric: Metric, files: Mapping[str, FileAggregate], models: Sequence[str]
+) -> Sample:
+    """One metric of one suite: a row for each of `models`, zeros where it has no file."""
+    own = {model: file.metrics[metric.id] for model, file in files.items()}
+    lists = {id(parts.clusters): parts.clusters for parts in own.values()}  # most models share one
+    clusters = tuple(sorted({cluster for one in lists.values() for cluster in one}))
+    place = {cluster: position for position, cluster in enumerate(clusters)}
+    columns = {
+        key: slice(None) if one == clusters else np.array([place[cluster] for cluster in one], dtype=int)
+        for key, one in lists.items()
+    }
+    numerators = np.zeros((len(models), len(clusters)))
+    denominators = np.zeros((len(models), len(clusters)))
+    for row, model in enumerate(models):
+        if model in own:
+            where = columns[id(own[model].clusters)]
+            numerators[row, where] = own[model].numerators
+            denominators[row, where] = own[model].denominators
+    return Sample(suite, tuple(models), clusters, numerators, denominators, metric.scale, metric.maximum)
