@@ -59,7 +59,10 @@ class Extracts:
 
     def bytes(self, name: str) -> bytes:
         """As it lies there, in UTF-8."""
-        return Path(self.path(name)).read_bytes() if name in self.names else b""
+        if name not in self.names:
+            return b""
+        with open(self.path(name), "rb") as file:
+            return file.read()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import json
 import os
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, overload
@@ -68,11 +68,15 @@ class StoredTasks(Sequence[TaskResult]):
         return _read_tasks(self._path)[place]
 
 
+_task_result: Final = partial(tuple.__new__, TaskResult)
+"""From a tuple of its fields, without a call in Python."""
+
+
 @lru_cache(maxsize=40)
 def _read_tasks(path: str) -> tuple[TaskResult, ...]:
     """Kept for the next look; a page of one model looks at all its suites, a suite's at all its models."""
     *columns, parents = json.loads(Path(path).read_bytes())
-    return tuple(map(TaskResult, *columns, map(tuple, parents)))
+    return tuple(map(_task_result, zip(*columns, map(tuple, parents), strict=True)))
 
 
 def store(folder: str, value: FileAggregate, extracts: Mapping[str, str]) -> None:

@@ -191,7 +191,7 @@ def _endings(model: str, board: Board, kept: KeptBoard, row: int) -> Iterator[st
         unit.outcome
         for file in board.files[model]
         for unit in file.tasks
-        if unit.task_id in lost and unit.outcome != "passed"
+        if unit.outcome != "passed" and unit.task_id in lost
     )
     if ends:
         listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in ends.most_common())
