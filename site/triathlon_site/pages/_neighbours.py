@@ -39,18 +39,26 @@ class ModelPair:
 def model_pairs(overall: Overall, models: Mapping[str, ModelInfo]) -> Iterator[ModelPair]:
     """The best each with each, the others each with the next."""
     order = [row.model for row in overall.rows if row.rank][:MOST]
-    for place, higher in enumerate(order):
-        lower = order[place + 1 : max(BEST, place + 2)]
-        columns = [_differences(board, higher, lower) for board in overall.boards]
-        for number, other in enumerate(lower):
+    lower = {place: range(place + 1, min(len(order), max(BEST, place + 2))) for place in range(len(order))}
+    columns = [_differences(board, order, lower) for board in overall.boards]
+    for place, others in lower.items():
+        for other in others:
             found = tuple(
-                (column[number], board.plan.headline.maximum)
+                (column[place, other], board.plan.headline.maximum)
                 for column, board in zip(columns, overall.boards, strict=True)
             )
-            yield ModelPair(models[higher], models[other], found)
+            yield ModelPair(models[order[place]], models[order[other]], found)
 
 
-def _differences(board: Board, higher: str, lower: Sequence[str]) -> list[Difference | None]:
-    samples = board.headline.samples
-    row = samples[0].models.index
-    return mean_differences(samples, row(higher), [row(other) for other in lower]) if lower else []
+def _differences(
+    board: Board, order: Sequence[str], lower: Mapping[int, Sequence[int]]
+) -> dict[tuple[int, int], Difference | None]:
+    """By places in `order`: between each and those that are its `lower`."""
+    rows = [board.headline.samples[0].models.index(model) for model in order]
+    samples = [sample.of_models(rows) for sample in board.headline.samples]
+    return {
+        (place, other): found
+        for place, others in lower.items()
+        if others
+        for other, found in zip(others, mean_differences(samples, place, others), strict=True)
+    }

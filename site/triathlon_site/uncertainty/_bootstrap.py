@@ -8,7 +8,8 @@ bootstrap would give a model that solves 0 of 10 tasks the interval 0 to 0.
 """
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -51,6 +52,15 @@ class Sample:
     def shares(self) -> Array:
         """Models × clusters: each cluster's own score, 0 to 1; nan where a model has no result."""
         return _ratio(self.numerators, self.denominators, 1.0) / self.top
+
+    def of_models(self, rows: Sequence[int]) -> "Sample":
+        """With these rows alone."""
+        return replace(
+            self,
+            models=tuple(self.models[row] for row in rows),
+            numerators=self.numerators[rows],
+            denominators=self.denominators[rows],
+        )
 
     def tasks(self) -> NDArray[np.int64]:
         """How many clusters count, a model."""
