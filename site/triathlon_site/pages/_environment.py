@@ -14,7 +14,7 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from triathlon_site.load import code_fingerprint
-from triathlon_site.pages import _format
+from triathlon_site.pages import _cells, _format
 from triathlon_site.pages._models import billions
 
 
@@ -111,6 +111,7 @@ class Environment:
             auto_reload=False,  # a build of ten thousand units would look as often whether a template changed
         )
         self._jinja.filters.update(_format.FILTERS, billions=billions)
+        self._jinja.globals.update(_cells.FUNCTIONS)
         self._jinja.globals["asset"] = self.assets.__getitem__
         self._jinja.globals["inline"] = cache(self._inline)
         self._jinja.globals["inline_hash"] = cache(self._inline_hash)

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from triathlon_runner.records import Discipline
-from triathlon_site.evidence import ATTEMPTS, read_attempts
+from triathlon_site.evidence import ATTEMPTS, read_addresses
 from triathlon_site.pages import _format
 from triathlon_site.pages._figures import question_columns
 from triathlon_site.pages._kept import Array, Kept, KeptBoard, kept_of, mean
@@ -116,7 +116,7 @@ def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
     """By task of an evolved set; in other disciplines there are none, and no file is read for them."""
     if board.plan.discipline != Discipline.EVOLVED:
         return {}
-    return {task.task_id: task.parents for file in board.files[model] for task in file.tasks}
+    return {task: parents for file in board.files[model] for task, _, _, parents in file.tasks}
 
 
 def _losses(kept: KeptBoard, row: int) -> list[_Loss]:
@@ -188,17 +188,17 @@ def _endings(model: str, board: Board, kept: KeptBoard, row: int) -> Iterator[st
         return
     lost = {one.tasks[place] for one in kept.suites for place in np.flatnonzero(one.values[row] < one.most)}
     ends = Counter(
-        unit.outcome
+        outcome
         for file in board.files[model]
-        for unit in file.tasks
-        if unit.outcome != "passed" and unit.task_id in lost
+        for task, _, outcome, _ in file.tasks
+        if outcome != "passed" and task in lost
     )
     if ends:
         listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in ends.most_common())
         yield f"What it loses ends so: {listed}."
 
 
-def _example(board: Board, loss: _Loss, paths: Mapping[tuple[str, str], str]) -> Example:
+def _example(board: Board, loss: _Loss, paths: Mapping[str, Mapping[str, str]]) -> Example:
     values = loss.kept.values[:, loss.place]
     own, others = values[loss.row], np.delete(values, loss.row)
     known = others[~np.isnan(others)]
@@ -211,15 +211,11 @@ def _example(board: Board, loss: _Loss, paths: Mapping[tuple[str, str], str]) ->
             f"lasts {own:.0f} of {loss.kept.most:.0f}; with the {len(known)} others that solve it"
             f" {known.mean():.1f} on average"
         )
-    return Example(loss.task, note, paths.get((loss.kept.suite, loss.task), ""))
+    return Example(loss.task, note, paths[loss.kept.suite].get(loss.task, ""))
 
 
-def _paths(model: str, board: Board, losses: Sequence[_Loss]) -> dict[tuple[str, str], str]:
+def _paths(model: str, board: Board, losses: Sequence[_Loss]) -> dict[str, dict[str, str]]:
     """By suite and task: the evidence of its first unit that is not right."""
     suites = {loss.kept.suite for loss in losses}
-    return {
-        (file.suite, task): address
-        for file in board.files[model]
-        if file.suite in suites
-        for task, _, address in read_attempts(file.extracts.bytes(ATTEMPTS))
-    }
+    files = [file for file in board.files[model] if file.suite in suites]
+    return {file.suite: read_addresses(file.extracts.read(ATTEMPTS)) for file in files}

@@ -39,7 +39,7 @@ class ModelBoard:
 @dataclass(frozen=True, slots=True)
 class SuiteTasks:
     suite: str
-    outcomes: tuple[tuple[str, int], ...]
+    outcomes: dict[str, int]
     links: Markup = SLOT
     """A list item a unit."""
 
@@ -89,7 +89,7 @@ def unit_draft(
     info: ModelInfo, files: Sequence[FileAggregate], path: str, home: str, *, imported: bool = False
 ) -> Draft:
     """Every unit of a model with a link to its evidence."""
-    suites = [SuiteTasks(file.suite, tuple(sorted(file.outcomes.items()))) for file in files]
+    suites = [SuiteTasks(file.suite, file.outcomes) for file in files]
     context = {"info": info, "suites": suites, "home": home, "imported": imported}
     return Draft(path, "model-tasks", context, slots=tuple(file.extracts.bytes(LINKS) for file in files))
 
