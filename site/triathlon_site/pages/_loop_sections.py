@@ -11,7 +11,7 @@ from triathlon_site.figures import DotRow, arrows, dots
 from triathlon_site.pages import _format
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._sections import Figure, Section, Value, difference, named, names
-from triathlon_site.scores import Board, Variant, contributions, variant_differences, variants_of
+from triathlon_site.scores import Board, Variant, contributions, total, variant_differences, variants_of
 
 Models = Mapping[str, ModelInfo]
 FIGURE_ROWS = 30
@@ -140,9 +140,7 @@ def translation_sections(board: Board, models: Models) -> Iterator[Section]:
     titles: tuple[str, ...] = ()
     for entry in board.plan.suites:
         for model, file in board.of_suite(entry.id).items():
-            found = translation.by_language(
-                {name: contributions({model: file}, name)[model] for name in translation.CURVE}
-            )
+            found = translation.by_language({name: [total(file, name)] for name in translation.CURVE})
             titles = tuple(f"into {step.title}" for step in found)
             rows.append((named(models[model]), *(_step(step) for step in found)))
     text = "Of the programs that were right so far, the share whose translation passes its own tests."

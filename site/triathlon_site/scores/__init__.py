@@ -5,7 +5,7 @@ from triathlon_site.scores._boards import BoardPlan, Column, plan_boards, set_ti
 from triathlon_site.scores._drawing import sample_of
 from triathlon_site.scores._overall import Overall, OverallRow, overall
 from triathlon_site.scores._table import Board, ColumnScores, Score, first_boards, score_board
-from triathlon_site.scores._variants import Variant, contributions, variant_differences, variants_of
+from triathlon_site.scores._variants import Variant, contributions, total, variant_differences, variants_of
 
 __all__ = [
     "Board",
@@ -23,6 +23,7 @@ __all__ = [
     "sample_of",
     "score_board",
     "set_title",
+    "total",
     "variant_differences",
     "variants_of",
     "with_baselines",

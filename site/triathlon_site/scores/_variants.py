@@ -51,6 +51,12 @@ def _contributions(file: FileAggregate, metric: str) -> Iterator[Contribution]:
         yield Contribution(cluster, *map(float, sums))
 
 
+def total(file: FileAggregate, metric: str) -> Contribution:
+    """What all of a model's tasks together add to a metric."""
+    parts = file.metrics[metric]
+    return Contribution("", sum(parts.numerators), sum(parts.denominators))
+
+
 def variant_differences(board: Board, variant: Variant, metric: Metric) -> dict[str, Difference]:
     """Variant minus plain for each model that has both, on the tasks that both have."""
     before, after = board.of_suite(variant.plain.id), board.of_suite(variant.entry.id)

@@ -26,13 +26,13 @@ from triathlon_runner.evolved.analysis._drops import (
     relative_drop,
 )
 from triathlon_runner.evolved.analysis._families import (
-    Family,
-    Pair,
+    Outcomes,
     Paired,
+    Problems,
+    outcomes,
     paired,
     parents_against_children,
     sets_against_each_other,
-    solved,
 )
 from triathlon_runner.evolved.analysis._measured import Measured, Results, Source, measured, source_of
 from triathlon_runner.evolved.analysis._published import (
@@ -62,13 +62,13 @@ __all__ = [
     "Composition",
     "Decomposition",
     "Drops",
-    "Family",
     "Kind",
     "Linked",
     "Measured",
-    "Pair",
+    "Outcomes",
     "Paired",
     "Placed",
+    "Problems",
     "Rank",
     "Region",
     "Results",
@@ -88,6 +88,7 @@ __all__ = [
     "helped_by_tools",
     "kind_of",
     "measured",
+    "outcomes",
     "paired",
     "parents_against_children",
     "published_board",
@@ -100,7 +101,6 @@ __all__ = [
     "relative_drop",
     "row_of",
     "sets_against_each_other",
-    "solved",
     "source_of",
     "top_spread",
 ]

@@ -1,11 +1,11 @@
 """Boards: pass@1 of models on sets, from results or from published tables, and what is read off one row."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
 from triathlon_runner.evolved._metrics import estimates
-from triathlon_runner.evolved._units import Unit
+from triathlon_runner.evolved._units import PASSED, Unit
 
 SEMANTIC_ALTERING: Final = ("difficult", "creative", "subtle", "combine", "tool_use")
 SEMANTIC_PRESERVING: Final = ("verbose", "concise")
@@ -17,10 +17,16 @@ Board = Mapping[str, Row]
 """Rows by model."""
 
 
-def row_of(units: Mapping[str, Iterable[Unit]]) -> dict[str, float]:
+def row_of(units: Mapping[str, Sequence[Unit]]) -> dict[str, float]:
     """One model's row from its results by set."""
-    shares = {name: estimates(lines, 1) for name, lines in units.items()}
+    shares = {name: _shares(lines) for name, lines in units.items()}
     return {name: 100 * fmean(found.values()) for name, found in shares.items() if found}
+
+
+def _shares(units: Sequence[Unit]) -> dict[str, float]:
+    """By task, the share of its samples that passed; mostly there is one, and nothing to estimate."""
+    first = {unit.task_id: float(unit.outcome == PASSED) for unit in units}
+    return first if len(first) == len(units) else estimates(units, 1)
 
 
 def column(board: Board, name: str) -> dict[str, float]:

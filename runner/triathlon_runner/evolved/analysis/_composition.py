@@ -1,11 +1,9 @@
 """Composition, decomposition and recomposition (EvoEval, section 4.2, tables 2 and 3)."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from triathlon_runner.evolved._units import Linked, Unit, passed
-from triathlon_runner.evolved.analysis._families import Family, solved
+from triathlon_runner.evolved.analysis._families import Outcomes, links
 
 
 def _percent(part: int, whole: int) -> float:
@@ -34,14 +32,14 @@ class Composition:
         return _percent(self.solved_both, self.both)
 
 
-def composition(seeds: Iterable[Unit], combined: Iterable[Linked]) -> Composition:
+def composition(seeds: Outcomes, combined: Outcomes) -> Composition:
     """One model's composition on combine or combine_naive."""
     counts = [0, 0, 0]
     together = [0, 0, 0]
-    for pair in Family(solved(seeds)).pairs(combined):
-        missing = pair.parents.count(False)
+    for child, parents in links(seeds.problems, combined.problems).items():
+        missing = sum(parent not in seeds.solved for parent in parents)
         counts[missing] += 1
-        together[missing] += pair.child
+        together[missing] += child in combined.solved
     return Composition(*counts, *together)
 
 
@@ -73,15 +71,14 @@ class Decomposition:
         return _percent(self.failed_both, self.failed_both + self.failed_one + self.failed_none)
 
 
-def decomposition(seeds: Iterable[Unit], halves: Iterable[Linked]) -> Decomposition:
+def decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition:
     """One model's decomposition over the seeds that have exactly two halves among the results."""
-    whole = solved(seeds)
     parts: dict[str, list[bool]] = defaultdict(list)
-    for half in halves:
-        if half.sample == 0 and len(half.parents) == 1 and half.parents[0] in whole:
-            parts[half.parents[0]].append(passed(half))
+    for half, parents in links(seeds.problems, halves.problems).items():
+        if len(parents) == 1:
+            parts[parents[0]].append(half in halves.solved)
     counts = {(seed, missing): 0 for seed in (True, False) for missing in range(3)}
-    for seed, outcomes in parts.items():
-        if len(outcomes) == 2:
-            counts[whole[seed], outcomes.count(False)] += 1
+    for seed, found in parts.items():
+        if len(found) == 2:
+            counts[seed in seeds.solved, found.count(False)] += 1
     return Decomposition(*counts.values())

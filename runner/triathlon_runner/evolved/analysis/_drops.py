@@ -1,12 +1,11 @@
 """How much less models solve of the evolved sets than of their seeds."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
-from triathlon_runner.evolved._units import Linked, Unit
 from triathlon_runner.evolved.analysis._board import SEED, SEMANTIC_ALTERING, Board, evoeval_average
-from triathlon_runner.evolved.analysis._families import Family, solved
+from triathlon_runner.evolved.analysis._families import Outcomes, parents_against_children
 
 
 def relative_drop(before: float, after: float) -> float:
@@ -60,15 +59,15 @@ class SameSeeds:
     problems: int
 
 
-def against_same_seeds(parents: Iterable[Unit], children: Iterable[Linked]) -> SameSeeds:
+def against_same_seeds(parents: Outcomes, children: Outcomes) -> SameSeeds:
     """One model's drop from the parents of a set's problems to these problems themselves.
 
     Raises:
         ValueError: no problem of `children` has its parents among `parents`.
     """
-    pairs = Family(solved(parents)).pairs(children)
-    if not pairs:
+    found = parents_against_children(parents, children)
+    if not found.n:
         raise ValueError("expected results of problems together with results of their parents, got no pair")
-    seeds = 100 * fmean(pair.parent for pair in pairs)
-    evolved = 100 * fmean(pair.child for pair in pairs)
-    return SameSeeds(seeds, evolved, relative_drop(seeds, evolved) if seeds else float("nan"), len(pairs))
+    seeds = 100 * ((found.both + found.first_only) / found.n)
+    evolved = 100 * ((found.both + found.second_only) / found.n)
+    return SameSeeds(seeds, evolved, relative_drop(seeds, evolved) if seeds else float("nan"), found.n)

@@ -1,48 +1,56 @@
-"""Family links: a problem beside the problems that it was evolved from, for one model."""
+"""Family links: a problem beside the problems that it was evolved from.
 
-from collections import Counter, defaultdict
+Who is linked with whom depends on the lists of problems alone, which models share: it is found once.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from triathlon_runner.evolved._units import Linked, Unit, passed
+from triathlon_runner.evolved._units import PASSED, Linked
 from triathlon_runner.significance import sign_test
 
 
-def solved(units: Iterable[Unit]) -> dict[str, bool]:
-    """Whether the first sample of each task passed."""
-    return {unit.task_id: passed(unit) for unit in units if unit.sample == 0}
+@dataclass(frozen=True, slots=True, eq=False)
+class Problems:
+    """What was asked of one set. Two are the same where they are one object."""
+
+    parents: Mapping[str, tuple[str, ...]]
+    """By task_id; a problem without parents is its own (a seed set)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """One problem and its parents."""
+class Outcomes:
+    """How the first sample of each task of a set ended, for one model."""
 
-    task_id: str
-    child: bool
-    """Solved."""
-    parents: tuple[bool, ...]
-
-    @property
-    def parent(self) -> bool:
-        """All parents are solved."""
-        return all(self.parents)
+    problems: Problems
+    solved: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """The outcomes of one model on a set of parents, to which the problems of other sets are linked."""
+Links = Mapping[str, tuple[str, ...]]
+"""Problems by task_id, with those of another set that each is held against."""
 
-    parents: Mapping[str, bool]
 
-    def pairs(self, children: Iterable[Linked]) -> list[Pair]:
-        """The children whose parents are all there; a problem without parents is its own (a seed set)."""
-        known = self.parents
-        found = []
-        for unit in children:
-            names = unit.parents or (unit.task_id,)
-            if unit.sample == 0 and known.keys() >= set(names):
-                found.append(Pair(unit.task_id, passed(unit), tuple([known[name] for name in names])))
-        return found
+def outcomes(units: Iterable[Linked]) -> Outcomes:
+    """Of the first samples: family links are about the greedy one, whatever else was sampled."""
+    first = [unit for unit in units if unit.sample == 0]
+    names = tuple([unit.task_id for unit in first])
+    problems = _problems(names, tuple([unit.parents for unit in first]))
+    return Outcomes(problems, frozenset([unit.task_id for unit in first if unit.outcome == PASSED]))
+
+
+@lru_cache(maxsize=256)
+def _problems(names: tuple[str, ...], parents: tuple[tuple[str, ...], ...]) -> Problems:
+    """One object for all models that were asked the same."""
+    return Problems({name: own or (name,) for name, own in zip(names, parents, strict=True)})
+
+
+@lru_cache(maxsize=256)
+def links(parents: Problems, children: Problems) -> Links:
+    """The children whose parents are all there."""
+    known = parents.parents.keys()
+    return {child: names for child, names in children.parents.items() if known >= set(names)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,51 +73,56 @@ class Paired:
     def n(self) -> int:
         return self.both + self.first_only + self.second_only + self.neither
 
-
-def paired(outcomes: Iterable[tuple[bool, bool]]) -> Paired:
-    """Counts the cases of (first, second) and tests whether both kinds of difference are equally likely."""
-    counts = Counter(outcomes)
-    first, second = counts[True, False], counts[False, True]
-    return Paired(counts[True, True], first, second, counts[False, False], sign_test(first, second))
+    def swapped(self) -> "Paired":
+        """The second set before the first."""
+        return replace(self, first_only=self.second_only, second_only=self.first_only)
 
 
-def parents_against_children(parents: Iterable[Unit], children: Iterable[Linked]) -> Paired:
+def paired(both: int, first_only: int, second_only: int, neither: int) -> Paired:
+    """These counts, and whether both kinds of difference are equally likely."""
+    return Paired(both, first_only, second_only, neither, sign_test(first_only, second_only))
+
+
+def parents_against_children(parents: Outcomes, children: Outcomes) -> Paired:
     """Solved the parent (of several: all) but not the child, and the reverse."""
-    return paired((pair.parent, pair.child) for pair in Family(solved(parents)).pairs(children))
+    return _held_against(links(parents.problems, children.problems), parents, children)
 
 
-def sets_against_each_other(first: Iterable[Linked], second: Iterable[Linked]) -> Paired:
+def sets_against_each_other(first: Outcomes, second: Outcomes) -> Paired:
     """Any two sets of one family, problem by problem: siblings, parents and children, wholes and parts.
 
     A problem is compared with those of the other set that stem from its own parents and no others, all of
     which must be solved; where these do not cover all its parents, it is left out. Where no problem of
     `second` is covered so, those of `first` are (a set of combined problems before one of single ones).
     """
-    one, two = list(first), list(second)
-    found = _covered(one, two) or [(left, right) for right, left in _covered(two, one)]
-    return paired(found)
+    if found := _covered(first.problems, second.problems):
+        return _held_against(found, first, second)
+    found = _covered(second.problems, first.problems)
+    return _held_against(found, second, first).swapped()
 
 
-def _covered(parts: Iterable[Linked], wholes: Iterable[Linked]) -> list[tuple[bool, bool]]:
-    """For each whole whose parents the parts cover: whether these are all solved, and whether it is."""
-    outcome_of: dict[frozenset[str], bool] = {}
-    for unit in parts:
-        if unit.sample == 0:
-            names = _ancestors(unit)
-            outcome_of[names] = outcome_of.get(names, True) and passed(unit)
+def _held_against(found: Links, parents: Outcomes, children: Outcomes) -> Paired:
+    first = {child for child, names in found.items() if parents.solved.issuperset(names)}
+    second = children.solved & found.keys()
+    return paired(
+        len(first & second), len(first - second), len(second - first), len(found) - len(first | second)
+    )
+
+
+@lru_cache(maxsize=256)
+def _covered(parts: Problems, wholes: Problems) -> Links:
+    """Each whole whose parents the parts cover, with these parts."""
+    parts_of: dict[frozenset[str], list[str]] = defaultdict(list)
+    for part, names in parts.parents.items():
+        parts_of[frozenset(names)].append(part)
     by_ancestor: dict[str, list[frozenset[str]]] = defaultdict(list)
-    for names in outcome_of:
-        for name in names:
-            by_ancestor[name].append(names)
-    found = []
-    for whole in wholes:
-        if whole.sample == 0:
-            own = _ancestors(whole)
-            related = {names for name in own for names in by_ancestor[name] if names <= own}
-            if frozenset[str]().union(*related) == own:
-                found.append((all(outcome_of[names] for names in related), passed(whole)))
+    for group in parts_of:
+        for name in group:
+            by_ancestor[name].append(group)
+    found: dict[str, tuple[str, ...]] = {}
+    for whole, names in wholes.parents.items():
+        own = frozenset(names)
+        related = {group for name in own for group in by_ancestor[name] if group <= own}
+        if frozenset[str]().union(*related) == own:
+            found[whole] = tuple(part for group in related for part in parts_of[group])
     return found
-
-
-def _ancestors(unit: Linked) -> frozenset[str]:
-    return frozenset(unit.parents or (unit.task_id,))

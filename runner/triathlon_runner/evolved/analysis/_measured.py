@@ -24,7 +24,12 @@ from triathlon_runner.evolved.analysis._composition import (
     decomposition,
 )
 from triathlon_runner.evolved.analysis._drops import Drops, SameSeeds, against_same_seeds, drops
-from triathlon_runner.evolved.analysis._families import Paired, sets_against_each_other
+from triathlon_runner.evolved.analysis._families import (
+    Outcomes,
+    Paired,
+    outcomes,
+    sets_against_each_other,
+)
 from triathlon_runner.evolved.analysis._ranks import rank_shifts
 from triathlon_runner.evolved.analysis._regions import Placed, regions
 from triathlon_runner.evolved.analysis._rewording import Change, Kind, change, change_by_kind, helped_by_tools
@@ -93,6 +98,14 @@ class Measured:
         return {model: row_of(sets) for model, sets in self.units.items()}
 
     @cached_property
+    def outcomes(self) -> dict[str, dict[str, Outcomes]]:
+        """By model and set."""
+        return {
+            model: {name: outcomes(units) for name, units in sets.items()}
+            for model, sets in self.units.items()
+        }
+
+    @cached_property
     def averages(self) -> dict[str, float]:
         """The EvoEval average of the models that have all six sets (table 1)."""
         return evoeval_column(self.board, self.seed)
@@ -157,7 +170,7 @@ class Measured:
 
         None where the model lacks one of them or no problem of the one belongs to one of the other.
         """
-        sets = self.units.get(model, {})
+        sets = self.outcomes.get(model, {})
         if first not in sets or second not in sets:
             return None
         found = sets_against_each_other(sets[first], sets[second])
@@ -171,28 +184,26 @@ class Measured:
             if found is not None:
                 yield first, second, found
 
-    def _with_seeds(
-        self, analyse: Callable[[Sequence[Linked], Sequence[Linked]], T | None], name: str
-    ) -> dict[str, T]:
+    def _with_seeds(self, analyse: Callable[[Outcomes, Outcomes], T | None], name: str) -> dict[str, T]:
         """What comes of each model's seeds and one of its sets, where anything does."""
-        both = {m: sets for m, sets in self.units.items() if name in sets and self.seed in sets}
+        both = {m: sets for m, sets in self.outcomes.items() if name in sets and self.seed in sets}
         found = {model: analyse(sets[self.seed], sets[name]) for model, sets in both.items()}
         return {model: result for model, result in found.items() if result is not None}
 
 
-def _same_seeds(seeds: Sequence[Linked], children: Sequence[Linked]) -> SameSeeds | None:
+def _same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
     try:
         return against_same_seeds(seeds, children)
     except ValueError:  # no pair
         return None
 
 
-def _composition(seeds: Sequence[Linked], combined: Sequence[Linked]) -> Composition | None:
+def _composition(seeds: Outcomes, combined: Outcomes) -> Composition | None:
     found = composition(seeds, combined)
     return found if found.n else None
 
 
-def _decomposition(seeds: Sequence[Linked], halves: Sequence[Linked]) -> Decomposition | None:
+def _decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
     found = decomposition(seeds, halves)
     return found if found.n else None
 

@@ -30,6 +30,7 @@ def _records(
 
 
 SEEDS = _records({"a": True, "b": True, "c": False, "d": False})
+SEED_OUTCOMES = analysis.outcomes(SEEDS)
 
 
 def test_row_of_records() -> None:
@@ -59,14 +60,14 @@ def test_composition_by_parents() -> None:
     """Combined problems are counted by how many of their two parents are solved alone."""
     parents = {"ab": ("a", "b"), "ab2": ("b", "a"), "ac": ("a", "c"), "cd": ("c", "d"), "ax": ("a", "x")}
     combined = _records({"ab": True, "ab2": False, "ac": True, "cd": False, "ax": True}, parents)
-    found = analysis.composition(SEEDS, combined)
+    found = analysis.composition(SEED_OUTCOMES, analysis.outcomes(combined))
     assert found == analysis.Composition(2, 1, 1, 1, 1, 0)
     assert found.percentage == 50.0
 
 
 def test_nothing_to_compose() -> None:
     """Without a problem whose parents are both solved there is no composition percentage."""
-    assert math.isnan(analysis.composition(SEEDS, []).percentage)
+    assert math.isnan(analysis.composition(SEED_OUTCOMES, analysis.outcomes([])).percentage)
 
 
 def test_decomposition_by_seed() -> None:
@@ -82,26 +83,28 @@ def test_decomposition_by_seed() -> None:
         "d2": False,
     }
     records = _records({**halves, "a3x": True}, {name: (name[0],) for name in halves})
-    found = analysis.decomposition(SEEDS, records)
+    found = analysis.decomposition(SEED_OUTCOMES, analysis.outcomes(records))
     assert found == analysis.Decomposition(1, 1, 0, 1, 0, 1)
     assert (found.decomposition, found.recomposition) == (50.0, 50.0)
-    assert analysis.decomposition(SEEDS, records[:1]) == analysis.Decomposition(0, 0, 0, 0, 0, 0)
+    assert analysis.decomposition(SEED_OUTCOMES, analysis.outcomes(records[:1])) == analysis.Decomposition(
+        0, 0, 0, 0, 0, 0
+    )
 
 
 def test_same_seeds() -> None:
     """A set is compared with exactly the seeds of its problems, not with the whole seed set."""
     children = _records({"a'": False, "b'": True}, {"a'": ("a",), "b'": ("b",)})
-    found = analysis.against_same_seeds(SEEDS, children)
+    found = analysis.against_same_seeds(SEED_OUTCOMES, analysis.outcomes(children))
     assert found == analysis.SameSeeds(seeds=100.0, evolved=50.0, drop=50.0, problems=2)
     with pytest.raises(ValueError, match="no pair"):
-        analysis.against_same_seeds([], children)
+        analysis.against_same_seeds(analysis.outcomes([]), analysis.outcomes(children))
 
 
 def test_parents_against_children() -> None:
     """The four cases of parent and child, and McNemar's exact test on the two that differ."""
     parents = {f"{name}'": (name,) for name in "abcd"}
     children = _records({"a'": True, "b'": False, "c'": True, "d'": False}, parents)
-    found = analysis.parents_against_children(SEEDS, children)
+    found = analysis.parents_against_children(SEED_OUTCOMES, analysis.outcomes(children))
     assert (found.both, found.first_only, found.second_only, found.neither, found.n) == (1, 1, 1, 1, 4)
     assert found.p_value == 1.0
 
@@ -109,8 +112,8 @@ def test_parents_against_children() -> None:
 @pytest.mark.parametrize(("first", "second", "p_value"), [(6, 0, 0.03125), (8, 1, 0.0390625), (0, 0, 1.0)])
 def test_mcnemar(first: int, second: int, p_value: float) -> None:
     """The exact two-sided probability of a split so uneven, were both kinds equally likely."""
-    outcomes = [(True, False)] * first + [(False, True)] * second + [(True, True)] * 5
-    assert analysis.paired(outcomes).p_value == pytest.approx(p_value)
+    found = analysis.paired(both=5, first_only=first, second_only=second, neither=3)
+    assert found.p_value == pytest.approx(p_value)
 
 
 def test_two_evolved_sets() -> None:
@@ -118,17 +121,17 @@ def test_two_evolved_sets() -> None:
     subtle = _records({"a'": True, "b'": False}, {"a'": ("a",), "b'": ("b",)})
     difficult = _records({"a!": False, "b!": False, "c!": True}, {"a!": ("a",), "b!": ("b",), "c!": ("c",)})
     combine = _records({"ab": True, "ac": True}, {"ab": ("a", "b"), "ac": ("a", "c")})
-    siblings = analysis.sets_against_each_other(subtle, difficult)
+    siblings = analysis.sets_against_each_other(analysis.outcomes(subtle), analysis.outcomes(difficult))
     assert (siblings.both, siblings.first_only, siblings.second_only, siblings.neither) == (0, 1, 0, 1)
-    families = analysis.sets_against_each_other(subtle, combine)
+    families = analysis.sets_against_each_other(analysis.outcomes(subtle), analysis.outcomes(combine))
     assert (families.n, families.second_only) == (1, 1)
-    assert analysis.sets_against_each_other(SEEDS, subtle).both == 1
+    assert analysis.sets_against_each_other(SEED_OUTCOMES, analysis.outcomes(subtle)).both == 1
 
 
 def test_only_the_first_sample_counts() -> None:
     """Family links are about the greedy sample, whatever else was sampled."""
     more = _records({"a": False})[0].model_copy(update={"sample": 1})
-    assert analysis.solved([*SEEDS, more])["a"] is True
+    assert "a" in analysis.outcomes([*SEEDS, more]).solved
 
 
 def test_change_by_kind() -> None:
