@@ -20,6 +20,7 @@ from triathlon_site.scores import Board, Overall, Score
 
 Row = dict[str, Any]
 _FORMULA: Final = tuple("=+-@\t\r")
+_NUMBERS: Final = {int, float, bool, type(None)}
 
 
 def draft(
@@ -194,14 +195,14 @@ def _indented(rows: Sequence[Row]) -> str:
     """As `json.dumps` writes them with an indent, whose encoder in C, the fast one, knows none.
 
     In a text a line end is spelt out and a quotation mark escaped: what is replaced is structure. Values are
-    plain or lists of texts.
+    plain, or in all rows lists of texts.
     """
     if not rows:
         return "[]"
     encoder = json.JSONEncoder(ensure_ascii=False, separators=(",\n   ", ": "))
     text = encoder.encode(rows)[2:-2].replace("},\n   {", "\n  },\n  {\n   ")
-    lists = {tuple(value) for row in rows for value in row.values() if isinstance(value, list)}
-    for one in lists - {()}:
+    fields = [name for name, value in rows[0].items() if isinstance(value, list)]
+    for one in {tuple(row[name]) for row in rows for name in fields} - {()}:
         lines = json.dumps(one, ensure_ascii=False, indent=1).replace("\n", "\n   ")
         text = text.replace(encoder.encode(one), lines)
     return f"[\n  {{\n   {text}\n  }}\n ]"
@@ -212,7 +213,7 @@ def _csv(path: str, rows: Sequence[Mapping[str, Any]]) -> Page:
     if rows:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(rows[0])
-        writer.writerows([_cell(row[name]) for name in rows[0]] for row in rows)
+        writer.writerows([v if type(v) in _NUMBERS else _cell(v) for v in row.values()] for row in rows)
     return Page(path, text.getvalue())
 
 
