@@ -121,7 +121,7 @@ def _write_section(number: int) -> int:
     for count, page in enumerate(rendering.section(number), start=1):  # noqa: B007 (the last count is wanted)
         _write(draft / page.path, page.bytes)
     if not gc.isenabled():  # as in a build
-        gc.collect()
+        gc.collect(0)  # among what came since the last section: what that left is kept on purpose
     return count
 
 
