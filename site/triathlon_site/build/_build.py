@@ -4,6 +4,7 @@ import gc
 import os
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -198,11 +199,18 @@ def gather(
 
 
 def _score(plans: Sequence[BoardPlan], results: Results) -> list[Board]:
-    """Those that there are results for; numpy leaves other threads their turn."""
+    """Those that there are results for. Numpy leaves other threads their turn; the largest boards come first,
+    so that none is left alone at the end.
+    """
+    units: Counter[str] = Counter()
+    for file in results.files:
+        units[file.suite] += file.units
+    largest = sorted(plans, key=lambda plan: -sum(units[suite.id] for suite in plan.suites))
     with ThreadPoolExecutor(PROCESSES) as pool:
-        found = [board for board in pool.map(lambda plan: score_board(plan, results), plans) if board]
+        boards = list(pool.map(lambda plan: score_board(plan, results), largest))
     forget_weights()
-    return found
+    found = {board.plan.id: board for board in boards if board}
+    return [found[plan.id] for plan in plans if plan.id in found]
 
 
 def _without_cache(file: FileAggregate) -> FileAggregate:
