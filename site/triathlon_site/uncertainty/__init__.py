@@ -5,13 +5,13 @@ from triathlon_site.uncertainty._bootstrap import (
     Draws,
     Sample,
     draw,
-    forget_weights,
     generator,
     task_weights,
 )
 from triathlon_site.uncertainty._interval import LEVEL, Interval, central, interval
 from triathlon_site.uncertainty._paired import (
     Difference,
+    forget_weights,
     mean_differences,
     paired_difference,
     paired_p_values,

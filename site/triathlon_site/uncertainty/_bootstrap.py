@@ -100,16 +100,10 @@ def weighted_sums(sample: Sample, draws: int = DRAWS) -> Sums:
     return Sums((sample.scale * sample.numerators) @ weights, (rows[:1] if alike else rows) @ weights)
 
 
-def forget_weights() -> None:
-    """Gives back the memory of the weights that are kept: a hundred megabytes and more."""
-    for kept in (task_weights, weighted_sums, _end_weights):
-        kept.cache_clear()
-
-
 def draw(sample: Sample, draws: int = DRAWS) -> Draws:
     """Scores of every model under `draws` random weightings of the tasks."""
     sums = weighted_sums(sample, draws)
-    top, both = _end_weights(sample.suite, len(sample.models), draws)
+    top, both = end_weights(sample.suite, len(sample.models), draws)
     unit = mean_denominator(sample)[:, None]
     scores = top * (sample.maximum * unit)
     scores += sums.numerators
@@ -121,15 +115,13 @@ def draw(sample: Sample, draws: int = DRAWS) -> Draws:
 
 
 @lru_cache(maxsize=2)
-def _end_weights(suite: str, models: int, draws: int) -> tuple[Array, Array]:
+def end_weights(suite: str, models: int, draws: int) -> tuple[Array, Array]:
     """Models × draws weights of the pseudo-task at the top and of both, the same for every metric of a suite.
 
     Half the square of a standard normal number is Gamma(1/2), the weight of Jeffreys' prior.
     """
-    weights = generator("ends", suite).standard_normal((2, draws, models))
-    weights *= weights
-    weights /= 2
-    bottom, top = weights[0].T, weights[1].T.copy()
+    normal = generator("ends", suite).standard_normal((2, draws, models))
+    bottom, top = (np.square(one.T, order="C") / 2 for one in normal)
     both = bottom + top
     for kept in (top, both):
         kept.flags.writeable = False

@@ -17,8 +17,10 @@ from triathlon_site.uncertainty._bootstrap import (
     DRAWS,
     Array,
     Sample,
+    end_weights,
     generator,
     mean_denominator,
+    task_weights,
     weighted_sums,
 )
 from triathlon_site.uncertainty._interval import Interval, interval
@@ -123,12 +125,8 @@ def _pairs(samples: Sequence[Sample], leader: int, others: Sequence[int]) -> Ite
 
 
 def _part(sample: Sample, shared: NDArray[np.bool_], rows: list[int]) -> Sample:
-    return replace(
-        sample,
-        models=tuple(sample.models[row] for row in rows),
-        numerators=sample.numerators[rows] * shared,
-        denominators=sample.denominators[rows] * shared,
-    )
+    part = sample.of_models(rows)
+    return replace(part, numerators=part.numerators * shared, denominators=part.denominators * shared)
 
 
 @lru_cache(maxsize=4)
@@ -150,6 +148,7 @@ def _ends(parts: tuple[Sample, ...], draws: int) -> Array:
             drawn /= whole
             total[place] += drawn
     total /= len(parts)
+    total.flags.writeable = False
     return total
 
 
@@ -189,3 +188,9 @@ def _two_sided(mean: Array, variance: Array) -> Array:
     size = np.maximum(mean * (1 - mean) / variance - 1, 1e-9)
     below = betainc(mean * size, (1 - mean) * size, 0.5)
     return np.asarray(np.minimum(1.0, 2 * np.minimum(below, 1 - below)))
+
+
+def forget_weights() -> None:
+    """Gives back the memory of what is kept: weights, their sums and scores, a hundred megabytes and more."""
+    for kept in (task_weights, weighted_sums, end_weights, _ends, _moments):
+        kept.cache_clear()
