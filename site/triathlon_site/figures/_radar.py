@@ -83,6 +83,7 @@ def _shape(line: Series, colour: str) -> Markup:
     return tag("path", class_=f"area {colour}", d=radar_path(line.values))
 
 
+@lru_cache(maxsize=4096)
 def _legend(name: str, colour: str, row: int) -> Markup:
     y = float(HEIGHT + 18 * row)
     return tag(

@@ -14,7 +14,7 @@ PALETTE: Final = 8
 @lru_cache(maxsize=1 << 16)
 def number(value: float) -> str:
     """At most one decimal: a tenth of a pixel is more than an eye sees. Kept, as figures share their axes."""
-    text = f"{value:.1f}"
+    text = f"{value + 0.0:.1f}"  # what is kept for 0.0 is found for -0.0 too: let them be the same
     return text[:-2] if text.endswith(".0") else text
 
 

@@ -52,8 +52,13 @@ class Results:
     def of_suite(self, suite: str) -> dict[str, FileAggregate]:
         return {file.model: file for file in self.files if file.suite == suite}
 
-    def of_model(self, model: str) -> dict[str, FileAggregate]:
-        return {file.suite: file for file in self.files if file.model == model}
+    def of_models(self, models: Sequence[str]) -> dict[str, list[FileAggregate]]:
+        """By model, in the order of the suites."""
+        found: dict[str, list[FileAggregate]] = {model: [] for model in models}
+        for file in self.files:
+            if file.model in found:
+                found[file.model].append(file)
+        return found
 
 
 class Extractor(Protocol):

@@ -62,7 +62,7 @@ def outcome_counts(outcomes: Mapping[str, int], names: Sequence[str]) -> Markup:
 
 def outcome_names(outcomes: Mapping[str, int]) -> Markup:
     """How units ended, and how many of them."""
-    return Markup(" · ").join([_outcome_name(name) + f" {count}" for name, count in sorted(outcomes.items())])
+    return Markup(" · ".join([f"{_outcome_name(name)} {count}" for name, count in sorted(outcomes.items())]))
 
 
 @cache

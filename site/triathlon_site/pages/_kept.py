@@ -31,7 +31,7 @@ class Kept:
     """models × tasks, 0 to `most`; nan where it does not count, as the model never had it."""
     most: float
     gaps: Array
-    """models × tasks, as a share of `most`: how much more the others keep; 0 where that is not known."""
+    """models × tasks, as a share of `most`: how much more the others keep; 0 for nothing or not known."""
     means: Array
     """Of each model's values."""
 

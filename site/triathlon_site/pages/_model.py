@@ -52,9 +52,9 @@ def drafts(
     results: Results,
 ) -> Iterator[Draft]:
     """The pages of the models that are shown."""
-    for model in shown:
+    comparable = len(results.models) > 1
+    for model, files in results.of_models(shown).items():
         own = [board for board in boards if model in board.models]
-        files = tuple(results.of_model(model).values())
         badges = list(badges_of(models[model], own, overalls))
         context = {
             "info": models[model],
@@ -62,7 +62,7 @@ def drafts(
             "boards": [_model_board(board, model, models) for board in own],
             "overall": _overall_rows(overalls, model),
             "files": files,
-            "comparable": len(results.models) > 1,
+            "comparable": comparable,
             "card": [*_card(models[model]), *_served(files)],
             "notices": [notice for file in files for notice in file.notices],
             "tasks_page": tasks_page(models[model]),

@@ -80,17 +80,15 @@ def test_a_changed_problem_that_a_model_did_not_run_counts_for_nobody_beside_it(
 
 
 def test_a_gap_is_what_the_other_models_keep_more(site: Gathered) -> None:
-    """Mean of the others minus the model's own, as a share; a model of its own says nothing."""
-    for kept in (
-        one for board in site.boards if board.plan.id == "loop-core" for one in kept_of(board, {}).suites
-    ):
-        for row in range(len(kept.values)):
-            for own, others, gap in zip(
-                kept.values[row], np.delete(kept.values, row, axis=0).T, kept.gaps[row], strict=True
-            ):
-                known = others[~np.isnan(others)]
-                expected = (known.mean() - own) / kept.most if len(known) >= FEWEST else 0
-                assert gap == pytest.approx(max(0, np.nan_to_num(expected)))
+    """Mean of the others minus the model's own, as a share; nothing where too few others count."""
+    board = next(board for board in site.boards if board.plan.id == "loop-core")
+    (kept,) = kept_of(board, {}).suites
+    for row, own in enumerate(kept.values):
+        others = np.delete(kept.values, row, axis=0)
+        for place, gap in enumerate(kept.gaps[row]):
+            known = others[~np.isnan(others[:, place]), place]
+            expected = (known.mean() - own[place]) / kept.most if len(known) >= FEWEST else 0
+            assert gap == pytest.approx(max(0, np.nan_to_num(expected)))
 
 
 def test_a_fall_names_what_others_keep(site: Gathered) -> None:
