@@ -28,13 +28,13 @@ Array = NDArray[np.float64]
 
 def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Page]:
     shown = [(board, column) for board in boards for column in board.shown]
-    ids = list(dict.fromkeys(model for board in boards for model in board.models))
+    ids, axes = list(dict.fromkeys(model for board in boards for model in board.models)), dimensions(boards)
     index = {
         "models": [
             {"id": m, "name": models[m].name, "page": models[m].page, "data": data_path(models[m])}
             for m in ids
         ],
-        "columns": [_heading(board, column, dimensions(boards)) for board, column in shown],
+        "columns": [_heading(board, column, axes) for board, column in shown],
         **_clusters([column for _, column in shown]),
         "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
