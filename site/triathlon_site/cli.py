@@ -5,6 +5,7 @@ What they need is imported inside them: pandas, scipy and plotly take longer tha
 
 import gc
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -53,6 +54,7 @@ def build_command(
     ] = False,
 ) -> None:
     """Writes the site from the results. A build that fails leaves the old site as it was."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a build has threads of its own; these would spin
     from triathlon_site.build import build, cache_folder  # noqa: PLC0415  see above
 
     report = build(results, out, load_models(models_file), strict, cache=cache_folder())

@@ -8,10 +8,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
-from scipy.special import ndtri
 
 from triathlon_site.agreement._coefficients import Array, Pairs, drawn, kendall, spearman
 from triathlon_site.uncertainty import LEVEL, central
@@ -22,7 +22,7 @@ Spans = tuple[Array, Array]
 FEWEST: Final = 3
 """Fewer models say nothing: two always agree or disagree completely."""
 FEWEST_FOR_INTERVAL: Final = 5
-TWO_SIDED: Final = float(ndtri((1 + LEVEL) / 2))
+TWO_SIDED: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,8 @@ from triathlon_site.load._checks import unreadable
 from triathlon_site.load._stored import AGGREGATE, load, store
 
 KEPT_SECONDS: Final = 30 * 24 * 3600
+PRUNED: Final = "pruned"
+PRUNED_SECONDS: Final = 24 * 3600
 SETTLED_SECONDS: Final = 2.0
 """A file changed so shortly before it was hashed may change again within one tick of the file system's clock:
 its hash is not remembered."""
@@ -58,11 +61,15 @@ class AggregateCache:
         return f"{self.folder}/{key[:2]}/{key}"
 
     def prune(self) -> None:
-        """Forgets what no build has used for a month."""
-        oldest = time.time() - KEPT_SECONDS
+        """Forgets what no build has used for a month. Once a day: it looks at everything."""
+        now, done = time.time(), self.folder / PRUNED
+        if done.exists() and done.stat().st_mtime > now - PRUNED_SECONDS:
+            return
         for path in self.folder.glob(f"??/*/{AGGREGATE}"):
-            if path.stat().st_mtime < oldest:
+            if path.stat().st_mtime < now - KEPT_SECONDS:
                 shutil.rmtree(path.parent, ignore_errors=True)
+        with suppress(OSError):  # no room: the next build looks again
+            done.touch()
 
 
 class FileHashes:

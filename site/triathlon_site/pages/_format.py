@@ -1,7 +1,6 @@
 """How numbers look: one rule a kind, the same on every page."""
 
 import math
-import shlex
 from collections.abc import Callable
 from datetime import date
 from typing import Any, Final
@@ -124,5 +123,4 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "duration": duration,
     "age": age,
     "percent": percent,
-    "shell": shlex.quote,
 }

@@ -1,6 +1,5 @@
 """One model: its card, its numbers and where each comes from."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +16,7 @@ from triathlon_site.pages._figures import board_figures, neighbours
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import SLOT, Cell, Draft, board_page, cell
 from triathlon_site.pages._profile import profile
+from triathlon_site.pages._receipts import receipt, receipt_anchor
 from triathlon_site.pages._sections import Figure
 from triathlon_site.scores import Board, Column, Overall, OverallRow
 
@@ -72,13 +72,10 @@ def drafts(
             "profile": profile(model, own, overalls, models),
             "falls": list(falls_of(models[model], own)),
             "receipts": {file.suite: receipt_anchor(file.suite) for file in files},
+            "receipt_list": Markup("".join([receipt(file, models[model]) for file in files])),
         }
         yield Draft(models[model].page, "model", context, badge_files(badges))
         yield unit_draft(models[model], files, tasks_page(models[model]), models[model].page)
-
-
-def receipt_anchor(suite: str) -> str:
-    return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
 
 
 def tasks_page(info: ModelInfo) -> str:

@@ -16,7 +16,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-DRAWS: Final = 4000
+DRAWS: Final = 2000
+"""An end of an interval then lies 1.1 % of its width from where endless draws would put it, in the mean; with
+twice as many it would be 0.8 %."""
 Array = NDArray[np.float64]
 Draws = NDArray[np.float64]
 """draws × models: one column of scores a model; nan where a model has no task."""
