@@ -137,8 +137,11 @@ def _link_all(draft: Path, files: Iterable[tuple[str, str]]) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    try:
+        path.write_bytes(content)
+    except FileNotFoundError:  # the first in its folder
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def _link(source: str, target: str) -> None:
