@@ -1,6 +1,6 @@
 """The commands of the site, added to the runner's: `triathlon build`, `serve`, `scores`.
 
-What they need is imported inside them: pandas, scipy and plotly take longer than most other commands.
+What they need is imported inside them: numpy, scipy and plotly take longer than most other commands.
 """
 
 import gc

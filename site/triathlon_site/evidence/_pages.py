@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, Protocol
 
 from triathlon_runner.records import UnitRecord
@@ -21,9 +22,15 @@ class Renderer(Protocol):
 
 def evidence_path(slug: str, suite: str, page: int) -> str:
     """Where one page of evidence lies on the site."""
+    return f"evidence/{slug}/{_suite_name(suite)}-{page}.html"
+
+
+@cache
+def _suite_name(suite: str) -> str:
+    """As a part of a file's name; no two suites have the same."""
     name = re.sub(r"[^a-z0-9.+_-]", "-", suite.lower())
-    digest = "" if name == suite.replace("/", "-") else f"-{hashlib.sha256(suite.encode()).hexdigest()[:6]}"
-    return f"evidence/{slug}/{name}{digest}-{page}.html"
+    plain = name == suite.replace("/", "-")
+    return name if plain else f"{name}-{hashlib.sha256(suite.encode()).hexdigest()[:6]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from triathlon_runner.datasets import core
@@ -28,6 +27,8 @@ class LevelRow:
 
 def draft(results: Results) -> Draft:
     """The card as it ships with the problems, and the table of levels under it."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415  a tenth of the start, for this page alone
+
     text = files(core).joinpath("README.md").read_text("utf-8")
     card = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
     rows = sorted(_rows(results), key=lambda row: row.solved, reverse=True)

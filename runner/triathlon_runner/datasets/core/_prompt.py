@@ -1,9 +1,6 @@
 """Reading a prompt: which function it asks for, and what its examples show."""
 
 import ast
-import doctest
-
-_PARSER = doctest.DocTestParser()
 
 
 def asked_function(prompt: str) -> ast.FunctionDef:
@@ -25,7 +22,9 @@ def docstring(prompt: str) -> str:
 
 def examples(prompt: str) -> list[tuple[str, str]]:
     """The docstring's examples as (call, value), both source text."""
-    found = _PARSER.get_examples(docstring(prompt))
+    from doctest import DocTestParser  # noqa: PLC0415  it imports the debugger
+
+    found = DocTestParser().get_examples(docstring(prompt))
     return [(example.source.strip(), example.want.strip()) for example in found]
 
 
