@@ -1,5 +1,6 @@
 """A small site for tests: three models on a few of our own suites."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -54,6 +55,17 @@ def rich_results(root: Path, models: Sequence[FakeModel] = MODELS, *, tasks: int
     ]
     write_results(root, models, suites)
     return root
+
+
+def imported_results(results: Path) -> Path:
+    """A model that others asked, and one of our own that others asked too."""
+    suites = [FakeSuite(entry, tasks=12) for entry in entries(["evolved/core-seeds"])]
+    write_results(results / "imported", [FakeModel("foreign", 9.0), FakeModel("weak", 9.0)], suites)
+    for path in (results / "imported").rglob("*.manifest.json"):
+        manifest = json.loads(path.read_text())
+        origin = {"format": "inspect", "file": "<b>log</b>.eval", "sha256": "ef" * 32}
+        path.write_text(json.dumps({**manifest, "origin": origin}))
+    return results
 
 
 def build_small(root: Path, *, strict: bool = False, tasks: int = 12) -> BuildReport:

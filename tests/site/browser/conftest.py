@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.results import FakeModel
-from support.site import rich_results
+from support.site import imported_results, rich_results
 from triathlon_runner.registry import Registry
 from triathlon_site.build import build
 
@@ -44,9 +44,9 @@ def _row(model: str, **more: object) -> dict[str, object]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four models, published tables, a registry with sizes and licences."""
+    """Five models, published tables, imported results, a registry with sizes and licences."""
     root = tmp_path_factory.mktemp("site")
-    results = rich_results(root / "results", MODELS, tasks=15)
+    results = imported_results(rich_results(root / "results", MODELS, tasks=15))
     shutil.copytree(PUBLISHED, results / "published")
     registry = Registry.model_validate(
         {

@@ -1,30 +1,17 @@
 """Imported and archived results: on the site, and in no ranking."""
 
-import json
 import re
 import shutil
 from pathlib import Path
 
-from support.results import FakeModel, FakeSuite, write_results
-from support.site import build_small, entries, small_results
-
-
-def imported(results: Path) -> Path:
-    """A model that others asked, and one of our own that others asked too."""
-    suites = [FakeSuite(entry, tasks=12) for entry in entries(["evolved/core-seeds"])]
-    write_results(results / "imported", [FakeModel("foreign", 9.0), FakeModel("weak", 9.0)], suites)
-    for path in (results / "imported").rglob("*.manifest.json"):
-        manifest = json.loads(path.read_text())
-        origin = {"format": "inspect", "file": "<b>log</b>.eval", "sha256": "ef" * 32}
-        path.write_text(json.dumps({**manifest, "origin": origin}))
-    return results
+from support.site import build_small, imported_results, small_results
 
 
 def test_imported_results_have_a_page_and_no_rank(tmp_path: Path) -> None:
     """They stand by name with where they come from; no board, table of data or other page has them."""
     plain = tmp_path / "plain"
     build_small(plain)
-    imported(small_results(tmp_path / "results"))
+    imported_results(small_results(tmp_path / "results"))
     build_small(tmp_path)
     page = (tmp_path / "_site/imported.html").read_text()
     assert (
@@ -42,7 +29,7 @@ def test_imported_results_have_a_page_and_no_rank(tmp_path: Path) -> None:
 
 def test_imported_evidence_is_apart_and_can_be_reached(tmp_path: Path) -> None:
     """From the name to every unit to its page, which leads back; a measured namesake keeps its own."""
-    imported(small_results(tmp_path / "results"))
+    imported_results(small_results(tmp_path / "results"))
     build_small(tmp_path)
     out = tmp_path / "_site"
     assert 'href="imported/weak.html"' in (out / "imported.html").read_text()
@@ -59,7 +46,7 @@ def test_imported_evidence_is_apart_and_can_be_reached(tmp_path: Path) -> None:
 
 def test_a_fault_in_an_import_is_named(tmp_path: Path) -> None:
     """With the file as it lies in the results folder."""
-    results = imported(small_results(tmp_path / "results"))
+    results = imported_results(small_results(tmp_path / "results"))
     path = results / "imported/runs/foreign/evolved/core-seeds.jsonl"
     path.write_text("nonsense\n" + path.read_text())
     (notice,) = build_small(tmp_path).notices
