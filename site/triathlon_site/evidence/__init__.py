@@ -1,6 +1,7 @@
 """Evidence: what a model wrote for single tasks and what became of it, in small pages of their own."""
 
 from triathlon_site.evidence._lists import Attempt, read_addresses, read_attempts
+from triathlon_site.evidence._markup import outcome
 from triathlon_site.evidence._pages import (
     ATTEMPTS,
     LINKS,
@@ -24,6 +25,7 @@ __all__ = [
     "extracts",
     "imported_page",
     "imported_slug",
+    "outcome",
     "read_addresses",
     "read_attempts",
     "render_evidence",

@@ -61,10 +61,9 @@ def read_attempts(text: bytes) -> Iterator[tuple[str, str, str]]:
     return zip(*from_json(text or b"[]", cache_strings=False), strict=True)
 
 
-def read_addresses(text: str) -> dict[str, str]:
+def read_addresses(text: bytes) -> dict[str, str]:
     """Of the evidence of every `Attempt`, by task."""
-    columns = json.loads(text or "[]")
-    return dict(zip(columns[0], columns[2], strict=True)) if columns else {}
+    return {task: address for task, _, address in read_attempts(text)}
 
 
 def _attempt(

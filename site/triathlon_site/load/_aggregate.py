@@ -53,12 +53,8 @@ class Extracts:
     def path(self, name: str) -> str:
         return f"{self.folder}/{name}"
 
-    def read(self, name: str) -> str:
-        """One of them; empty where there is none of that name."""
-        return self.bytes(name).decode()
-
-    def bytes(self, name: str) -> bytes:
-        """As it lies there, in UTF-8."""
+    def read(self, name: str) -> bytes:
+        """One of them, in UTF-8; empty where there is none of that name."""
         if name not in self.names:
             return b""
         with open(self.path(name), "rb") as file:

@@ -19,7 +19,7 @@ MANIFEST: Final = ".manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
-class ResultsFile:
+class RunFile:
     """One model on one suite."""
 
     root: str
@@ -46,12 +46,12 @@ def suite_ids(root: Path) -> set[str]:
     return {suite for _, suite in _ending(_names(root), LINES)}
 
 
-def find_files(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[ResultsFile], list[Notice]]:
+def find_files(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[RunFile], list[Notice]]:
     """Those that can be read, in order, and what is wrong with the others."""
     names = _names(root)
     found, notices = [], [*_alone(names)]
     for model, suite in _ending(names, LINES):
-        file = ResultsFile(str(root), model, suite)
+        file = RunFile(str(root), model, suite)
         unknown = f"suite {suite!r} is unknown" if suite not in entries else ""
         unnamed = "its name is not UTF-8" if readable(file.name) != file.name else ""
         if fault := unnamed or unknown or unreadable(file.path):

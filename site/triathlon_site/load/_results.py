@@ -22,7 +22,7 @@ from triathlon_site.load._aggregate import (
 )
 from triathlon_site.load._cache import AggregateCache, cache_key
 from triathlon_site.load._checks import contradictions, readable
-from triathlon_site.load._files import ResultsFile, find_files
+from triathlon_site.load._files import RUNS, RunFile, find_files
 from triathlon_site.load._lines import read_lines
 
 WORTH_A_PROCESS: Final = 4 << 20
@@ -111,7 +111,7 @@ def read_results(
     return Results(files, tuple(_skipped(root)), (*notices, *said))
 
 
-def _run(files: Sequence[ResultsFile], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
+def _run(files: Sequence[RunFile], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
     """In order. What changed is read by other processes, while this one takes the rest from the cache."""
     global _reader  # noqa: PLW0603 (set before forking, so that the workers have it)
     _reader = reader
@@ -125,13 +125,13 @@ def _run(files: Sequence[ResultsFile], reader: _Reader, processes: int) -> Itera
             yield next(read) if file in changed else known[file] or _read(file, key)
 
 
-def _key(file: ResultsFile, reader: _Reader) -> str:
+def _key(file: RunFile, reader: _Reader) -> str:
     sources = [file, *_seeds_of(file, reader)]
     hashes = [reader.cache.hashes.sha256(path) for one in sources for path in (one.path, one.manifest)]
     return cache_key(file.name, *hashes, reader.extractor.fingerprint(file.model))
 
 
-def _seeds_of(file: ResultsFile, reader: _Reader) -> list[ResultsFile]:
+def _seeds_of(file: RunFile, reader: _Reader) -> list[RunFile]:
     """The same model's file on the problems that this suite's were evolved from, if there is one."""
     seeds = reader.entries[file.suite].seeds
     if seeds is None or seeds == file.suite or seeds not in reader.entries:
@@ -140,7 +140,7 @@ def _seeds_of(file: ResultsFile, reader: _Reader) -> list[ResultsFile]:
     return [found] if os.path.exists(found.path) else []
 
 
-def _executor(files: Iterable[ResultsFile], processes: int) -> Executor:
+def _executor(files: Iterable[RunFile], processes: int) -> Executor:
     """More than one process where there is enough to read and the system can fork."""
     enough = sum(os.path.getsize(file.path) for file in files) >= WORTH_A_PROCESS
     if enough and processes > 1 and "fork" in multiprocessing.get_all_start_methods():
@@ -148,7 +148,7 @@ def _executor(files: Iterable[ResultsFile], processes: int) -> Executor:
     return ThreadPoolExecutor(1)
 
 
-def _read(file: ResultsFile, key: str) -> FileAggregate:
+def _read(file: RunFile, key: str) -> FileAggregate:
     assert _reader is not None
     if not gc.isenabled():  # as in a build: what the file before left is searched, not this one's records
         gc.collect()
@@ -172,7 +172,7 @@ def _read(file: ResultsFile, key: str) -> FileAggregate:
     return _reader.cache.put(key, result, extracts)
 
 
-def _records(file: ResultsFile, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notice]]:
+def _records(file: RunFile, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notice]]:
     records: list[UnitRecord] = []
     notices: list[Notice] = []
     for line in read_lines(Path(file.path), entry.record, file=file.name, model=file.model, suite=file.suite):
@@ -183,7 +183,7 @@ def _records(file: ResultsFile, entry: SuiteEntry) -> tuple[list[UnitRecord], li
     return records, notices
 
 
-def _parents(file: ResultsFile, records: Sequence[UnitRecord]) -> dict[str, UnitRecord]:
+def _parents(file: RunFile, records: Sequence[UnitRecord]) -> dict[str, UnitRecord]:
     """First samples of the parents of these records; faults of their file are its own page's matter."""
     assert _reader is not None
     wanted = {parent for record in records for parent in getattr(record, "parents", ())}
@@ -198,7 +198,7 @@ def _parents(file: ResultsFile, records: Sequence[UnitRecord]) -> dict[str, Unit
 
 
 @lru_cache(maxsize=2)
-def _first_samples(file: ResultsFile, content: str) -> dict[str, UnitRecord]:  # noqa: ARG001 (of the memory)
+def _first_samples(file: RunFile, content: str) -> dict[str, UnitRecord]:  # noqa: ARG001 (of the memory)
     """By task; kept for the next file, as a model's evolved sets have the same seeds. `content`: its hash."""
     assert _reader is not None
     records, _ = _records(file, _reader.entries[file.suite])
@@ -208,5 +208,5 @@ def _first_samples(file: ResultsFile, content: str) -> dict[str, UnitRecord]:  #
 
 
 def _skipped(root: Path) -> Iterator[Skipped]:
-    for path in filter(Path.is_file, sorted((root / "runs").glob("*/skipped.txt"))):
+    for path in filter(Path.is_file, sorted((root / RUNS).glob("*/skipped.txt"))):
         yield Skipped(readable(path.parent.name), path.read_text(encoding="utf-8", errors="replace").strip())

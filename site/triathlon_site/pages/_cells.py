@@ -4,11 +4,11 @@ Numbers need no escaping; what comes from outside is escaped here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Final
 
 from markupsafe import Markup, escape
 
+from triathlon_site.evidence import outcome
 from triathlon_site.pages import _format
 from triathlon_site.pages._page import Cell
 from triathlon_site.ranking import RankShift
@@ -62,12 +62,7 @@ def outcome_counts(outcomes: Mapping[str, int], names: Sequence[str]) -> Markup:
 
 def outcome_names(outcomes: Mapping[str, int]) -> Markup:
     """How units ended, and how many of them."""
-    return Markup(" · ".join([f"{_outcome_name(name)} {count}" for name, count in sorted(outcomes.items())]))
-
-
-@cache
-def _outcome_name(name: str) -> Markup:
-    return Markup('<span class="outcome {}">{}</span>').format(name, name.replace("_", " "))
+    return Markup(" · ".join([f"{outcome(name)} {count}" for name, count in sorted(outcomes.items())]))
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Markup]]] = {

@@ -85,9 +85,8 @@ def parquet_file(path: str, rows: Sequence[Row]) -> Page:
     from pyarrow import parquet  # noqa: PLC0415
 
     lines = "\n".join(map(json.dumps, rows)).encode()
-    whole = arrow_json.ReadOptions(
-        use_threads=False, block_size=len(lines) + 1
-    )  # one block, one type a column
+    # One block: a column's type is that of all its rows.
+    whole = arrow_json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     target = io.BytesIO()
     parquet.write_table(arrow_json.read_json(io.BytesIO(lines), whole), target, compression="zstd")
     return Page(path, "", target.getvalue())

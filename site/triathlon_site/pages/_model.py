@@ -88,7 +88,7 @@ def unit_draft(
     """Every unit of a model with a link to its evidence."""
     suites = [SuiteTasks(file.suite, file.outcomes) for file in files]
     context = {"info": info, "suites": suites, "home": home, "imported": imported}
-    return Draft(path, "model-tasks", context, slots=tuple(file.extracts.bytes(LINKS) for file in files))
+    return Draft(path, "model-tasks", context, slots=tuple(file.extracts.read(LINKS) for file in files))
 
 
 def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ModelBoard:

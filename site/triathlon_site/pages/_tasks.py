@@ -155,7 +155,7 @@ def _attempts(files: Mapping[str, FileAggregate], models: Models) -> dict[str, d
     result: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for model, file in files.items():
         end = f'">{spelt_out(escape(models[model].name))}</a>'
-        for task, outcome, address in read_attempts(file.extracts.bytes(ATTEMPTS)):
+        for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
             result[task][outcome].append(f'<a href="../{address}{end}')
     return result
 
