@@ -59,6 +59,7 @@ def test_page_is_self_contained_and_fits_a_phone(page: Page, site: Path, path: s
     visit(page, (site / path).as_uri())
     assert asked and all(url.startswith((site.as_uri(), "data:")) for url in asked)
     page.set_viewport_size({"width": 360, "height": 740})
+    page.wait_for_function("innerWidth === 360")  # a browser that has just started may answer before it is
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
