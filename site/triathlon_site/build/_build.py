@@ -30,6 +30,7 @@ from triathlon_site.load import (
     FileAggregate,
     Notice,
     Results,
+    Tasks,
     read_archived,
     read_results,
     suite_ids,
@@ -214,7 +215,7 @@ def _score(plans: Sequence[BoardPlan], results: Results) -> list[Board]:
 
 
 def _without_cache(file: FileAggregate) -> FileAggregate:
-    return replace(file, tasks=tuple(file.tasks), extracts=Extracts())
+    return replace(file, tasks=Tasks(file.tasks.columns), extracts=Extracts())
 
 
 def _of_imports(foreign: Results) -> Iterator[Notice]:

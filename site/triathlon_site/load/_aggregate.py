@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Manifest, Strict, UnitRecord, Usage
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._checks import fault_of_manifest, unreadable
+from triathlon_site.load._tasks import TaskResult, Tasks
 
 
 class Notice(Strict):
@@ -32,15 +33,6 @@ class Parts:
     clusters: tuple[str, ...]
     numerators: Sequence[float]
     denominators: Sequence[float]
-
-
-class TaskResult(NamedTuple):
-    """How one unit ended. There are hundreds of thousands of them: a tuple with names costs the least."""
-
-    task_id: str
-    sample: int
-    outcome: str
-    parents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +63,7 @@ class FileAggregate:
     sha256: str
     protocol: str
     manifest: Manifest | None
-    tasks: Sequence[TaskResult]
+    tasks: Tasks
     """Read when they are asked for, where they come from the cache."""
     outcomes: dict[str, int]
     usage: Usage
@@ -127,7 +119,7 @@ def aggregate(
         sha256=source.sha256,
         protocol=protocol,
         manifest=manifest,
-        tasks=tuple(map(_task_result, current)),
+        tasks=Tasks.of(map(_task_result, current)),
         outcomes=dict(sorted(Counter(str(record.outcome) for record in current).items())),
         usage=sum((record.usage for record in current), Usage()),
         seconds=sum(record.seconds for record in current),

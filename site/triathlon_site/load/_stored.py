@@ -7,20 +7,23 @@ import json
 import os
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Final, overload
+from typing import Any, Final
 
 from triathlon_runner.records import Manifest, Strict, Usage
-from triathlon_site.load._aggregate import Extracts, FileAggregate, Notice, Parts, TaskResult
+from triathlon_site.load._aggregate import Extracts, FileAggregate, Notice, Parts
+from triathlon_site.load._tasks import TaskColumns, Tasks
 
 AGGREGATE: Final = "aggregate"
 TASKS: Final = "tasks.json"
 
 
 class _Header(Strict, ser_json_inf_nan="constants"):
-    """The second line of an aggregate; after it come the sums, as eight bytes each."""
+    """The second line of an aggregate; after it a line for each list of clusters, then the sums, as eight
+    bytes each.
+    """
 
     model: str
     suite: str
@@ -33,8 +36,8 @@ class _Header(Strict, ser_json_inf_nan="constants"):
     usage: Usage
     seconds: float
     other_protocols: int
-    clusters: tuple[tuple[str, ...], ...]
-    """Each list of clusters once; most metrics share one."""
+    lists: int
+    """How many different lists of clusters there are; most metrics share one."""
     metrics: dict[str, int]
     """Which list of clusters a metric has. In this order their numerators, then denominators follow."""
     repeats: dict[str, tuple[float, ...]]
@@ -43,40 +46,39 @@ class _Header(Strict, ser_json_inf_nan="constants"):
     """Bytes of each file beside it: one that the disk lost half of is noticed."""
 
 
-class StoredTasks(Sequence[TaskResult]):
+class StoredTasks(Tasks):
     """The tasks of one file, read when somebody looks at them."""
+
+    __slots__ = ("_count", "_path")
 
     def __init__(self, path: str, count: int) -> None:
         self._path, self._count = path, count
 
+    @property
+    def columns(self) -> TaskColumns:
+        return _read_columns(self._path)
+
     def __len__(self) -> int:
         return self._count
 
-    def __iter__(self) -> Iterator[TaskResult]:
-        return iter(_read_tasks(self._path))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]  # a sequence that is compared by what it holds
-
-    @overload
-    def __getitem__(self, place: int) -> TaskResult: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[TaskResult]: ...
-    def __getitem__(self, place: int | slice) -> TaskResult | Sequence[TaskResult]:
-        return _read_tasks(self._path)[place]
-
-
-_task_result: Final = partial(tuple.__new__, TaskResult)
-"""From a tuple of its fields, without a call in Python."""
-
 
 @lru_cache(maxsize=40)
-def _read_tasks(path: str) -> tuple[TaskResult, ...]:
+def _read_columns(path: str) -> TaskColumns:
     """Kept for the next look; a page of one model looks at all its suites, a suite's at all its models."""
-    *columns, parents = json.loads(Path(path).read_bytes())
-    return tuple(map(_task_result, zip(*columns, map(tuple, parents), strict=True)))
+    task_ids, samples, outcomes, parents = Path(path).read_bytes().splitlines()
+    return TaskColumns(_list(task_ids), _list(samples), json.loads(outcomes), _lists(parents))
+
+
+@lru_cache(maxsize=512)
+def _list(line: bytes) -> tuple[Any, ...]:
+    """One for all models of a suite instead of one each: most have the same tasks."""
+    return tuple(json.loads(line))
+
+
+@lru_cache(maxsize=512)
+def _lists(line: bytes) -> tuple[tuple[str, ...], ...]:
+    """As `_list`, of lists."""
+    return tuple(map(tuple, json.loads(line)))
 
 
 def store(folder: str, value: FileAggregate, extracts: Mapping[str, str]) -> None:
@@ -85,9 +87,8 @@ def store(folder: str, value: FileAggregate, extracts: Mapping[str, str]) -> Non
     Nothing is forced to the disk. What a power cut leaves of a file is noticed by its size, and read anew.
     """
     os.makedirs(folder, exist_ok=True)
-    columns: Sequence[Sequence[object]] = list(zip(*value.tasks, strict=True))
-    tasks = json.dumps(columns or [()] * len(TaskResult._fields), separators=(",", ":"))
-    contents = {name: text.encode() for name, text in {**extracts, TASKS: tasks}.items()}
+    contents = {name: text.encode() for name, text in extracts.items()}
+    contents[TASKS] = b"\n".join(map(_line, value.tasks.columns))
     for name, content in contents.items():
         _write(folder, name, content)
     _write(folder, AGGREGATE, _packed(value, {name: len(content) for name, content in contents.items()}))
@@ -115,7 +116,7 @@ def _packed(value: FileAggregate, sizes: dict[str, int]) -> bytes:
         usage=value.usage,
         seconds=value.seconds,
         other_protocols=value.other_protocols,
-        clusters=tuple(lists),
+        lists=len(lists),
         metrics={name: place[parts.clusters] for name, parts in value.metrics.items()},
         repeats=value.repeats,
         notices=value.notices,
@@ -123,8 +124,13 @@ def _packed(value: FileAggregate, sizes: dict[str, int]) -> bytes:
     )
     sums = [side for parts in value.metrics.values() for side in (parts.numerators, parts.denominators)]
     numbers = b"".join(array("d", side).tobytes() for side in sums)
-    content = header.model_dump_json(by_alias=True).encode() + b"\n" + numbers
+    lines = [header.model_dump_json(by_alias=True).encode(), *map(_line, lists), numbers]
+    content = b"\n".join(lines)
     return _checksum(content) + content
+
+
+def _line(values: Sequence[object]) -> bytes:
+    return json.dumps(values, separators=(",", ":")).encode()
 
 
 def _checksum(content: bytes) -> bytes:
@@ -166,8 +172,9 @@ def load(folder: str) -> FileAggregate:
     )
 
 
-def _unpacked(header: _Header, body: bytes) -> dict[str, Parts]:
-    lists = [_shared(clusters) for clusters in header.clusters]
+def _unpacked(header: _Header, content: bytes) -> dict[str, Parts]:
+    *lines, body = content.split(b"\n", header.lists)
+    lists = list(map(_list, lines))
     numbers = array("d", body)
     if len(numbers) != 2 * sum(len(lists[place]) for place in header.metrics.values()):
         raise ValueError("the sums are not whole")
@@ -178,9 +185,3 @@ def _unpacked(header: _Header, body: bytes) -> dict[str, Parts]:
         found[name] = Parts(lists[place], numbers[start:middle], numbers[middle:end])
         start = end
     return found
-
-
-@lru_cache(maxsize=512)
-def _shared(clusters: tuple[str, ...]) -> tuple[str, ...]:
-    """One tuple for all models of a suite instead of one each."""
-    return clusters

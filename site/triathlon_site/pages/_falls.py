@@ -116,7 +116,10 @@ def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
     """By task of an evolved set; in other disciplines there are none, and no file is read for them."""
     if board.plan.discipline != Discipline.EVOLVED:
         return {}
-    return {task: parents for file in board.files[model] for task, _, _, parents in file.tasks}
+    columns = [file.tasks.columns for file in board.files[model]]
+    return {
+        task: parents for own in columns for task, parents in zip(own.task_ids, own.parents, strict=True)
+    }
 
 
 def _losses(kept: KeptBoard, row: int) -> list[_Loss]:
@@ -187,10 +190,11 @@ def _endings(model: str, board: Board, kept: KeptBoard, row: int) -> Iterator[st
     if board.plan.discipline == Discipline.RUNTIME:
         return
     lost = {one.tasks[place] for one in kept.suites for place in np.flatnonzero(one.values[row] < one.most)}
+    columns = [file.tasks.columns for file in board.files[model]]
     ends = Counter(
         outcome
-        for file in board.files[model]
-        for task, _, outcome, _ in file.tasks
+        for own in columns
+        for task, outcome in zip(own.task_ids, own.outcomes, strict=True)
         if outcome != "passed" and task in lost
     )
     if ends:

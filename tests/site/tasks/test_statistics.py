@@ -7,7 +7,7 @@ from scipy.stats import pearsonr
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Usage
-from triathlon_site.load import FileAggregate, Parts, TaskResult
+from triathlon_site.load import FileAggregate, Parts, TaskResult, Tasks
 from triathlon_site.tasks import SuiteTasks, suite_tasks
 
 (SEEDS,) = catalogue.select(["evolved/core-seeds"])
@@ -31,7 +31,7 @@ def aggregate(model: str, suite: str, metrics: dict[str, dict[str, float]]) -> F
         sha256="",
         protocol="",
         manifest=None,
-        tasks=(TaskResult("a", 0, "passed"),),
+        tasks=Tasks.of([TaskResult("a", 0, "passed")]),
         outcomes={},
         usage=Usage(),
         seconds=0.0,
