@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from triathlon_runner import registry
 from triathlon_runner.cli import add_commands, app, run_app
@@ -58,12 +56,10 @@ def build_command(
     from triathlon_site.build import build, cache_folder  # noqa: PLC0415  see above
 
     report = build(results, out, load_models(models_file), strict, cache=cache_folder())
-    console = Console(highlight=False, soft_wrap=True)
     for notice in report.notices:
-        console.print(f"warning: {notice}", markup=False)
-    console.print(
-        f"{report.pages} files for {report.models} models in {report.seconds:.1f} s: {out / 'index.html'}",
-        markup=False,
+        typer.echo(f"warning: {notice}")
+    typer.echo(
+        f"{report.pages} files for {report.models} models in {report.seconds:.1f} s: {out / 'index.html'}"
     )
     gc.freeze()  # the end of the process need not search what the build leaves for cycles
 
@@ -105,6 +101,9 @@ def load_models(path: Path | None) -> registry.Registry | None:
 
 
 def _print_tables(gathered: "Gathered", rows: "list[Row]") -> None:
+    from rich.console import Console  # noqa: PLC0415  for tables alone
+    from rich.table import Table  # noqa: PLC0415  see above
+
     console = Console(highlight=False)
     if not rows:
         raise UserError("no results to show; run `triathlon run` first or name their folder with --results")

@@ -6,17 +6,9 @@ import tempfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
-
-import httpx
-import stamina
+from typing import Literal
 
 from triathlon_runner.errors import UserError
-
-_TIMEOUT_SECONDS: Final = 30.0
-_ATTEMPTS: Final = 3
-_MAX_BYTES: Final = 64 << 20
-"""No file of the catalogue comes near this; it bounds what a wrong server can make us hold."""
 
 
 class DataUnavailableError(UserError):
@@ -84,29 +76,18 @@ class DataStore:
 
     def _download(self, file: DataFile, target: Path) -> bytes:
         """Fetches, checks, and only then gives the file its name: nobody ever reads half of one."""
+        from triathlon_runner.datasets._fetch import FetchError, fetch  # noqa: PLC0415  see there
+
         try:
-            data = _fetch(file.url)
+            data = fetch(file.url)
             content = _verified(data, file, file.url)
             _write(target, data)
-        except httpx.HTTPError as error:
-            cause = f"{type(error).__name__}: {error}"
-            raise DataUnavailableError(self._missing(file, f"and fetching it failed ({cause})")) from error
+        except FetchError as error:
+            raise DataUnavailableError(self._missing(file, f"and fetching it failed ({error})")) from error
         except OSError as error:
             why = f"and the cache can't be written ({error})"
             raise DataUnavailableError(self._missing(file, why)) from error
         return content
-
-
-@stamina.retry(on=httpx.TransportError, attempts=_ATTEMPTS, wait_initial=0.2, wait_max=5.0, timeout=120.0)
-def _fetch(url: str) -> bytes:
-    with httpx.stream("GET", url, follow_redirects=True, timeout=_TIMEOUT_SECONDS) as response:
-        response.raise_for_status()
-        data = bytearray()
-        for chunk in response.iter_bytes():
-            data += chunk
-            if len(data) > _MAX_BYTES:
-                raise httpx.DecodingError(f"more than {_MAX_BYTES} bytes came", request=response.request)
-        return bytes(data)
 
 
 def _write(target: Path, data: bytes) -> None:

@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import Distribution
 from pathlib import Path
-from typing import Literal
-
-from packaging.requirements import Requirement
+from typing import TYPE_CHECKING, Literal
 
 from triathlon_runner.serving._children import inherited, run
 from triathlon_runner.serving._errors import ServingError, last_lines
 from triathlon_runner.serving._locks import alone
 from triathlon_runner.serving._progress import ticking
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 TESTED_VERSION = "0.32.0"
 # transformers reads GGUF files by means of these; vLLM itself does not need them.
@@ -117,6 +118,8 @@ def without_cuda(requirements: Iterable[str]) -> list[str]:
     torch itself is asked for without its local label (`2.13.0+cpu` → `2.13.0`): the CPU build is taken where
     an index offers it, the common one else, and both have what the CPU kernels link to.
     """
+    from packaging.requirements import Requirement  # noqa: PLC0415  for a new environment alone
+
     kept = []
     for requirement in map(Requirement, requirements):
         if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
@@ -126,9 +129,9 @@ def without_cuda(requirements: Iterable[str]) -> list[str]:
     return kept
 
 
-def _extras(requirement: Requirement) -> str:
+def _extras(requirement: "Requirement") -> str:
     return f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
 
 
-def _public(requirement: Requirement) -> str:
+def _public(requirement: "Requirement") -> str:
     return ",".join(str(specifier).partition("+")[0] for specifier in requirement.specifier)

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from filelock import AsyncFileLock, Timeout
-
 
 @asynccontextmanager
 async def alone(target: Path, report: Callable[[str], None]) -> AsyncIterator[None]:
     """Holds the lock beside `target`; the system lets go of it when its holder dies."""
+    from filelock import AsyncFileLock, Timeout  # noqa: PLC0415  few commands prepare anything
+
     target.parent.mkdir(parents=True, exist_ok=True)
     lock = AsyncFileLock(target.with_name(target.name + ".lock"))
     try:

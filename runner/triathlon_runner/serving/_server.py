@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from triathlon_runner.serving import _probe
 from triathlon_runner.serving._api import LOOPBACK, Described, Listening
 from triathlon_runner.serving._children import Child, spawn
 from triathlon_runner.serving._command import Plan, planned
@@ -88,6 +87,8 @@ class Server:
         """What is wrong with it; None where it answers a one-token question within so many seconds."""
         if self._child is None or self._child.exit_status is not None:
             return "it has ended"
+        from triathlon_runner.serving import _probe  # noqa: PLC0415  an HTTP client: only where one serves
+
         return await _probe.fault(self.base_url, self.model, key=self.key, seconds=seconds)
 
     async def ensure(self, *, seconds: float = _PROBE_SECONDS) -> None:
@@ -168,6 +169,8 @@ class Server:
             self._report(f"{self.model} answers after {time.monotonic() - started:.0f} s")
 
     async def _until_ready(self, child: Child, started: float) -> None:
+        from triathlon_runner.serving import _probe  # noqa: PLC0415  see `fault`
+
         deadline, next_report = started + self._config.start_timeout, started + _REPORT_SECONDS
         while not await _probe.reachable(self.base_url):
             now = time.monotonic()

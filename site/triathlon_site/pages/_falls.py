@@ -117,9 +117,7 @@ def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
     if board.plan.discipline != Discipline.EVOLVED:
         return {}
     columns = [file.tasks.columns for file in board.files[model]]
-    return {
-        task: parents for own in columns for task, parents in zip(own.task_ids, own.parents, strict=True)
-    }
+    return {task: parents for own in columns for task, parents in zip(own.task_ids, own.parents, strict=True)}
 
 
 def _losses(kept: KeptBoard, row: int) -> list[_Loss]:
