@@ -4,15 +4,20 @@ Numbers need no escaping; what comes from outside is escaped here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
 
 from triathlon_site.evidence import outcome
+from triathlon_site.load import FileAggregate
 from triathlon_site.pages import _format
 from triathlon_site.pages._page import Cell
 from triathlon_site.ranking import RankShift
-from triathlon_site.scores import Score
+from triathlon_site.scores import Column, Score
+
+escaped: Final = lru_cache(maxsize=1 << 12)(escape)
+"""Kept, as tables say the same names again and again."""
 
 
 def score(cell: Cell, *, ranked: bool = False, placed: bool = False, why: str = "") -> Markup:
@@ -52,12 +57,44 @@ def moved(shift: RankShift, why: str = "") -> Markup:
     text = _format.shift(shift.shift)
     if not why or shift.shift >= 0:
         return Markup(text)
-    return Markup(f'<a href="{escape(why)}" title="Why it falls">{text}</a>')
+    return Markup(f'<a href="{escaped(why)}" title="Why it falls">{text}</a>')
 
 
-def outcome_counts(outcomes: Mapping[str, int], names: Sequence[str]) -> Markup:
-    """A cell a name: how many units ended so."""
-    return Markup("".join([f'<td class="number">{outcomes.get(name) or "·"}</td>' for name in names]))
+def score_row(column: Column, found: Cell, receipts: Mapping[str, str]) -> Markup:
+    """A column of a model's board: score, rank, tasks and files.
+
+    Args:
+        column: the column.
+        found: the model's score in it.
+        receipts: anchors of the receipts, by suite.
+    """
+    assert found.score is not None  # a model's page has only what it was measured in
+    title = escaped(column.title)
+    if len(column.parts) == 1:
+        anchor = receipts[column.parts[0][0]]
+        source = f'<a href="#{escaped(anchor)}" aria-label="Receipt of {title}">receipt</a>'
+    else:
+        source = f'<a href="#receipts">{len(column.parts)} files</a>'
+    rank = f"{_format.rank(found.score.rank)}<small>{_format.rank_span(found.score.rank)}</small>"
+    return Markup(
+        f'<tr><th scope="row" title="{escaped(column.source)}">{title}</th>{score(found)}'
+        f'<td class="number">{rank}</td><td class="number">{found.score.tasks}</td>'
+        f'<td class="number">{source}</td></tr>'
+    )
+
+
+def outcome_row(file: FileAggregate, names: Sequence[str]) -> Markup:
+    """A suite of a model: how many units ended in each of these ways, and what they took."""
+    cost = file.manifest.cost_usd if file.manifest else None
+    numbers = [
+        *(file.outcomes.get(name) or "·" for name in names),
+        file.open_units,
+        *map(_format.count, (file.usage.requests, file.usage.input_tokens, file.usage.output_tokens)),
+        _format.duration(file.seconds),
+        _format.NONE if cost is None else f"${cost:.2f}",
+    ]
+    cells = "".join([f'<td class="number">{number}</td>' for number in numbers])
+    return Markup(f'<tr><th scope="row">{escaped(file.suite)}</th>{cells}</tr>')
 
 
 def outcome_names(outcomes: Mapping[str, int]) -> Markup:
@@ -67,8 +104,9 @@ def outcome_names(outcomes: Mapping[str, int]) -> Markup:
 
 FUNCTIONS: Final[dict[str, Callable[..., Markup]]] = {
     "score": score,
+    "score_row": score_row,
     "moved": moved,
-    "outcome_counts": outcome_counts,
+    "outcome_row": outcome_row,
     "outcome_names": outcome_names,
 }
 """By their names in templates."""

@@ -201,17 +201,16 @@ def _endings(model: str, board: Board, kept: KeptBoard, row: int) -> Iterator[st
 
 
 def _example(board: Board, loss: _Loss, paths: Mapping[str, Mapping[str, str]]) -> Example:
-    values = loss.kept.values[:, loss.place]
-    own, others = values[loss.row], np.delete(values, loss.row)
-    known = others[~np.isnan(others)]
+    own = loss.kept.values[loss.row, loss.place]
+    others, kept = loss.kept.counts[loss.place] - 1, loss.kept.totals[loss.place] - own
     if board.plan.discipline == Discipline.EVOLVED:
-        note = f"not solved, its seed is; {int(known.sum())} of {len(known)} others with the seed solve it"
+        note = f"not solved, its seed is; {kept:.0f} of {others:.0f} others with the seed solve it"
     elif board.plan.discipline == Discipline.RUNTIME:
-        note = f"IC {own:.0f}; the others {known.mean():.0f} on average"
+        note = f"IC {own:.0f}; the others {kept / others:.0f} on average"
     else:
         note = (
-            f"lasts {own:.0f} of {loss.kept.most:.0f}; with the {len(known)} others that solve it"
-            f" {known.mean():.1f} on average"
+            f"lasts {own:.0f} of {loss.kept.most:.0f}; with the {others:.0f} others that solve it"
+            f" {kept / others:.1f} on average"
         )
     return Example(loss.task, note, paths[loss.kept.suite].get(loss.task, ""))
 

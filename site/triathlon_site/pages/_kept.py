@@ -30,6 +30,10 @@ class Kept:
     values: Array
     """models × tasks, 0 to `most`; nan where it does not count, as the model never had it."""
     most: float
+    counts: Array
+    """By task, of the models that it counts for."""
+    totals: Array
+    """By task, what these keep together."""
     gaps: Array
     """models × tasks, as a share of `most`: how much more the others keep; 0 for nothing or not known."""
     means: Array
@@ -75,17 +79,19 @@ def _suites(board: Board, parents: Mapping[str, Sequence[str]]) -> Iterator[Kept
 
 
 def _kept(sample: Sample, values: Array, most: float) -> Kept:
-    return Kept(sample.suite, sample.clusters, values, most, _gaps(values) / most, mean(values, axis=1))
-
-
-def _gaps(values: Array) -> Array:
-    """Mean of the other models minus the own value."""
     known = ~np.isnan(values)
-    own = np.where(known, values, 0.0)
-    others = known.sum(axis=0) - known
+    counts, totals = known.sum(axis=0), np.where(known, values, 0.0).sum(axis=0)
+    gaps = _gaps(values, counts - known, totals)
+    return Kept(
+        sample.suite, sample.clusters, values, most, counts, totals, gaps / most, mean(values, axis=1)
+    )
+
+
+def _gaps(values: Array, others: Array, totals: Array) -> Array:
+    """Mean of the other models, of which there are so many, minus the own value."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        gaps = (own.sum(axis=0) - own) / others - values
-    return np.where(known & (others >= FEWEST) & (gaps > LEAST), gaps, 0.0)
+        gaps = (totals - values) / others - values
+        return np.where((others >= FEWEST) & (gaps > LEAST), gaps, 0.0)
 
 
 def _loops(curve: Sequence[ColumnScores]) -> Kept:

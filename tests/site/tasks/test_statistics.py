@@ -5,41 +5,12 @@ import math
 import numpy as np
 from scipy.stats import pearsonr
 
+from support.aggregates import aggregate
 from triathlon_runner import catalogue
-from triathlon_runner.records import Usage
-from triathlon_site.load import FileAggregate, Parts, TaskResult, Tasks
 from triathlon_site.tasks import SuiteTasks, suite_tasks
 
 (SEEDS,) = catalogue.select(["evolved/core-seeds"])
 (LOOP,) = catalogue.select(["loop/core"])
-
-
-def aggregate(model: str, suite: str, metrics: dict[str, dict[str, float]]) -> FileAggregate:
-    """A file whose tasks have these numerators."""
-    parts = {
-        name: Parts(
-            clusters=tuple(sorted(own)),
-            numerators=tuple(own[task] for task in sorted(own)),
-            denominators=(1.0,) * len(own),
-        )
-        for name, own in metrics.items()
-    }
-    return FileAggregate(
-        model=model,
-        suite=suite,
-        file="",
-        sha256="",
-        protocol="",
-        manifest=None,
-        tasks=Tasks.of([TaskResult("a", 0, "passed")]),
-        outcomes={},
-        usage=Usage(),
-        seconds=0.0,
-        other_protocols=0,
-        metrics=parts,
-        repeats={},
-        notices=(),
-    )
 
 
 def solved(**rows: str) -> SuiteTasks:
