@@ -81,7 +81,7 @@ class OverallRow(_Placed):
     mean_percentile: float | None
     """Mean of the percentiles in the disciplines; null for a model that lacks one."""
     first_in_share_of_weightings: float | None
-    """Share of all weightings of the disciplines in which the model is first."""
+    """Share of all weightings of the disciplines in which the model is first; a tie counts in part."""
     loop_percentile: float | None = None
     """Percentile in the loop discipline; there where the ranking has that discipline."""
     runtime_percentile: float | None = None

@@ -20,7 +20,7 @@ class Weighting:
     """How a model fares over all weightings of the disciplines."""
 
     first: float
-    """Share of the weightings in which it is first (shared first places count for each)."""
+    """Share of the weightings in which it is first; a shared first place is shared out among its models."""
 
 
 def percentiles(scores: Sequence[float] | Array) -> Array:
@@ -41,7 +41,8 @@ def wins_by_weighting(by_discipline: Array) -> list[Weighting]:
     weights = _simplex(by_discipline.shape[1])
     totals = by_discipline @ weights.T
     first = totals >= totals.max(axis=0) - 1e-9
-    return [Weighting(float(share)) for share in first.mean(axis=1)]
+    shared = first / first.sum(axis=0)
+    return [Weighting(float(share)) for share in shared.mean(axis=1)]
 
 
 def _simplex(parts: int) -> Array:
