@@ -42,7 +42,14 @@
     }
   });
 
+  /* Who came for a part of the page is led there again where a script has moved it, until they move themselves. */
+  let target = null;
+  const came = performance.getEntriesByType("navigation")[0]?.type === "navigate" && location.hash.length > 1;
+  for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) addEventListener(name, () => { target = null; }, { passive: true });
+  window.triathlonStay = () => target?.scrollIntoView({ behavior: "instant" });
+
   document.addEventListener("DOMContentLoaded", () => {
+    if (came) target = document.getElementById(location.hash.slice(1));
     for (const figure of document.querySelectorAll("figure")) reach.observe(figure);
     const button = document.querySelector("[data-theme-switch]");
     if (button) addSwitch(button);

@@ -21,6 +21,12 @@
     return element;
   };
 
+  /* What a cell without a value of its own says: its text, or the first number of it. */
+  const plain = (cell, numeric) => {
+    const text = (cell.firstChild?.textContent ?? "").trim();
+    return numeric ? (/^[+−]?[\d,]*\.?\d+/.exec(text)?.[0] ?? "").replace("−", "-").replaceAll(",", "") : text;
+  };
+
   /* Opens over the table; Escape and a press elsewhere close it. */
   const chooser = (name, content) => {
     const summary = make("summary", {}, name), details = make("details", { class: "chooser" }, summary, content);
@@ -48,11 +54,16 @@
       this.table = table;
       this.keeps = keeps;
       this.body = table.tBodies[0];
+      this.rest = table.tBodies[1]; /* the rows that a switch above the table shows */
+      this.before = this.body.rows.length;
       this.heads = [...table.tHead.rows[0].cells];
       this.numeric = this.heads.map((head) => head.dataset.type === "number");
-      this.rows = [...this.body.rows].map((row, index) => ({
+      this.rows = [...this.body.rows, ...this.rest?.rows ?? []].map((row, index) => ({
         row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
       }));
+      /* Means stand above the models that they are of, whatever the order. */
+      const means = table.querySelector(".data tbody th a") ? this.rows.filter(({ row }) => !row.querySelector("th a")) : [];
+      for (const item of means) item.top = true;
       this.order = this.rows;
       this.orders = [];
       this.limit = this.rows.length > LONG && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
@@ -85,8 +96,8 @@
 
     keysOf(item) {
       item.keys ??= [...item.row.cells].map((cell, column) => {
-        const value = cell.dataset.v;
-        if (value === undefined || value === "") return null;
+        const value = cell.dataset.v ?? plain(cell, this.numeric[column]);
+        if (value === "") return null;
         if (!this.numeric[column]) return value.toLowerCase();
         return Number.isNaN(Number(value)) ? null : Number(value);
       });
@@ -101,8 +112,8 @@
       head.append(button);
       button.addEventListener("click", () => {
         const now = head.getAttribute("aria-sort");
-        /* Best first: high scores, low ranks, names from A. */
-        const first = this.numeric[column] && !/^(rank|tier|size)$/.test(head.dataset.key) ? "descending" : "ascending";
+        /* Best first: high scores, low ranks, prices and drops, names from A. */
+        const first = this.numeric[column] && !/^(rank|tier|size|open.*|price.*|cost.*|drop.*)$/.test(head.dataset.key) ? "descending" : "ascending";
         this.sort(column, now ? (now === "ascending" ? "descending" : "ascending") : first);
       });
     }
@@ -111,6 +122,7 @@
       const sign = direction === "ascending" ? 1 : -1;
       this.orders = [[column, sign], ...this.orders.filter(([other]) => other !== column)].slice(0, ORDERS);
       this.order = [...this.rows].sort((a, b) => {
+        if (a.top !== b.top) return a.top ? -1 : 1;
         const first = this.keysOf(a), second = this.keysOf(b);
         for (const [key, sense] of this.orders) {
           const x = first[key], y = second[key];
@@ -133,7 +145,10 @@
       const fitting = this.order.filter((item) => item.shown);
       const placed = fitting.slice(0, this.limit).map((item) => item.row);
       const now = this.body.rows;
-      if (placed.length !== now.length || placed.some((row, place) => row !== now[place])) this.body.replaceChildren(...placed);
+      if (this.rest) {
+        this.body.replaceChildren(...placed.slice(0, this.before));
+        this.rest.replaceChildren(...placed.slice(this.before));
+      } else if (placed.length !== now.length || placed.some((row, place) => row !== now[place])) this.body.replaceChildren(...placed);
       if (!this.more) return;
       this.more.hidden = fitting.length <= this.limit;
       this.more.textContent = `The first ${this.limit} of ${fitting.length} are shown: show all`;
@@ -360,6 +375,7 @@
       const frame = target.parentElement;
       frame.classList.toggle("fits", target.offsetWidth <= frame.clientWidth);
     }
+    window.triathlonStay();
   });
 
   let first = true;

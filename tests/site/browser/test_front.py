@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from support.results import FakeModel
 from support.site import small_results
+from support.visit import settle, visit
 from triathlon_runner.registry import Registry
 from triathlon_site.build import build
 
@@ -64,7 +65,15 @@ def test_each_question_leads_to_its_answer(page: Page, site: Path) -> None:
         if "sort=" in address:
             expect(page.locator("th[aria-sort]")).to_have_count(1)
         if "#" in address:
-            expect(page.locator(f"[id='{address.partition('#')[2]}']")).to_be_visible()
+            settle(page)
+            expect(page.locator(f"[id='{address.partition('#')[2]}']")).to_be_in_viewport()
+
+
+def test_a_link_into_a_page_holds_while_its_tables_grow(page: Page, site: Path) -> None:
+    """A section below a ranking is still in sight when the ranking has been given its whole height."""
+    for part in ("published/evaloop.html#attacks-on-the-first-prompt", "runtime.html#outcomes"):
+        visit(page, f"{site.as_uri()}/{part}")
+        expect(page.locator(f"[id='{part.partition('#')[2]}'] h2")).to_be_in_viewport()
 
 
 def test_a_fall_opens_where_it_is_told(page: Page, site: Path) -> None:

@@ -43,6 +43,19 @@ def test_a_second_order_keeps_the_first_among_ties(page: Page, site: Path) -> No
     assert names(page) == expected
 
 
+def test_a_folded_table_sorts_as_a_whole(page: Page, site: Path) -> None:
+    """The best of all rows come before the fold, numbers as numbers; means stay above what they are of."""
+    visit(page, (site / "published/evaloop.html").as_uri())
+    section = page.locator("#attacks-on-the-first-prompt")
+    section.get_by_role("button", name="structured").click()
+    shown = [float(text) for text in section.locator("tbody:not(.rest) td:nth-child(4)").all_inner_texts()]
+    hidden = [float(text) for text in section.locator("tbody.rest td:nth-child(4)").all_text_contents()]
+    assert shown == sorted(shown, reverse=True) and len(shown) == 6 and min(shown) >= max(hidden)
+    visit(page, (site / "evolved.html").as_uri())
+    page.locator("#drops").get_by_role("button", name="creative").click()
+    expect(page.locator("#drops tbody th").first).to_have_text("Mean of the models")
+
+
 @pytest.mark.parametrize("query", NONSENSE)
 def test_a_nonsense_address_breaks_nothing(page: Page, site: Path, query: str) -> None:
     """What no table knows is passed over: the board is whole, and still sorts."""
