@@ -103,11 +103,13 @@
 
   const asked = new Set((new URLSearchParams(location.search).get("m") ?? "").split(","));
   let chosen = [...asked].filter((id) => known.has(id)).slice(0, MOST);
-  /* Too few are filled up with the best. */
-  for (const { id } of index.models) if (chosen.length < 2 && !chosen.includes(id)) chosen.push(id);
+  /* Too few are filled up with the best, as the tables of neighbours name them. */
+  const pages = new Map(index.models.map(({ id, page }) => [page, id]));
+  const best = [...document.querySelectorAll("[id^=neighbours] tbody a")].map((link) => pages.get(link.getAttribute("href")));
+  for (const id of [...best, ...known.keys()]) if (chosen.length < 2 && id && !chosen.includes(id)) chosen.push(id);
 
   const remember = () => {
-    try { history.replaceState(null, "", `${location.pathname}?m=${chosen.map(encodeURIComponent).join(",")}`); }
+    try { history.replaceState(null, "", `${location.pathname}?m=${chosen.map(encodeURIComponent).join(",")}${location.hash}`); }
     catch { /* a page from a file may not */ }
   };
 
@@ -120,7 +122,8 @@
     });
     if (chosen.length < MOST) {
       const select = make("select", { "aria-label": "Add a model" }, make("option", { value: "" }, "Add a model"));
-      for (const model of index.models) if (!chosen.includes(model.id)) select.append(make("option", { value: model.id }, model.name));
+      const others = index.models.filter(({ id }) => !chosen.includes(id)).sort((a, b) => a.name.localeCompare(b.name));
+      for (const model of others) select.append(make("option", { value: model.id }, model.name));
       select.addEventListener("change", () => { if (select.value) { chosen.push(select.value); show(); } });
       bar.append(select);
     }
@@ -135,8 +138,12 @@
       if (d) found.push({ title: column.label, d, maximum: column.maximum });
     }
     const kinds = ["better", "worse", "no telling"];
-    const reasons = kinds.flatMap((kind) => found.filter((one) => verdict(one.d) === kind)
-      .map((one) => `${kind} in ${one.title} (${signed(one.d.centre, one.maximum)}, 95 %: ${signed(one.d.low, one.maximum)} to ${signed(one.d.high, one.maximum)})`));
+    const said = ({ title, d, maximum }) => `${title} (${signed(d.centre, maximum)}, 95\u00a0%: ${signed(d.low, maximum)} to ${signed(d.high, maximum)})`;
+    const reasons = kinds.flatMap((kind) => {
+      const own = found.filter((one) => verdict(one.d) === kind).map(said);
+      /* What says nothing takes one line. */
+      return kind === "no telling" && own.length ? [`${kind} in ${own.join(", ")}`] : own.map((text) => `${kind} in ${text}`);
+    });
     const [better, worse] = kinds.map((kind) => reasons.some((reason) => reason.startsWith(kind)));
     const head = better && !worse ? "Yes" : worse && !better ? "No" : better && worse ? "It depends" : "The tasks cannot tell";
     if (!found.length) reasons.push("they share no task");
@@ -149,9 +156,11 @@
     const head = make("tr", {}, make("th", { scope: "col" }, "Column"));
     models.forEach((model, i) => head.append(make("th", { scope: "col" }, make("a", { href: known.get(model.id).page }, model.name)), ...(i ? [make("th", { scope: "col" }, "minus ", make("bdi", {}, models[0].name))] : [])));
     const body = make("tbody");
+    let lonely = 0;
     for (const column of index.columns) {
       const cells = models.map((model) => model.columns.find((one) => one.id === column.id));
-      if (cells.every((cell) => !cell)) continue;
+      const have = cells.filter(Boolean).length;
+      if (have < 2) { lonely += have; continue; }
       const row = make("tr", {}, make("th", { scope: "row" }, column.title));
       for (const [i, cell] of cells.entries()) {
         row.append(cell
@@ -165,7 +174,8 @@
       }
       body.append(row);
     }
-    return make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Scores and differences" }, make("table", { class: "data narrow" }, make("thead", {}, head), body));
+    const frame = make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Scores and differences" }, make("table", { class: "data narrow" }, make("thead", {}, head), body));
+    return lonely ? [frame, make("p", { class: "footnote" }, `${lonely} ${lonely === 1 ? "column" : "columns"} that only one of them has: on its own page.`)] : [frame];
   };
 
   /* Tasks that exactly one of the models solves, set by set. */
@@ -261,7 +271,7 @@
     const value = (m, column) => { const cell = m.columns.find((one) => one.id === column.id); return 100 * cell.value / cell.maximum; };
     window.Plotly.newPlot(div,
       models.map((m, i) => ({ type: "scatterpolar", name: m.name, r: [...axes, axes[0]].map((c) => value(m, c)), theta: [...axes, axes[0]].map((c) => c.short), line: { color: colour(i) }, fill: "none" })),
-      { ...layout(), polar: { radialaxis: { range: [0, 100], ...lines() }, angularaxis: lines(), bgcolor: "rgba(0,0,0,0)" } }, { displaylogo: false, responsive: true });
+      { ...layout(), polar: { radialaxis: { range: [0, 100], ...lines() }, angularaxis: { rotation: 90, direction: "clockwise", ...lines() }, bgcolor: "rgba(0,0,0,0)" } }, { displaylogo: false, responsive: true });
   };
 
   const others = document.getElementById("compare-tables");
@@ -283,9 +293,11 @@
     wait.replaceWith(...found);
     draw(models);
     place.classList.add("ready");
-    const scores = make("section", {}, make("h2", {}, "Column by column"), await table(models));
+    window.triathlonStay();
+    const scores = make("section", {}, make("h2", {}, "Column by column"), ...await table(models));
     if (own !== turn) return;
     others.replaceChildren(scores, alone(models));
+    window.triathlonStay();
   };
   show();
 })();

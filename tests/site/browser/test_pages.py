@@ -1,5 +1,6 @@
 """The built site in a real browser, opened from files unless a test says otherwise."""
 
+import json
 import re
 import threading
 from pathlib import Path
@@ -130,11 +131,12 @@ def test_a_missing_value_is_last_either_way(page: Page, site: Path) -> None:
 
 
 def test_searching_and_filtering_rank_what_is_left(page: Page, site: Path) -> None:
-    """Ranks count the models shown and the table says so."""
+    """Ranks count the models shown and the table says so; their intervals, of the whole board, are gone."""
     visit(page, (site / "index.html").as_uri())
     page.get_by_label("Organisation").select_option("Other")
     assert names(page) == ["Gamma", "Delta"]
     assert page.locator("td.rank:visible b").all_inner_texts() == ["1", "2"]
+    expect(page.locator("td.rank small").filter(visible=True)).to_have_count(0)
     expect(page.locator("output.status").last).to_have_text("2 of 5 models; ranks count these 2")
     page.get_by_label("Find a model").fill("delt")
     assert names(page) == ["Delta"]
@@ -156,7 +158,10 @@ def test_own_weights_reorder_the_board(page: Page, site: Path) -> None:
     visit(page, (site / "index.html").as_uri() + "?w=100.0.0")
     scores = [float(text) for text in page.locator("tbody tr td:nth-child(3) b").all_inner_texts()]
     assert scores == sorted(scores, reverse=True)
+    intervals = page.locator("td.rank small").filter(visible=True)
+    expect(intervals).to_have_count(0)
     page.get_by_role("button", name="Equal weights").click()
+    expect(intervals).not_to_have_count(0)
     assert names(page) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
 
 
@@ -190,6 +195,20 @@ def test_one_model_is_compared_with_the_best(page: Page, site: Path) -> None:
     visit(page, (site / "models/gamma.html").as_uri())
     page.get_by_role("link", name="Compare with others").click()
     expect(page.locator("#compare .lede")).to_contain_text("Switch from Gamma to Alpha?")
+
+
+def test_columns_of_one_model_alone_are_not_compared(page: Page, site: Path) -> None:
+    """A row wants two values; how many columns have one only is said below."""
+    script = (site / "data/compare/beta.js").read_text()
+    model = json.loads(script[script.index("{") : script.rindex("}") + 1])
+    left, model["columns"] = len(model["columns"]) - 3, model["columns"][:3]
+    changed = f"window.triathlonModel({json.dumps(model)});"
+    page.route("**/beta.js", lambda route: route.fulfill(body=changed, content_type="text/javascript"))
+    visit(page, (site / "compare.html").as_uri() + "?m=alpha,beta")
+    expect(page.locator("#compare-tables tbody tr")).to_have_count(3)
+    expect(page.locator("#compare-tables .footnote")).to_have_text(
+        f"{left} columns that only one of them has: on its own page."
+    )
 
 
 def test_comparing_draws_at_once(page: Page, site: Path) -> None:
