@@ -15,6 +15,9 @@ TOP: Final = 34
 PLOT: Final = 220
 FOOT: Final = 96
 BAR: Final = 11
+SLIM: Final = 7
+"""Width of a bar where there are more than MANY groups: they keep the width of a figure, and its letters."""
+MANY: Final = 8
 GAP: Final = 16
 
 
@@ -22,9 +25,10 @@ def bars(title: str, series: Sequence[str], line: str, rows: Sequence[DotRow]) -
     """Per cent. The last value of each row is the line's; the others are bars, in the order of `series`."""
     if not any(value for row in rows for value in row.values):
         return Markup("")
-    group = BAR * len(series) + GAP
+    bar = BAR if len(rows) <= MANY else SLIM
+    group = bar * len(series) + GAP
     width = LEFT + group * len(rows) + GAP
-    groups = [_group(row, LEFT + GAP / 2 + place * group, group) for place, row in enumerate(rows)]
+    groups = [_group(row, LEFT + GAP / 2 + place * group, bar) for place, row in enumerate(rows)]
     points = [
         (LEFT + GAP / 2 + place * group + (group - GAP) / 2, _y(row.values[-1]))
         for place, row in enumerate(rows)
@@ -44,20 +48,20 @@ def _y(value: float | None) -> float:
     return TOP + PLOT * (1 - (value or 0.0) / 100)
 
 
-def _group(row: DotRow, x: float, group: float) -> Markup:
+def _group(row: DotRow, x: float, bar: float) -> Markup:
     marks = [
         tag(
             "rect",
             class_=f"bar c{place}",
-            x=x + place * BAR,
+            x=x + place * bar,
             y=_y(value),
-            width=BAR - 1,
+            width=bar - 1,
             height=PLOT * value / 100,
         )
         for place, value in enumerate(row.values[:-1])
         if value is not None
     ]
-    middle, base = x + (group - GAP) / 2, TOP + PLOT + 12
+    middle, base = x + bar * (len(row.values) - 1) / 2, TOP + PLOT + 12
     turned = f"rotate(-38 {number(middle)} {base})"
     name = tag(
         "text", tag("title", row.name), shorten(row.name, 16), x=middle, y=base, text_anchor="end",

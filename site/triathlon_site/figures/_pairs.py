@@ -1,6 +1,8 @@
 """Every two of several columns against each other: what the figures of a column share is written once."""
 
 from collections.abc import Mapping
+from heapq import nlargest
+from typing import Final
 
 from markupsafe import Markup
 
@@ -17,6 +19,9 @@ from triathlon_site.figures._plane import (
 )
 from triathlon_site.figures._svg import svg
 
+FARTHEST: Final = 3
+"""Models that are named where there are too many to name all: those that the two columns place most apart."""
+
 
 class Axis:
     """A column that is drawn along either axis of several figures."""
@@ -25,6 +30,8 @@ class Axis:
         """`points`: by model, its name and its value."""
         self.title = title
         self.horizontal, self.vertical = horizontal_axis(title, maximum), vertical_axis(title, maximum)
+        order = sorted(points, key=lambda model: points[model][1])
+        self.places = {model: place / len(order) for place, model in enumerate(order)}
         self.names = {model: name for model, (name, _) in points.items()}
         self.x = {model: across(value, maximum) for model, (_, value) in points.items()}
         self.y = {model: up(value, maximum) for model, (_, value) in points.items()}
@@ -33,9 +40,16 @@ class Axis:
 
 
 def pair_scatter(left: Axis, right: Axis, *, most_labels: int) -> Markup:
-    """The models that both have, in the order of the left; with their names if there are few."""
+    """The models that both have, in the order of the left; all named if they are few."""
     both = [model for model in left.x if model in right.y]
     dots = "".join([left.dots_across[model] + right.dots_up[model] for model in both])
-    named = [(left.names[m], left.x[m], right.y[m]) for m in both] if len(both) <= most_labels else []
+    few = len(both) <= most_labels
+    told = both if few else nlargest(FARTHEST, both, key=lambda model: _apart(left, right, model))
+    named = [(left.names[m], left.x[m], right.y[m]) for m in told]
     title = f"{right.title} against {left.title}"
     return svg(SIZE, SIZE, title, *frame(left.horizontal, right.vertical), Markup(dots), *labels(named))
+
+
+def _apart(left: Axis, right: Axis, model: str) -> float:
+    """How differently two columns place a model, as a share of their orders."""
+    return abs(left.places[model] - right.places[model])

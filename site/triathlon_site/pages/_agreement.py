@@ -89,7 +89,7 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
         for (i, j), correlation in found.items()
     }
     for pair in pairs.values():
-        yield Draft(pair.path, "agreement-pair", {"pair": pair})
+        yield Draft(pair.path, "agreement-pair", {"pair": pair, "most_labels": MOST_LABELS})
     heads = [place for place, column in enumerate(columns) if column.scores.column.headline]
     context = {
         "bump": _bump(boards, models),
@@ -113,8 +113,12 @@ def _column(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo])
     plan = board.plan
     data = "" if plan.family == "core" else f" ({plan.title})"
     title = f"{plan.discipline.value.capitalize()} {short_title(column)}{data}"
-    points = {model: (models[model].name, score.value) for model, score in sorted(column.scores.items())}
-    return AgreementColumn(board, column, Axis(title, column.column.maximum, points))
+    maximum = column.column.maximum
+    times = 100 if maximum == 1 else 1  # shares are shown in per cent, as in the tables
+    points = {
+        model: (models[model].name, times * score.value) for model, score in sorted(column.scores.items())
+    }
+    return AgreementColumn(board, column, Axis(title, times * maximum, points))
 
 
 def _table(pairs: Sequence[Pair]) -> Section:

@@ -9,7 +9,7 @@ from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, arrows, scatter
 from triathlon_site.pages import _format
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._regions import region_border
+from triathlon_site.pages._regions import far_below, region_border
 from triathlon_site.pages._sampled_sections import sampled_sections
 from triathlon_site.pages._sections import Figure, Section, Value, named
 from triathlon_site.scores import Board, set_title
@@ -92,7 +92,7 @@ def _set(name: str) -> str:
 
 
 def _fall(value: float) -> str:
-    return f"{value:.1f}".replace("-", _format.MINUS)
+    return f"{round(value, 1) + 0.0:.1f}".replace("-", _format.MINUS)
 
 
 def _same_seeds(drops: Iterator[float]) -> Value:
@@ -154,8 +154,7 @@ def _old_and_new(board: Board, found: analysis.Measured, models: Models) -> Sect
         border=region_border(placed),
     )
     text = (
-        f"{len(far)} of {len(both)} models (squares, in the shaded region) lie far below the line through all"
-        " of them: they know the old problems better than they solve changed ones."
+        far_below(len(far), len(both), "the line through all of them")
         if placed
         else f"{len(both)} models are too few to say which of them lie far from the others."
     )

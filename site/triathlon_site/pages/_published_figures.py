@@ -8,7 +8,7 @@ from markupsafe import Markup
 from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, Series, arrows, curves, dots, radar, scatter
 from triathlon_site.pages._published_tables import rows_of
-from triathlon_site.pages._regions import region_border
+from triathlon_site.pages._regions import far_below, region_border
 from triathlon_site.pages._sections import Figure
 from triathlon_site.published import PublishedBoard, PublishedRow
 
@@ -68,19 +68,20 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
     series = [
         Series(row.name, tuple(row.scores[axis.id].value for axis in axes)) for row in board.rows[:SHOWN]
     ]
-    far = [placed for placed in _placed(board).values() if placed.region != "aligned"]
+    placed = _placed(board)
+    far = [name for name, one in placed.items() if one.region != "aligned"]
     plot = scatter(
         "EvoEval average against HumanEval+",
         [
-            Point(name, placed.old, placed.new, marked=placed.region != "aligned")
-            for name, placed in _placed(board).items()
+            Point(name, one.old, one.new, label=name in far, marked=name in far)
+            for name, one in placed.items()
         ],
         x_title="HumanEval+ pass@1",
         y_title="EvoEval mean pass@1",
         x_maximum=100,
         y_maximum=100,
         identity=True,
-        border=region_border(_placed(board)),
+        border=region_border(placed),
     )
     return [
         Figure(
@@ -89,8 +90,7 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
         ),
         Figure(
             plot,
-            f"Dashed: equal scores. {len(far)} models (squares, in the shaded region) lie far below what"
-            " their HumanEval+ lets expect: they know the old problems better than they solve changed ones.",
+            f"Dashed: equal scores. {far_below(len(far), len(placed), 'what their HumanEval+ lets expect')}",
         ),
         Figure(_told(board, "verbose"), "From HumanEval to the same problems told at length, in per cent."),
         Figure(_told(board, "concise"), "From HumanEval to the same problems told briefly, in per cent."),

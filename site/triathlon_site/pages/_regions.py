@@ -6,6 +6,18 @@ from triathlon_runner.evolved import analysis
 from triathlon_site.figures import Border
 
 
+def far_below(far: int, models: int, what: str) -> str:
+    """How many models lie in the lower region, and what that says of them."""
+    if not far:
+        return f"None of {models} models lies far below {what}."
+    squares, lie, they = ("the square", "lies", "it knows") if far == 1 else ("squares", "lie", "they know")
+    solve = "it solves" if far == 1 else "they solve"
+    return (
+        f"{far} of {models} models ({squares}, in the shaded region) {lie} far below {what}:"
+        f" {they} the old problems better than {solve} changed ones."
+    )
+
+
 def region_border(placed: Mapping[str, analysis.Placed]) -> Border | None:
     """The line that lies `FAR` robust deviations below the one through all models.
 
