@@ -1,6 +1,7 @@
 """The smaller tables beside the published rankings."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Final
 
 from triathlon_runner.evolved import analysis
@@ -27,9 +28,11 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
         yield _variants(tables["evaloop_temperatures"], TEMPERATURES, "Other temperatures", "temperatures")
         yield _plain(
             tables["evaloop_attacks"],
-            {"original": "original", **ATTACKS},
+            {"original": "as asked", **ATTACKS},
             "Attacks on the first prompt",
-            "pass@1 with the prompt as it is, in upper case, in labelled structure, or told redundantly.",
+            "pass@1, in per cent, with the prompt as it is, in upper case, in labelled structure, or told"
+            " redundantly.",
+            times=100,
         )
         yield _plain(
             tables["evaloop_translation"],
@@ -79,10 +82,10 @@ def _variants(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title
     variants = {name: {row["model"]: float(row[name]) for row in rows} for name in names}
     found = sensitivity(base, variants)
     text = (
-        f"ASL of {found.models} models under {len(names)} {what}. Spearman between the baseline’s ranks and"
-        f" the mean ranks under the variants: {found.spearman:.3f}."
+        f"ASL of {found.models} models under {len(names)} {what}. Spearman between the ranks as asked and"
+        f" the mean ranks under the settings: {found.spearman:.3f}."
     )
-    return _plain(rows, {"baseline": "baseline", **names}, title, text)
+    return _plain(rows, {"baseline": "as asked", **names}, title, text)
 
 
 def _drops(board: PublishedBoard) -> Section:
@@ -92,7 +95,7 @@ def _drops(board: PublishedBoard) -> Section:
         f"Relative decrease of pass@1 from HumanEval to each set, mean over {found.models} models;"
         f" {found.overall:.1f} % over the five sets."
     )
-    return Section("Drop from HumanEval", text, ("set", "drop, %"), plain_rows(rows))
+    return Section("Drop from HumanEval", text, ("Set", "drop, %"), plain_rows(rows))
 
 
 def _retold(board: PublishedBoard) -> Section:
@@ -107,7 +110,7 @@ def _retold(board: PublishedBoard) -> Section:
     text = (
         "Mean relative change of pass@1 from HumanEval, for models that follow instructions and base models."
     )
-    return Section("The same problems in other words", text, ("set", "change, %", "models"), plain_rows(body))
+    return Section("The same problems in other words", text, ("Set", "change, %", "models"), plain_rows(body))
 
 
 def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
@@ -115,6 +118,16 @@ def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
     return {row.name: {name: score.value for name, score in row.scores.items()} for row in board.rows}
 
 
-def _plain(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, text: str) -> Section:
-    body = [(row["model"], *(row[name] or "–" for name in names)) for row in rows]
-    return Section(title, text, ("model", *names.values()), plain_rows(body))
+def _plain(
+    rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, text: str, times: int = 1
+) -> Section:
+    """Numbers as published, `times` the scale; those of a column with as many decimals each."""
+    columns = [_aligned([row[name] for row in rows], times) for name in names]
+    body = zip((row["model"] for row in rows), *columns, strict=True)
+    return Section(title, text, ("Model", *names.values()), plain_rows(list(body)))
+
+
+def _aligned(values: Sequence[str], times: int) -> list[str]:
+    scaled = [str(Decimal(value) * times).removesuffix(".") if value else "" for value in values]
+    digits = max((len(value.partition(".")[2]) for value in scaled), default=0)
+    return [f"{Decimal(value):.{digits}f}" if value else _format.NONE for value in scaled]
