@@ -9,6 +9,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from triathlon_runner.records import Outcome
 from triathlon_site.evidence import outcome
 from triathlon_site.load import FileAggregate
 from triathlon_site.pages import _format
@@ -18,6 +19,8 @@ from triathlon_site.scores import Column, Score
 
 escaped: Final = lru_cache(maxsize=1 << 12)(escape)
 """Kept, as tables say the same names again and again."""
+
+ORDER: Final[dict[str, int]] = {name.value: place for place, name in enumerate(Outcome)}
 
 
 def score(cell: Cell, *, ranked: bool = False, placed: bool = False, why: str = "") -> Markup:
@@ -99,7 +102,13 @@ def outcome_row(file: FileAggregate, names: Sequence[str]) -> Markup:
 
 def outcome_names(outcomes: Mapping[str, int]) -> Markup:
     """How units ended, and how many of them."""
-    return Markup(" · ".join([f"{outcome(name)} {count}" for name, count in sorted(outcomes.items())]))
+    names = sorted(outcomes, key=_place_of)
+    return Markup(" · ".join([f"{outcome(name)} {outcomes[name]}" for name in names]))
+
+
+def _place_of(outcome: str) -> tuple[int, str]:
+    """As the records list outcomes; what they do not list comes last."""
+    return ORDER.get(outcome, len(ORDER)), outcome
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Markup]]] = {

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from triathlon_runner.records import Discipline
+from triathlon_runner.records import Discipline, Outcome
 from triathlon_site.pages._data import section_files, section_path
 from triathlon_site.pages._evolved_sections import evolved_sections
 from triathlon_site.pages._figures import board_figures
@@ -32,7 +32,7 @@ def draft(board: Board, boards: Sequence[Board], models: Mapping[str, ModelInfo]
         )
         for model in board.models
     ]
-    sections = list(_sections(board, models))
+    sections, outcomes = list(_sections(board, models)), outcome_table(board)
     context = {
         "board": board,
         "discipline": board.plan.discipline.value,
@@ -45,8 +45,8 @@ def draft(board: Board, boards: Sequence[Board], models: Mapping[str, ModelInfo]
         "section_paths": {
             section.anchor: section_path(board, section) for section in sections if section.rows
         },
-        "outcomes": [(models[model], counts) for model, counts in outcome_table(board)],
-        "outcome_names": sorted({name for _, counts in outcome_table(board) for name in counts}),
+        "outcomes": [(models[model], counts) for model, counts in outcomes],
+        "outcome_names": [name.value for name in Outcome if any(name in counts for _, counts in outcomes)],
     }
     return Draft(board_page(board), "discipline", context, tuple(section_files(board, sections)))
 

@@ -146,8 +146,8 @@ def _text(model: str, board: Board, kept: KeptBoard, row: int) -> Iterator[str]:
     else:
         rounds = "translations" if board.plan.discipline == Discipline.TRANSLATION else "loops"
         yield (
-            f"A task that it solves lasts {own:.1f} of {kept.suites[0].most:.0f} {rounds} on average;"
-            f" with the other models {others:.1f}."
+            f"A task that it solves at first lasts {own:.1f} of {kept.suites[0].most:.0f} {rounds}"
+            f" on average; with the other models {others:.1f}."
         )
     yield from _endings(model, board, kept, row)
 
@@ -197,7 +197,7 @@ def _endings(model: str, board: Board, kept: KeptBoard, row: int) -> Iterator[st
     )
     if ends:
         listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in ends.most_common())
-        yield f"What it loses ends so: {listed}."
+        yield f"How the tasks that it loses end: {listed}."
 
 
 def _example(board: Board, loss: _Loss, paths: Mapping[str, Mapping[str, str]]) -> Example:

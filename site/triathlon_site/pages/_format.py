@@ -54,12 +54,18 @@ def rank_span(value: Rank | None) -> str:
 
 def change(value: float) -> str:
     """A change in per cent: `+1.2`, `−0.4`."""
-    return f"{value:+.1f}".replace("-", MINUS)
+    return f"{round(value, 1) + 0.0:+.1f}".replace("-", MINUS)
 
 
 def sentence(text: str) -> str:
     """With a capital letter; the others stay as they are."""
     return text[:1].upper() + text[1:]
+
+
+def inside(title: str) -> str:
+    """A title as it stands within a sentence: `mean pass@1`; `ASL` and `HumanEval+` are names and stay."""
+    first = title.split(" ", maxsplit=1)[0].strip(",")
+    return title[:1].lower() + title[1:] if first[1:].isalpha() and first[1:].islower() else title
 
 
 def shift(value: int) -> str:
@@ -70,7 +76,7 @@ def shift(value: int) -> str:
 
 
 def coefficient(value: float) -> str:
-    return NONE if math.isnan(value) else f"{value:.2f}".replace("-", MINUS)
+    return NONE if math.isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("-", MINUS)
 
 
 def count(value: float) -> str:
@@ -116,6 +122,8 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "span": span,
     "rank": rank,
     "rank_span": rank_span,
+    "inside": inside,
+    "sentence": sentence,
     "shift": shift,
     "signed": signed,
     "coefficient": coefficient,

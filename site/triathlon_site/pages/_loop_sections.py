@@ -1,6 +1,7 @@
 """What the loop's variants show: other prompts, other temperatures, attacks, other languages."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from triathlon_site.pages._sections import Figure, Section, Value, difference, n
 from triathlon_site.scores import Board, Variant, contributions, total, variant_differences, variants_of
 
 Models = Mapping[str, ModelInfo]
+TITLES: Final = {"upper": "upper case"}
+"""Of settings whose short name says too little."""
 FIGURE_ROWS = 30
 SENSITIVITY = (("prompts", "Other summary prompts"), ("temperatures", "Other temperatures"))
 
@@ -27,12 +30,16 @@ def loop_sections(board: Board, models: Models) -> Iterator[Section]:
         yield _attacks(board, attacks, models)
 
 
+def _titled(variant: Variant) -> str:
+    return TITLES.get(variant.title, variant.title)
+
+
 def _sensitivity(board: Board, varied: Sequence[Variant], title: str, models: Models) -> Section:
     headline = board.plan.headline
     metric = headline.parts[0][1]
     found = _compared(board, varied, metric.id)
     upper = _compared(board, varied, headline.upper[0][1].id) if headline.upper else None
-    titles = [variant.title for variant in varied]
+    titles = [_titled(variant) for variant in varied]
     rows = [
         (
             named(models[model]),
@@ -46,8 +53,8 @@ def _sensitivity(board: Board, varied: Sequence[Variant], title: str, models: Mo
         DotRow(models[m].name, (found.baseline[m], *(found.variants[name][m] for name in titles)))
         for m in list(found.baseline)[:FIGURE_ROWS]
     ]
-    svg = dots(title, ("baseline", *titles), dotted, maximum=metric.maximum)
-    head = ("Model", "baseline", *titles, "rank", "mean rank")
+    svg = dots(title, ("as asked", *titles), dotted, maximum=metric.maximum)
+    head = ("Model", "as asked", *titles, "rank as asked", "mean rank")
     figures = (Figure(svg, f"{headline.title} as asked and under each setting."),) if rows else ()
     return Section(title, _about(found, models), head if rows else (), tuple(rows), figures)
 
@@ -55,7 +62,7 @@ def _sensitivity(board: Board, varied: Sequence[Variant], title: str, models: Mo
 def _compared(board: Board, varied: Sequence[Variant], metric: str) -> loop.Comparison:
     baseline = contributions(board.of_suite(varied[0].plain.id), metric)
     return loop.compare(
-        baseline, {one.title: contributions(board.of_suite(one.entry.id), metric) for one in varied}
+        baseline, {_titled(one): contributions(board.of_suite(one.entry.id), metric) for one in varied}
     )
 
 
@@ -93,13 +100,13 @@ def _about(found: loop.Comparison, models: Models) -> str:
 
 def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Section:
     metric = next(m for m in attacks[0].entry.metrics if m.id in loop.COMPARED["attacks"])
-    changed = {one.title: variant_differences(board, one, metric) for one in attacks}
+    changed = {_titled(one): variant_differences(board, one, metric) for one in attacks}
     before = board.of_suite(attacks[0].plain.id)
     order = [model for model in before if any(model in found for found in changed.values())]
     rows = [
         (
             named(models[model]),
-            *(difference(changed[one.title].get(model), metric.maximum) for one in attacks),
+            *(difference(changed[_titled(one)].get(model), metric.maximum) for one in attacks),
             Value(str(max(found[model].tasks for found in changed.values() if model in found))),
         )
         for model in order
@@ -112,7 +119,7 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
     return Section(
         "Attacks on the first prompt",
         text,
-        ("Model", *(one.title for one in attacks), "tasks"),
+        ("Model", *(_titled(one) for one in attacks), "tasks"),
         tuple(rows),
         tuple(figure for figure in figures if figure.svg),
     )
@@ -122,15 +129,15 @@ def _attacked(board: Board, attack: Variant, metric: Metric, order: Sequence[str
     before, after = (
         contributions(board.of_suite(suite), metric.id) for suite in (attack.plain.id, attack.entry.id)
     )
-    changes = {one.model: one for one in loop.changes_of(attack.title, before, after)}
+    changes = {one.model: one for one in loop.changes_of(_titled(attack), before, after)}
     rows = [
         DotRow(models[m].name, (100 * changes[m].before, 100 * changes[m].after))
         for m in order[:FIGURE_ROWS]
         if m in changes
     ]
     return Figure(
-        arrows(f"pass@1 before and after: {attack.title}", ("as asked", attack.title), rows),
-        f"pass@1 in per cent, from the prompt as it is to the prompt {attack.title}.",
+        arrows(f"pass@1 before and after: {_titled(attack)}", ("as asked", _titled(attack)), rows),
+        f"pass@1 in per cent, from the prompt as it is to the attacked one: {_titled(attack)}.",
     )
 
 

@@ -39,7 +39,7 @@ def drafts(boards: Sequence[Board], results: Results) -> Iterator[Draft]:
         "integrity": _different(value for one in facts for value in one.integrity),
     }
     yield Draft("method.html", "method", context)
-    prompts = {discipline.value: load_prompts(discipline.value).templates for discipline in Discipline}
+    prompts = {one.value: dict(sorted(load_prompts(one.value).templates.items())) for one in Discipline}
     yield Draft("prompts.html", "prompts", {"prompts": prompts})
     yield _card.draft(results)
 

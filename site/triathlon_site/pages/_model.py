@@ -6,6 +6,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
 from triathlon_site.evidence import LINKS
 from triathlon_site.load import FileAggregate, Results
@@ -22,6 +23,8 @@ from triathlon_site.scores import Board, Column, Overall, OverallRow
 
 USUAL: Final = tuple(Outcome)[:-1]
 """Outcomes that have a column even where no unit ended so."""
+ORDER: Final = {entry.id: place for place, entry in enumerate(catalogue.entries())}
+"""Place of each suite in the catalogue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,8 @@ def drafts(
 ) -> Iterator[Draft]:
     """The pages of the models that are shown."""
     comparable = len(results.models) > 1
-    for model, files in results.of_models(shown).items():
+    for model, unordered in results.of_models(shown).items():
+        files = _in_order(unordered)
         own = [board for board in boards if model in board.models]
         badges = list(badges_of(models[model], own, overalls))
         context = {
@@ -76,6 +80,11 @@ def drafts(
         }
         yield Draft(models[model].page, "model", context, badge_files(badges))
         yield unit_draft(models[model], files, tasks_page(models[model]), models[model].page)
+
+
+def _in_order(files: Sequence[FileAggregate]) -> list[FileAggregate]:
+    """As the catalogue lists their suites, a suite's variants behind it."""
+    return sorted(files, key=lambda file: (ORDER.get(file.suite.partition("@")[0], len(ORDER)), file.suite))
 
 
 def tasks_page(info: ModelInfo) -> str:

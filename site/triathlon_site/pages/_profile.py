@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from triathlon_site.figures import Series, radar
+from triathlon_site.pages import _format
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._sections import Figure
 from triathlon_site.ranking import Rank
@@ -64,7 +65,7 @@ def _in_boards(model: str, boards: Sequence[Board]) -> Iterator[Contrast]:
         for column in board.shown:
             score = column.scores.get(model)
             if score and score.rank and not column.column.headline and len(column.scores) > 1:
-                what = f"{board.plan.discipline} {board.plan.headline.title}"
+                what = f"{board.plan.discipline} {_format.inside(board.plan.headline.title)}"
                 yield Contrast(dimension(board, column), score.rank, headline.rank.rank, what)
 
 
@@ -80,7 +81,7 @@ def _between_boards(model: str, overalls: Mapping[str, Overall]) -> Iterator[Con
 def dimension(board: Board, column: ColumnScores) -> str:
     """`loop pass@1`; with its data where that is not our own."""
     data = "" if board.plan.family == "core" else f" ({board.plan.title})"
-    return f"{board.plan.discipline} {column.column.title}{data}"
+    return f"{board.plan.discipline} {_format.inside(column.column.title)}{data}"
 
 
 def dimensions(boards: Sequence[Board]) -> list[tuple[Board, ColumnScores]]:
@@ -127,5 +128,5 @@ def _is_dimension(column: ColumnScores) -> bool:
 
 
 def short_title(column: ColumnScores) -> str:
-    """Short enough for an axis."""
-    return "IC" if column.column.id.endswith(":ic") else column.column.title
+    """Short enough for an axis, behind the name of its discipline."""
+    return "IC" if column.column.id.endswith(":ic") else _format.inside(column.column.title)

@@ -105,7 +105,7 @@ def _suite_draft(page: SuitePage, models: Models) -> Draft:
     figure = Figure(
         grid(f"Who solves what of {found.entry.title}", names, found.scores[:GRID_MODELS]),
         "A row a model, the best on top; a column a task, the easiest on the left."
-        " Dark: solved; pale: in part; the lightest: not solved; blank: not run.",
+        " Full blue: solved; half blue: in part; grey: not solved; blank: not run.",
     )
     context = {
         "page": page,

@@ -61,5 +61,5 @@ def test_the_page_describes_every_field(site: Path) -> None:
     for name, row in (("board", "BoardRow"), ("overall", "OverallRow"), ("notices", "NoticeRow")):
         assert f'href="data/schema/{name}.schema.json"' in page
         for field, one in _schema(site, name)["$defs"][row]["properties"].items():
-            assert f"<dt>{field} <small>" in page
+            assert f"<dt><code>{field}</code> <small>" in page
             assert one["description"] in page

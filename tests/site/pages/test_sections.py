@@ -52,7 +52,7 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(site: Gathered) -> None
     sections = list(loop_sections(board(site, "loop-core"), site.models))
     assert titles(sections) == ["Other summary prompts", "Attacks on the first prompt"]
     prompts, attacks = sections
-    assert prompts.head == ("Model", "baseline", "detailed", "upper", "rank", "mean rank")
+    assert prompts.head == ("Model", "as asked", "detailed", "upper case", "rank as asked", "mean rank")
     assert "4 models, on the 10 tasks" in prompts.text and "Spearman" in prompts.text
     assert cells(prompts)["strong"][4] == "1"
     assert all(re.fullmatch(r"[+−]\d+\.\d", row[0]) for row in cells(attacks).values())
@@ -155,7 +155,7 @@ def test_every_section_can_be_downloaded(site: Gathered) -> None:
     pages = {page.path: page.content for page in render_site(site, installed_environment())}
     name = "data/loop-core-attacks-on-the-first-prompt.csv"
     head, *rows = pages[name].splitlines()
-    assert head == 'Model,upper,"upper, detail",tasks'
+    assert head == 'Model,upper case,"upper case, detail",tasks'
     assert [row.partition(",")[0] for row in rows] == list(board(site, "loop-core").models)
     changes = [row.split(",")[1] for row in rows]
     assert all(float(change) == float(change) for change in changes) and "−" not in pages[name]
