@@ -7,13 +7,14 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
 from triathlon_site.agreement import Correlation, correlations
 from triathlon_site.figures import Axis, RankLine, bump, pair_scatter
 from triathlon_site.pages import _format
 from triathlon_site.pages._data import table_files
+from triathlon_site.pages._environment import spelt_out
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft
 from triathlon_site.pages._profile import short_title
@@ -88,8 +89,7 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
         (i, j): Pair(columns[i], columns[j], correlation, f"agreement/{i + 1}-{j + 1}.html")
         for (i, j), correlation in found.items()
     }
-    for pair in pairs.values():
-        yield Draft(pair.path, "agreement-pair", {"pair": pair, "most_labels": MOST_LABELS})
+    yield from map(_pair_draft, pairs.values())
     heads = [place for place, column in enumerate(columns) if column.scores.column.headline]
     context = {
         "bump": _bump(boards, models),
@@ -107,6 +107,30 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
     }
     files = table_files(FILE, _table(list(pairs.values())))
     yield Draft("agreement.html", "agreement", context, tuple(files))
+
+
+def _pair_draft(pair: Pair) -> Draft:
+    """There are thousands of these pages: what differs between them is written out."""
+    c = pair.correlation
+    numbers = [
+        f"{c.n} models have both. Spearman {_with_ends(c.spearman, c.spearman_low, c.spearman_high)}",
+        f"Kendall {_with_ends(c.kendall, c.kendall_low, c.kendall_high)}; leaving any one model out",
+        f"Spearman lies between {' and '.join(map(_format.coefficient, pair.leave_one_out))}.",
+    ]
+    texts = {
+        "names": f"{escape(pair.left.title)} and {escape(pair.right.title)}",
+        "numbers": ", ".join(numbers),
+        "figure": pair.figure,
+    }
+    slots = {name: spelt_out(text).encode() for name, text in texts.items()}
+    some_named = c.n > MOST_LABELS
+    return Draft(
+        pair.path, "agreement-pair", {"some_named": some_named}, slots=slots, frame=f"named: {some_named}"
+    )
+
+
+def _with_ends(value: float, low: float, high: float) -> str:
+    return f"{_format.coefficient(value)} ({_format.coefficient(low)} to {_format.coefficient(high)})"
 
 
 def _column(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo]) -> AgreementColumn:

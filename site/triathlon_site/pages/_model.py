@@ -15,7 +15,7 @@ from triathlon_site.pages._badges import files as badge_files
 from triathlon_site.pages._falls import falls_of
 from triathlon_site.pages._figures import board_figures, neighbours
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import SLOT, Cell, Draft, board_page, cell
+from triathlon_site.pages._page import Cell, Draft, board_page, cell, slot
 from triathlon_site.pages._profile import profile
 from triathlon_site.pages._receipts import receipt, receipt_anchor
 from triathlon_site.pages._sections import Figure
@@ -43,7 +43,7 @@ class ModelBoard:
 class SuiteTasks:
     suite: str
     outcomes: dict[str, int]
-    links: Markup = SLOT
+    links: Markup
     """A list item a unit."""
 
 
@@ -95,9 +95,12 @@ def unit_draft(
     info: ModelInfo, files: Sequence[FileAggregate], path: str, home: str, *, imported: bool = False
 ) -> Draft:
     """Every unit of a model with a link to its evidence."""
-    suites = [SuiteTasks(file.suite, file.outcomes) for file in files]
+    links = {str(place): file.extracts.read(LINKS) for place, file in enumerate(files)}
+    suites = [
+        SuiteTasks(file.suite, file.outcomes, slot(name)) for name, file in zip(links, files, strict=True)
+    ]
     context = {"info": info, "suites": suites, "home": home, "imported": imported}
-    return Draft(path, "model-tasks", context, slots=tuple(file.extracts.read(LINKS) for file in files))
+    return Draft(path, "model-tasks", context, slots=links)
 
 
 def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ModelBoard:

@@ -1,5 +1,7 @@
 """What a page is before and after it is filled, and the parts that several pages share."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,8 +13,12 @@ from triathlon_site.pages._models import ModelInfo
 from triathlon_site.ranking import RankShift
 from triathlon_site.scores import Board, ColumnScores, Score
 
-SLOT: Final = Markup("<!-- slot -->")
+SLOT: Final = re.compile(rb"<!-- slot (\w+) -->")
 """In a page, the place of markup that lies ready. No text from outside says so: its `<` is escaped."""
+
+
+def slot(name: str) -> Markup:
+    return Markup(f"<!-- slot {name} -->")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +30,11 @@ class Draft:
     context: dict[str, Any] = field(default_factory=dict)
     files: tuple["Page", ...] = ()
     """Data files that belong to it."""
-    slots: tuple[bytes, ...] = ()
-    """What stands in place of each `SLOT`, in their order: markup, its control characters spelt out."""
+    slots: Mapping[str, bytes] = field(default_factory=dict)
+    """What stands in place of the slots: markup, its control characters spelt out."""
+    frame: str | None = None
+    """The same for drafts of one template and folder that differ in their slots alone: the rest is rendered
+    once."""
 
 
 @dataclass(frozen=True, slots=True)

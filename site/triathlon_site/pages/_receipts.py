@@ -40,11 +40,12 @@ def _conditions(run: Manifest) -> str:
     planned = f"{run.tasks_planned} of {run.tasks_in_suite}, profile {escaped(run.profile)}"
     opened = f"{run.open_units} open{': ' if reasons else ''}{reasons}"
     data = f"{escaped(run.data.name)} {escaped(run.data.version)}"
+    grader = escaped(run.grader_integrity)
     return (
         f"{_row('Data', f'{data}, SHA-256 <code>{escaped(run.data.sha256)}</code>')}"
         f"{_row('Served', f'{escaped(run.served_model)} by {escaped(run.served_by)}')}"
         f"{_row('Tasks', f'{planned}; {opened}')}"
-        f"{_row('Sandbox', f'{escaped(run.sandbox_level)}; grader integrity: {escaped(run.grader_integrity)}')}"
+        f"{_row('Sandbox', f'{escaped(run.sandbox_level)}; grader integrity: {grader}')}"
         f"{_row('Runner', f'{escaped(run.runner_version)}, {escaped(run.started)} to {escaped(run.ended)}')}"
         f"{_row('Settings', f'<pre>{_settings(json.dumps(run.settings, sort_keys=True))}</pre>')}"
     )

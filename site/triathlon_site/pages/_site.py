@@ -25,7 +25,7 @@ from triathlon_site.pages import (
 )
 from triathlon_site.pages._environment import PLOTLY, Environment, plotly_styles
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import SLOT, Draft, Link, Page, board_page, heading_of
+from triathlon_site.pages._page import SLOT, Draft, Link, Page, board_page, heading_of, slot
 from triathlon_site.published import Published, published_boards
 from triathlon_site.scores import Board, Overall
 
@@ -69,6 +69,7 @@ class Rendering:
         self.site, self.environment = site, environment
         self._links = _links(site)
         self._navs: dict[tuple[str, tuple[bool, ...]], Markup] = {}
+        self._frames: dict[tuple[str, str, str], list[bytes]] = {}
         self._sections = _sections(site)
 
     def __len__(self) -> int:
@@ -85,18 +86,32 @@ class Rendering:
                 yield from part.files
 
     def _page(self, draft: Draft) -> Page:
+        if not draft.slots:
+            return Page(draft.path, self._rendered(draft))
+        pieces = self._frame(draft)
+        filled = [draft.slots[piece.decode()] if place % 2 else piece for place, piece in enumerate(pieces)]
+        return Page(draft.path, "", b"".join(filled))
+
+    def _frame(self, draft: Draft) -> list[bytes]:
+        """What stands around the slots, with the names of these in between."""
+        if draft.frame is None:
+            return SLOT.split(self._rendered(draft).encode())
+        key = draft.template, draft.path.rpartition("/")[0], draft.frame
+        if key not in self._frames:
+            self._frames[key] = SLOT.split(self._rendered(draft).encode())
+        return self._frames[key]
+
+    def _rendered(self, draft: Draft) -> str:
         root = "../" * draft.path.count("/")
         context: dict[str, Any] = {
             "root": root,
             "nav": self._nav(root, draft.path),
             "here": draft.path,
             "site": self.site,
+            **{name: slot(name) for name in draft.slots},
             **draft.context,
         }
-        content = self.environment.render(draft.template, **context)
-        if draft.slots:
-            return Page(draft.path, "", _filled(content, draft.slots))
-        return Page(draft.path, content)
+        return self.environment.render(draft.template, **context)
 
     def _nav(self, root: str, here: str) -> Markup:
         """The links to the main pages, rendered once for all that stand under the same one."""
@@ -108,13 +123,6 @@ class Rendering:
                 self.environment.render("partials/nav", root=root, links=links)
             )
         return self._navs[root, current]
-
-
-def _filled(content: str, slots: Sequence[bytes]) -> bytes:
-    """Pasted as bytes: lists of units are most of a large site."""
-    start, *parts = content.encode().split(SLOT.encode())
-    pairs = zip(slots, parts, strict=True)
-    return b"".join([start, *(piece for pair in pairs for piece in pair)])
 
 
 def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:

@@ -16,7 +16,7 @@ from triathlon_site.load import FileAggregate
 from triathlon_site.pages import _format
 from triathlon_site.pages._environment import spelt_out
 from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import SLOT, Draft
+from triathlon_site.pages._page import Draft
 from triathlon_site.pages._sections import Figure
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, TaskStatistics, suite_tasks
@@ -116,10 +116,9 @@ def _suite_draft(page: SuitePage, models: Models) -> Draft:
         "suspect": [page.rows[task.task] for task in found.suspect],
         "enough": len(found.models) >= FEWEST_MODELS,
         "fewest": FEWEST_MODELS,
-        "rows": SLOT,
     }
     rows = spelt_out("".join(map(_row, page.rows.values())))
-    return Draft(page.path, "task-suite", context, slots=(rows.encode(),))
+    return Draft(page.path, "task-suite", context, slots={"rows": rows.encode()})
 
 
 def _row(row: TaskRow) -> str:
@@ -144,10 +143,27 @@ def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
     found, each = page.found, _tasks_a_page(page.found)
     attempts = _attempts(page.board.of_suite(found.entry.id), models)
     for start in range(0, len(found.tasks), each):
-        tasks = list(enumerate(found.tasks[start : start + each], start))
-        context = {"page": page, "found": found, "tasks": tasks, "who": SLOT}
-        slots = tuple(_who(attempts.get(task.task, {})) for _, task in tasks)
-        yield Draft(_details_page(found, start), "task-details", context, slots=slots)
+        tasks = enumerate(found.tasks[start : start + each], start)
+        units = "".join([_unit(place, task, attempts.get(task.task, {})) for place, task in tasks])
+        yield Draft(
+            _details_page(found, start),
+            "task-details",
+            {"page": page, "found": found},
+            slots={"units": units.encode()},
+            frame=found.entry.id,
+        )
+
+
+def _unit(place: int, task: TaskStatistics, attempts: Mapping[str, Sequence[str]]) -> str:
+    """One task with who solves it, written out as the rows are."""
+    said = f"{task.solved} of {task.models} solve it, mean {100 * task.mean:.1f} %"
+    if not math.isnan(task.separation):
+        said += f"; separation {_format.coefficient(task.separation)}"
+    return (
+        f'<section class="unit" id="t{place}">'
+        f'<h2><a href="#t{place}">{spelt_out(escape(task.task))}</a></h2>\n<p class="muted">{said}</p>\n'
+        f'<dl class="who">{_who(attempts)}</dl></section>\n'
+    )
 
 
 def _attempts(files: Mapping[str, FileAggregate], models: Models) -> dict[str, dict[str, list[str]]]:
@@ -160,7 +176,7 @@ def _attempts(files: Mapping[str, FileAggregate], models: Models) -> dict[str, d
     return result
 
 
-def _who(by_outcome: Mapping[str, Sequence[str]]) -> bytes:
+def _who(by_outcome: Mapping[str, Sequence[str]]) -> str:
     """Terms of a description list, written out: most of a large site's bytes are these links.
 
     The solvers first, most loops first, then the outcomes by how many models had them.
@@ -169,7 +185,7 @@ def _who(by_outcome: Mapping[str, Sequence[str]]) -> bytes:
     return "".join(
         f"<div><dt>{_outcome(outcome)} {len(links)}</dt><dd>{', '.join(links)}</dd></div>"
         for outcome, links in ordered
-    ).encode()
+    )
 
 
 @lru_cache(maxsize=256)
