@@ -1,6 +1,6 @@
 """Every two of several columns against each other: what the figures of a column share is written once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from typing import Final
 
@@ -43,13 +43,13 @@ def pair_scatter(left: Axis, right: Axis, *, most_labels: int) -> Markup:
     """The models that both have, in the order of the left; all named if they are few."""
     both = [model for model in left.x if model in right.y]
     dots = "".join([left.dots_across[model] + right.dots_up[model] for model in both])
-    few = len(both) <= most_labels
-    told = both if few else nlargest(FARTHEST, both, key=lambda model: _apart(left, right, model))
+    told = both if len(both) <= most_labels else _farthest(left, right, both)
     named = [(left.names[m], left.x[m], right.y[m]) for m in told]
     title = f"{right.title} against {left.title}"
     return svg(SIZE, SIZE, title, *frame(left.horizontal, right.vertical), Markup(dots), *labels(named))
 
 
-def _apart(left: Axis, right: Axis, model: str) -> float:
-    """How differently two columns place a model, as a share of their orders."""
-    return abs(left.places[model] - right.places[model])
+def _farthest(left: Axis, right: Axis, models: Sequence[str]) -> list[str]:
+    """Those that two columns place most apart, as shares of their orders."""
+    gaps = [abs(left.places[model] - right.places[model]) for model in models]
+    return [models[place] for place in nlargest(FARTHEST, range(len(models)), key=gaps.__getitem__)]
