@@ -1,12 +1,14 @@
 """What lies between two builds, and why."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from triathlon_runner.records import Strict
 from triathlon_site.history._snapshot import Place, Snapshot
 
 Kind = Literal["new model", "gone model", "new results", "changed protocol", "moved"]
+OWN: Final = "its own results changed"
+"""Why a model moved that nobody pushed."""
 
 
 class Event(Strict):
@@ -65,7 +67,7 @@ def _results(before: Snapshot, after: Snapshot) -> Iterator[Event]:
 
 def _moves(before: Snapshot, after: Snapshot) -> Iterator[Event]:
     """Places of models that were ranked in both; those that only others pushed are told so."""
-    own = {event.model for event in _results(before, after)}
+    own = _changed(before, after)
     for board in sorted(after.places.keys() & before.places.keys()):
         old, new = before.places[board], after.places[board]
         for model in sorted(new.keys() & old.keys(), key=lambda model: (new[model].rank, model)):
@@ -76,9 +78,21 @@ def _moves(before: Snapshot, after: Snapshot) -> Iterator[Event]:
                     board=board,
                     before=old[model].rank,
                     after=new[model].rank,
-                    why="its own results changed" if model in own else "others came, went or changed",
+                    why=OWN
+                    if board.partition("-")[0] in own.get(model, ())
+                    else "others came, went or changed",
                     passed_by=tuple(_passed_by(model, old, new)),
                 )
+
+
+def _changed(before: Snapshot, after: Snapshot) -> dict[str, set[str]]:
+    """By model, the disciplines in which it has other results; those of a variant move nothing."""
+    found: dict[str, set[str]] = {}
+    for event in _results(before, after):
+        plain = [suite for suite in event.suites if "@" not in suite]
+        if plain:
+            found.setdefault(event.model, {"overall"}).update(suite.partition("/")[0] for suite in plain)
+    return found
 
 
 def _passed_by(model: str, old: Mapping[str, Place], new: Mapping[str, Place]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_site.history import Change, Event, History
+from triathlon_site.history import OWN, Change, Event, History
 from triathlon_site.pages._models import ModelInfo, printable
 from triathlon_site.pages._page import Draft
 from triathlon_site.scores import Board
@@ -14,6 +14,8 @@ FEED: Final = "changes.xml"
 _NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "triathlon-leaderboard changes")
 MOST_NAMED: Final = 6
 """Suites or models named in a sentence."""
+FEW: Final = 8
+"""So many places that others moved stand among what happened; more are folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +37,20 @@ class Entry:
     date: str
     version: str
     lines: tuple[Line, ...]
+    pushed: int = 0
+    """Places that moved only because of others, where they are many: one new model moves all below it."""
+    pushed_lines: tuple[Line, ...] = ()
+    """In the newest entry alone: a hundred models on a dozen boards, build after build, would fill books."""
 
 
 def drafts(
     history: History, boards: Sequence[Board], models: Mapping[str, ModelInfo], measured: Sequence[str]
 ) -> Iterator[Draft]:
     titles = {board.plan.id: _board_title(board) for board in boards}
-    entries = [_entry(change, titles, models, measured) for change in history.changes]
+    entries = [
+        _entry(change, titles, models, measured, newest=change is history.changes[0])
+        for change in history.changes
+    ]
     yield Draft("changes.html", "changes", {"entries": entries, "feed": FEED})
     yield Draft(FEED, "changes-feed", {"entries": entries, "feed_id": _NAMESPACE.urn})
 
@@ -51,20 +60,43 @@ def _board_title(board: Board) -> str:
 
 
 def _entry(
-    change: Change, titles: Mapping[str, str], models: Mapping[str, ModelInfo], measured: Sequence[str]
+    change: Change,
+    titles: Mapping[str, str],
+    models: Mapping[str, ModelInfo],
+    measured: Sequence[str],
+    *,
+    newest: bool,
 ) -> Entry:
-    lines = tuple(
-        Line(
+    def line(event: Event) -> Line:
+        return Line(
             event.kind,
             models[event.model].name if event.model in models else printable(event.model),
             models[event.model].page if event.model in measured and event.model in models else "",
             _sentence(event, titles, models),
         )
-        for event in change.events
-    )
+
+    pushed = [event for event in change.events if _is_pushed(event)]
+    own = [event for event in change.events if len(pushed) <= FEW or not _is_pushed(event)]
+    many = len(pushed) if len(own) < len(change.events) else 0
     # Without the field that came later: an entry keeps its id, so that no reader of the feed sees it twice.
     told = change.model_dump_json(exclude={"events": {"__all__": {"passed_by"}}})
-    return Entry(uuid.uuid5(_NAMESPACE, told).urn, change.date, change.version, lines)
+    return Entry(
+        uuid.uuid5(_NAMESPACE, told).urn,
+        change.date,
+        change.version,
+        tuple(map(line, sorted(own, key=_weight))),
+        many,
+        tuple(map(line, pushed)) if many and newest else (),
+    )
+
+
+def _is_pushed(event: Event) -> bool:
+    return event.kind == "moved" and event.why != OWN
+
+
+def _weight(event: Event) -> int:
+    """Sorts what happened before what moved, and of that the longest way first."""
+    return -abs(event.after - event.before) if event.kind == "moved" else -(10**9)
 
 
 def _sentence(event: Event, titles: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:

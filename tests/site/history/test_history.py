@@ -1,6 +1,7 @@
 """What moved between builds, and the file that remembers."""
 
 import json
+import re
 import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -59,6 +60,27 @@ def test_a_build_that_found_nothing_new_adds_nothing() -> None:
     assert [change.date for change in second.changes] == ["2026-01-03"]
 
 
+def test_results_of_another_discipline_move_nobody_by_themselves() -> None:
+    """Nor do those of a variant: who has them was pushed where it moved without them."""
+    before = OLD.model_copy(deep=True)
+    after = before.model_copy(
+        update={
+            "places": {"loop-core": {"b": Place(rank=1, of=2), "a": Place(rank=2, of=2)}},
+            "suites": {
+                model: {
+                    **suites,
+                    suite: SuiteState(protocol="p", sha256="9", tasks=5),
+                }
+                for (model, suites), suite in zip(
+                    before.suites.items(), ("runtime/core", "loop/core@prompt-upper"), strict=True
+                )
+            },
+        }
+    )
+    why = [event.why for event in changes_between(before, after) if event.kind == "moved"]
+    assert why == ["others came, went or changed"] * 2
+
+
 @pytest.fixture
 def twice(tmp_path: Path) -> Path:
     """A site built with two models, then with a third."""
@@ -81,6 +103,26 @@ def test_page_and_feed_say_what_moved(twice: Path) -> None:
     assert "three<b> is new" in (entry.findtext(f"{atom}content") or "")
     assert (entry.findtext(f"{atom}id") or "").startswith("urn:uuid:")
     assert entry.findtext(f"{atom}updated") == "2026-01-02T00:00:00Z"
+
+
+def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
+    """Every model below it moves on every board: the newest entry folds them, an older one counts them."""
+    models = [FakeModel(f"m{place}", -0.6 * place) for place in range(4)]
+    for first in (0, 1, 2):
+        small_results(tmp_path / "results", [models[3 - first]] if first else models[3:], tasks=6)
+        build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+    page = (tmp_path / "_site/changes.html").read_text()
+    assert page.index("m1</a> is new") < page.index("m2</a> is new")
+    small_results(tmp_path / "results", models[:1], tasks=6)
+    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+    page = (tmp_path / "_site/changes.html").read_text()
+    folded = page.partition("<details")[2].partition("</details>")[0]
+    told = re.search(r"<summary>(\d+) more places moved", folded)
+    assert told
+    count = int(told[1])
+    assert count > 8 and folded.count("<li>") == count and "m0</a> is new" not in folded
+    feed = (tmp_path / "_site/changes.xml").read_text()
+    assert f"{count} more places moved" in feed and feed.count("passed by m0") == 0
 
 
 def test_building_again_changes_no_byte(twice: Path) -> None:
