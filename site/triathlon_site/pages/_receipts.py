@@ -24,8 +24,10 @@ def receipt(file: FileAggregate, info: ModelInfo) -> Markup:
     said = f", protocol {escaped(file.protocol[:12])}, {escaped(run.ended[:10])}" if run else ""
     command = escaped(f"triathlon verify --models {shlex.quote(info.id)} --suites {shlex.quote(file.suite)}")
     return Markup(
-        f'<details class="receipt" id="{receipt_anchor(file.suite)}"><summary>'
-        f'<code>{escaped(file.suite)}</code> <span class="muted">{units} units{said}</span></summary>\n<dl>\n'
+        f'<details class="receipt"><summary>'
+        f'<code>{escaped(file.suite)}</code> <span class="muted">{units} units{said}</span></summary>\n'
+        # Within what is folded, so that a link to it unfolds it.
+        f'<dl id="{receipt_anchor(file.suite)}">\n'
         f"{_row('Verify', f'<code>{command}</code>')}"
         f"{_row('n', f'{units} units, {passed} passed')}"
         f"{_row('File', f'<code>{escaped(file.file)}</code>')}"

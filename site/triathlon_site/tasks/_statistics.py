@@ -16,11 +16,12 @@ from triathlon_site.scores import sample_of
 FEWEST_MODELS: Final = 5
 """Fewer models neither tell tasks apart nor make one suspect."""
 RARE: Final = 0.05
-"""Share of the models up to which nearly all fail."""
+"""Mean score up to which nearly all fail: one model in twenty solves it, or all get that little of it."""
 REVERSED: Final = -0.1
 """Item-rest correlation below which the weaker models do better: a key that may be wrong (Ebel and Frisbie,
 Essentials of Educational Measurement, 1991, chapter 13, call for a look at every negative one)."""
-WHOLE: Final = 1 - 1e-9
+EXACT: Final = 1e-9
+WHOLE: Final = 1 - EXACT
 
 Array = NDArray[np.float64]
 Suspicion = Literal["nobody", "hardly anybody", "weaker models"]
@@ -50,7 +51,7 @@ class TaskStatistics:
             return "nobody"
         if self.separation < REVERSED:
             return "weaker models"
-        return "hardly anybody" if self.solved <= RARE * self.models else None
+        return "hardly anybody" if self.mean <= RARE + EXACT else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -312,6 +312,15 @@ def test_from_a_score_to_what_the_model_wrote(page: Page, site: Path) -> None:
     expect(page.locator("article.unit:target")).to_be_visible()
 
 
+def test_from_a_score_to_its_receipt(page: Page, site: Path) -> None:
+    """One click, and the receipt is open: the command that verifies the number can be read."""
+    visit(page, (site / "models/alpha.html").as_uri())
+    command = page.get_by_text("triathlon verify --models alpha --suites loop/core", exact=True)
+    expect(command).to_be_hidden()
+    page.get_by_role("link", name="Receipt of ASL").first.click()
+    expect(command).to_be_in_viewport()
+
+
 def test_a_served_site_works_under_a_path(page: Page, site: Path) -> None:
     """Every address is relative: the site may lie in any folder of a host."""
     server = make_server(site, 0)

@@ -11,6 +11,7 @@ from triathlon_site.tasks import SuiteTasks, suite_tasks
 
 (SEEDS,) = catalogue.select(["evolved/core-seeds"])
 (LOOP,) = catalogue.select(["loop/core"])
+(RUNTIME,) = catalogue.select(["runtime/core"])
 
 
 def solved(**rows: str) -> SuiteTasks:
@@ -57,6 +58,14 @@ def test_a_task_that_the_weak_solve_and_the_strong_do_not_is_suspect() -> None:
     assert why["f"] == "nobody"
     assert why["a"] is None and why["b"] is None
     assert {task.task for task in found.suspect} == {"e", "f"}
+
+
+def test_parts_of_a_program_keep_it_from_being_suspect() -> None:
+    """Nobody gets all of either right; of the first the models get a third, of the second hardly anything."""
+    metrics = {"ic": {"a": 1 / 3, "b": 0.04}}
+    files = {model: aggregate(model, RUNTIME.id, metrics) for model in "12345"}
+    found = suite_tasks(RUNTIME, files, list(files))
+    assert found and {task.task: task.suspicion for task in found.tasks} == {"a": None, "b": "hardly anybody"}
 
 
 def test_few_models_make_nothing_suspect() -> None:
