@@ -3,18 +3,18 @@
 import ctypes
 import gc
 import glob
-import multiprocessing
 import os
 import re
 import shutil
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import IMPORTED
 from triathlon_site.pages import PLOTLY, Environment, Rendering, plotly_script
+from triathlon_site.workers import workers
 
 MARK: Final = ".triathlon-site"
 """Stands in every folder that we wrote: only such a folder, or an empty one, is ever replaced."""
@@ -51,8 +51,11 @@ def write_site(
     draft = out.with_name(f".{out.name}.{os.getpid()}.new")
     try:
         _write_assets(draft, rendering.environment)
-        count = _write_pages(draft, rendering, files, processes)
-        _exchange(draft, out)
+        _prepare(draft, rendering)
+        with workers(processes) as executor:
+            count = _write_pages(draft, rendering, files, executor)
+            _exchange(draft, out)
+            list(executor.map(_remove, _folders(draft)))  # of the old site; what is left goes with the draft
     except OSError as error:
         raise UserError(f"cannot write the site to {str(out)!r} ({error}); pass another --out") from None
     finally:
@@ -100,18 +103,28 @@ _writing: tuple[Path, Rendering] | None = None
 """For the forked workers: a rendering does not travel between processes."""
 
 
-def _write_pages(draft: Path, rendering: Rendering, files: Iterable[tuple[str, str]], processes: int) -> int:
-    """Files that are there get their second names while workers render."""
+def _prepare(draft: Path, rendering: Rendering) -> None:
     global _writing  # noqa: PLW0603 (set before forking, so that the workers have it)
     _writing = draft, rendering
-    sections = range(len(rendering))
-    if processes < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        _link_all(draft, files)
-        return sum(map(_write_section, sections))
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool:
-        counts = [pool.submit(_write_section, section) for section in sections]
-        _link_all(draft, files)
-        return sum(count.result() for count in counts)
+
+
+def _write_pages(
+    draft: Path, rendering: Rendering, files: Iterable[tuple[str, str]], executor: Executor
+) -> int:
+    """Files that are there get their second names while workers render."""
+    counts = [executor.submit(_write_section, section) for section in range(len(rendering))]
+    _link_all(draft, files)
+    return sum(count.result() for count in counts)
+
+
+def _folders(site: Path) -> Iterator[str]:
+    """Those below its folders, and these: a large site's are many files in hundreds of folders."""
+    for folder in filter(Path.is_dir, sorted(site.glob("*"))):
+        yield from (entry.path for entry in os.scandir(folder) if entry.is_dir())
+
+
+def _remove(folder: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_section(number: int) -> int:

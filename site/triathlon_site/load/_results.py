@@ -1,10 +1,8 @@
 """Everything under `results/runs/`, aggregated."""
 
 import gc
-import multiprocessing
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +22,7 @@ from triathlon_site.load._cache import AggregateCache, cache_key
 from triathlon_site.load._checks import contradictions, readable
 from triathlon_site.load._files import RUNS, RunFile, find_files
 from triathlon_site.load._lines import read_lines
+from triathlon_site.workers import workers
 
 WORTH_A_PROCESS: Final = 4 << 20
 """Bytes of results below which starting more processes takes longer than reading."""
@@ -118,7 +117,8 @@ def _run(files: Sequence[RunFile], reader: _Reader, processes: int) -> Iterator[
     keys = {file: _key(file, reader) for file in files}
     reader.cache.hashes.save()
     changed = {file: key for file, key in keys.items() if key not in reader.cache}
-    with _executor(changed, processes) as executor:
+    enough = sum(os.path.getsize(file.path) for file in changed) >= WORTH_A_PROCESS
+    with workers(processes if enough else 1) as executor:
         read = executor.map(_read, changed, changed.values(), chunksize=4)
         known = {file: reader.cache.get(key) for file, key in keys.items() if file not in changed}
         for file, key in keys.items():
@@ -138,14 +138,6 @@ def _seeds_of(file: RunFile, reader: _Reader) -> list[RunFile]:
         return []
     found = replace(file, suite=seeds)
     return [found] if os.path.exists(found.path) else []
-
-
-def _executor(files: Iterable[RunFile], processes: int) -> Executor:
-    """More than one process where there is enough to read and the system can fork."""
-    enough = sum(os.path.getsize(file.path) for file in files) >= WORTH_A_PROCESS
-    if enough and processes > 1 and "fork" in multiprocessing.get_all_start_methods():
-        return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork"))
-    return ThreadPoolExecutor(1)
 
 
 def _read(file: RunFile, key: str) -> FileAggregate:
