@@ -125,7 +125,7 @@
       const others = index.models.filter(({ id }) => !chosen.includes(id)).sort((a, b) => a.name.localeCompare(b.name));
       for (const model of others) select.append(make("option", { value: model.id }, model.name));
       select.addEventListener("change", () => { if (select.value) { chosen.push(select.value); show(); } });
-      bar.append(select);
+      if (others.length) bar.append(select);
     }
     return bar;
   };
