@@ -7,20 +7,15 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.store import IMPORTED
-from triathlon_site.pages import PLOTLY, Environment, Rendering, plotly_script
-from triathlon_site.workers import workers
+from triathlon_site.build._places import MARK, check_replaceable
+from triathlon_site.environment import Environment
+from triathlon_site.pages import PLOTLY, Rendering, plotly_script
+from triathlon_site.workers import Map, workers
 
-MARK: Final = ".triathlon-site"
-"""Stands in every folder that we wrote: only such a folder, or an empty one, is ever replaced."""
-
-READ: Final = ("runs", "published", "archive", IMPORTED)
-"""Folders among the results that builds read."""
 _LEFT: Final = re.compile(r"\.(\d+)\.(new|old)")
 """How folders of a build at work end: its process, and whether they are a draft or a site set aside."""
 _HERE: Final = -100
@@ -52,42 +47,15 @@ def write_site(
     try:
         _write_assets(draft, rendering.environment)
         _prepare(draft, rendering)
-        with workers(processes) as executor:
-            count = _write_pages(draft, rendering, files, executor)
+        with workers(processes) as together:
+            count = _write_pages(draft, rendering, files, together)
             _exchange(draft, out)
-            list(executor.map(_remove, _folders(draft)))  # of the old site; what is left goes with the draft
+            list(together(_remove, _folders(draft)))  # of the old site; what is left goes with the draft
     except OSError as error:
         raise UserError(f"cannot write the site to {str(out)!r} ({error}); pass another --out") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return count
-
-
-def check_replaceable(out: Path) -> None:
-    """Refuses to replace a folder that is no site of ours.
-
-    Raises:
-        UserError: naming the folder.
-    """
-    if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
-        raise UserError(
-            f"--out {str(out)!r} is a folder that no earlier build wrote; name a new or an empty one"
-        )
-    if out.exists() and not out.is_dir():
-        raise UserError(f"--out {str(out)!r} is a file; name a folder")
-
-
-def check_apart(results: Path, out: Path) -> None:
-    """Refuses a site that would be read as results, and one whose next build would take results with it.
-
-    Raises:
-        UserError: naming both.
-    """
-    inner, outer = out.resolve(), results.resolve()
-    if outer.is_relative_to(inner) or any(inner.is_relative_to(outer / name) for name in READ):
-        raise UserError(
-            f"--out {str(out)!r} and the results in {str(results)!r} must lie apart; name another"
-        )
 
 
 def _write_assets(draft: Path, environment: Environment) -> None:
@@ -108,13 +76,11 @@ def _prepare(draft: Path, rendering: Rendering) -> None:
     _writing = draft, rendering
 
 
-def _write_pages(
-    draft: Path, rendering: Rendering, files: Iterable[tuple[str, str]], executor: Executor
-) -> int:
+def _write_pages(draft: Path, rendering: Rendering, files: Iterable[tuple[str, str]], together: Map) -> int:
     """Files that are there get their second names while workers render."""
-    counts = [executor.submit(_write_section, section) for section in range(len(rendering))]
+    counts = together(_write_section, range(len(rendering)))
     _link_all(draft, files)
-    return sum(count.result() for count in counts)
+    return sum(counts)
 
 
 def _folders(site: Path) -> Iterator[str]:

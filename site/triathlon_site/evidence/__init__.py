@@ -1,5 +1,6 @@
 """Evidence: what a model wrote for single tasks and what became of it, in small pages of their own."""
 
+from triathlon_site.evidence._extractor import EvidenceExtractor
 from triathlon_site.evidence._lists import Attempt, read_addresses, read_attempts
 from triathlon_site.evidence._markup import outcome
 from triathlon_site.evidence._pages import (
@@ -10,6 +11,7 @@ from triathlon_site.evidence._pages import (
     extracts,
     imported_page,
     imported_slug,
+    model_slug,
     render_evidence,
 )
 from triathlon_site.evidence._words import Words, changed_words
@@ -18,6 +20,7 @@ __all__ = [
     "ATTEMPTS",
     "LINKS",
     "Attempt",
+    "EvidenceExtractor",
     "EvidenceSource",
     "Words",
     "changed_words",
@@ -25,6 +28,7 @@ __all__ = [
     "extracts",
     "imported_page",
     "imported_slug",
+    "model_slug",
     "outcome",
     "read_addresses",
     "read_attempts",

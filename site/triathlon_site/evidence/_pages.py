@@ -20,6 +20,20 @@ class Renderer(Protocol):
     def render(self, template: str, **context: object) -> str: ...
 
 
+_PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
+
+
+def model_slug(model: str) -> str:
+    """A file name for any id of a model, even one that somebody else's results bring along.
+
+    `<slug>-tasks` is the name of another page of the model, so no other model is called so.
+    """
+    if len(model) <= 100 and _PLAIN.fullmatch(model) and not model.endswith("-tasks"):
+        return model
+    plain = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[:60]
+    return f"{plain}-{hashlib.sha256(model.encode()).hexdigest()[:8]}".lstrip("-")
+
+
 def evidence_path(slug: str, suite: str, page: int) -> str:
     """Where one page of evidence lies on the site."""
     return f"evidence/{slug}/{_suite_name(suite)}-{page}.html"

@@ -4,7 +4,7 @@ from triathlon_site.load._aggregate import Extracts, FileAggregate, Notice, Part
 from triathlon_site.load._archived import Archived, read_archived
 from triathlon_site.load._cache import AggregateCache, code_fingerprint
 from triathlon_site.load._files import suite_ids
-from triathlon_site.load._results import Extractor, Results, Skipped, read_results
+from triathlon_site.load._results import Extractor, Results, Skipped, read_results, reading
 from triathlon_site.load._tasks import TaskResult, Tasks
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "code_fingerprint",
     "read_archived",
     "read_results",
+    "reading",
     "suite_ids",
 ]

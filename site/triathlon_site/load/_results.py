@@ -2,7 +2,8 @@
 
 import gc
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -103,26 +104,43 @@ def read_results(
     processes: int = 2,
 ) -> Results:
     """Reads what changed since the last build, takes the rest from the cache."""
-    entries = {entry.id: entry for entry in catalogue}
-    found, notices = find_files(root, entries)
-    files = tuple(_run(found, _Reader(entries, extractor, cache), processes))
-    said = [notice for file in files for notice in file.notices]
-    return Results(files, tuple(_skipped(root)), (*notices, *said))
+    with reading(root, catalogue, cache, extractor, processes=processes) as finish:
+        return finish()
 
 
-def _run(files: Sequence[RunFile], reader: _Reader, processes: int) -> Iterator[FileAggregate]:
-    """In order. What changed is read by other processes, while this one takes the rest from the cache."""
+@contextmanager
+def reading(
+    root: Path,
+    catalogue: Sequence[SuiteEntry],
+    cache: AggregateCache,
+    extractor: Extractor,
+    *,
+    processes: int = 2,
+) -> Iterator[Callable[[], Results]]:
+    """Has other processes begin to read what changed since the last build, if that is much; what is given
+    reads the rest and waits for them. One at a time.
+    """
     global _reader  # noqa: PLW0603 (set before forking, so that the workers have it)
-    _reader = reader
-    keys = {file: _key(file, reader) for file in files}
-    reader.cache.hashes.save()
-    changed = {file: key for file, key in keys.items() if key not in reader.cache}
+    entries = {entry.id: entry for entry in catalogue}
+    files, notices = find_files(root, entries)
+    _reader = _Reader(entries, extractor, cache)
+    keys = {file: _key(file, _reader) for file in files}
+    changed = {file: key for file, key in keys.items() if key not in cache}
     enough = sum(os.path.getsize(file.path) for file in changed) >= WORTH_A_PROCESS
-    with workers(processes if enough else 1) as executor:
-        read = executor.map(_read, changed, changed.values(), chunksize=4)
-        known = {file: reader.cache.get(key) for file, key in keys.items() if file not in changed}
-        for file, key in keys.items():
-            yield next(read) if file in changed else known[file] or _read(file, key)
+    with workers(processes if enough else 1, at_a_time=4, nice=8) as together:
+        read = together(_read, changed, changed.values())
+
+        def finish() -> Results:
+            """In order."""
+            known = {file: cache.get(key) for file, key in keys.items() if file not in changed}
+            found = [
+                next(read) if file in changed else known[file] or _read(file, key)
+                for file, key in keys.items()
+            ]
+            said = [notice for file in found for notice in file.notices]
+            return Results(tuple(found), tuple(_skipped(root)), (*notices, *said))
+
+        yield finish
 
 
 def _key(file: RunFile, reader: _Reader) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
+from scipy.special import betaincinv
 
 from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, arrows, scatter
@@ -272,8 +273,6 @@ def share(part: int, whole: int) -> Value:
     """A share in per cent with its counts and the Jeffreys interval."""
     if not whole:
         return Value(_format.NONE, "none to count")
-    from scipy.special import betaincinv  # noqa: PLC0415  see `uncertainty`, which has mostly done it by now
-
     tail = (1 - LEVEL) / 2
     low, high = (float(betaincinv(part + 0.5, whole - part + 0.5, end)) for end in (tail, 1 - tail))
     low, high = (0.0 if part == 0 else low), (1.0 if part == whole else high)

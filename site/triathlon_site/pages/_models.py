@@ -1,14 +1,13 @@
 """What is known of a model beside its results."""
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner.registry import ModelRow, Registry
+from triathlon_site.evidence import model_slug
 
-_PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _SIZE: Final = re.compile(r"(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
 _UNSEEN: Final = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ufffe\\uffff]")
 _BILLIONS: Final = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
@@ -33,14 +32,8 @@ class ModelInfo:
 
     @property
     def slug(self) -> str:
-        """A file name for any id, even one that somebody else's results bring along.
-
-        `<slug>-tasks` is the name of another page of the model, so no other model is called so.
-        """
-        if len(self.id) <= 100 and _PLAIN.fullmatch(self.id) and not self.id.endswith("-tasks"):
-            return self.id
-        plain = re.sub(r"[^a-z0-9]+", "-", self.id.lower()).strip("-")[:60]
-        return f"{plain}-{hashlib.sha256(self.id.encode()).hexdigest()[:8]}".lstrip("-")
+        """Its name in addresses."""
+        return model_slug(self.id)
 
     @property
     def page(self) -> str:

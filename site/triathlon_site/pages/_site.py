@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from triathlon_site.environment import Environment
 from triathlon_site.history import History
 from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.pages import (
@@ -23,7 +24,7 @@ from triathlon_site.pages import (
     _published,
     _tasks,
 )
-from triathlon_site.pages._environment import PLOTLY, Environment, plotly_styles
+from triathlon_site.pages._installed import PLOTLY, plotly_styles
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import SLOT, Draft, Link, Page, board_page, heading_of, slot
 from triathlon_site.published import Published, published_boards

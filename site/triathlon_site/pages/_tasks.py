@@ -10,11 +10,11 @@ from typing import Final
 
 from markupsafe import escape
 
+from triathlon_site.environment import spelt_out
 from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
 from triathlon_site.load import FileAggregate
 from triathlon_site.pages import _format
-from triathlon_site.pages._environment import spelt_out
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft
 from triathlon_site.pages._sections import Figure

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_site.pages import Environment
+from triathlon_site.environment import Environment
 
 
 def rendered(templates: Path, kept: Path) -> str:
     """What a new process makes of the one template."""
     environment = Environment(templates)
-    environment.compile(kept)
+    environment.keep_compiled(kept)
+    environment.compile()
     return environment.render("page", name="A & B")
 
 
@@ -42,7 +43,7 @@ def test_a_compiled_template_of_other_code_is_not_used(
     rendered(templates, kept)
     (file,) = kept.iterdir()
     before = file.read_bytes()
-    monkeypatch.setattr("triathlon_site.pages._environment.code_fingerprint", lambda: "another")
+    monkeypatch.setattr("triathlon_site.environment.code_fingerprint", lambda: "another")
     assert rendered(templates, kept) == "<p>A &amp; B</p>" and file.read_bytes() != before
 
 

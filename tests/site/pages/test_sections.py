@@ -11,8 +11,8 @@ import pytest
 from support.results import FakeModel
 from support.site import entries, rich_results
 from triathlon_runner.evolved import analysis
-from triathlon_site.build import Gathered, build, gather
-from triathlon_site.pages import installed_environment
+from triathlon_site.build import build, gather
+from triathlon_site.pages import Gathered, installed_environment
 from triathlon_site.pages._evolved_sections import evolved_sections, share
 from triathlon_site.pages._loop_sections import loop_sections, translation_sections
 from triathlon_site.pages._profile import profile

@@ -3,19 +3,17 @@
 import base64
 import hashlib
 import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import jinja2
-import plotly
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from triathlon_site.load import code_fingerprint
-from triathlon_site.pages import _cells, _format
-from triathlon_site.pages._models import billions
 
 
 def find_templates() -> Path:
@@ -24,30 +22,11 @@ def find_templates() -> Path:
     Raises:
         FileNotFoundError: neither; the package was built without its templates.
     """
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parent
     for folder in (package / "templates", package.parents[1] / "templates"):
         if (folder / "base.html.jinja").is_file():
             return folder
     raise FileNotFoundError(f"no templates beside {package} or at the root of its checkout")
-
-
-PLOTLY: Final = f"plotly-{plotly.__version__}.min.js"
-"""Name of the copy of plotly.js under `assets/`."""
-
-
-def plotly_script() -> bytes:
-    """plotly.js out of the installed package."""
-    return Path(plotly.__file__).with_name("package_data").joinpath("plotly.min.js").read_bytes()
-
-
-@cache
-def plotly_styles() -> tuple[str, ...]:
-    """Ids of the style sheets that plotly.js would write into the page unless elements with them are there.
-
-    They are of its maps, which no page draws; the content policy of the site lets no such sheet in.
-    """
-    guarded = re.findall(rb'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)', plotly_script())
-    return tuple(found.decode() for found in guarded)
 
 
 _UNSEEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -74,12 +53,6 @@ def _visible(found: re.Match[str]) -> str:
     return "\N{SYMBOL FOR DELETE}" if code == 0x7F else f"[U+{code:04X}]"
 
 
-@cache
-def installed_environment() -> "Environment":
-    """The templates of this installation, parsed once a process."""
-    return Environment(find_templates())
-
-
 class _Compiled(jinja2.FileSystemBytecodeCache):
     """Compiled templates. It saves time, nothing hangs on it."""
 
@@ -99,7 +72,14 @@ class _Compiled(jinja2.FileSystemBytecodeCache):
 class Environment:
     """Autoescape on, undefined names refused; assets are named by their content."""
 
-    def __init__(self, templates: Path) -> None:
+    def __init__(
+        self,
+        templates: Path,
+        *,
+        filters: Mapping[str, Callable[..., Any]] | None = None,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+    ) -> None:
+        """`filters` and `functions`: what templates may use beside jinja's own and our assets."""
         self._templates = templates
         self._jinja = jinja2.Environment(
             loader=jinja2.FileSystemLoader(templates),
@@ -110,8 +90,8 @@ class Environment:
             keep_trailing_newline=True,
             auto_reload=False,  # a build of ten thousand units would look as often whether a template changed
         )
-        self._jinja.filters.update(_format.FILTERS, billions=billions)
-        self._jinja.globals.update(_cells.FUNCTIONS)
+        self._jinja.filters.update(filters or {})
+        self._jinja.globals.update(functions or {})
         self._jinja.globals["asset"] = self.assets.__getitem__
         self._jinja.globals["inline"] = cache(self._inline)
         self._jinja.globals["inline_hash"] = cache(self._inline_hash)
@@ -120,12 +100,14 @@ class Environment:
         """The page, with control characters spelt out."""
         return spelt_out(self._jinja.get_template(f"{template}.html.jinja").render(**context))
 
-    def compile(self, kept: Path | None = None) -> None:
-        """Parses every page's template, or takes what an earlier build kept in this folder."""
-        if kept is not None:
-            with suppress(OSError):  # as above
-                kept.mkdir(parents=True, exist_ok=True)
-            self._jinja.bytecode_cache = _Compiled(str(kept))
+    def keep_compiled(self, folder: Path) -> None:
+        """Looks here for what an earlier build compiled, and leaves here what it had to compile."""
+        with suppress(OSError):  # as above
+            folder.mkdir(parents=True, exist_ok=True)
+        self._jinja.bytecode_cache = _Compiled(str(folder))
+
+    def compile(self) -> None:
+        """Every page's template."""
         for name in self._jinja.list_templates(extensions=["jinja"]):
             self._jinja.get_template(name)
 

@@ -1,0 +1,39 @@
+"""Where a site may be written."""
+
+from pathlib import Path
+from typing import Final
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.store import IMPORTED
+
+MARK: Final = ".triathlon-site"
+"""Stands in every folder that we wrote: only such a folder, or an empty one, is ever replaced."""
+READ: Final = ("runs", "published", "archive", IMPORTED)
+"""Folders among the results that builds read."""
+
+
+def check_replaceable(out: Path) -> None:
+    """Refuses to replace a folder that is no site of ours.
+
+    Raises:
+        UserError: naming the folder.
+    """
+    if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
+        raise UserError(
+            f"--out {str(out)!r} is a folder that no earlier build wrote; name a new or an empty one"
+        )
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {str(out)!r} is a file; name a folder")
+
+
+def check_apart(results: Path, out: Path) -> None:
+    """Refuses a site that would be read as results, and one whose next build would take results with it.
+
+    Raises:
+        UserError: naming both.
+    """
+    inner, outer = out.resolve(), results.resolve()
+    if outer.is_relative_to(inner) or any(inner.is_relative_to(outer / name) for name in READ):
+        raise UserError(
+            f"--out {str(out)!r} and the results in {str(results)!r} must lie apart; name another"
+        )
