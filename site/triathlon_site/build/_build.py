@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -153,7 +154,17 @@ def gather(
     catalogue: Sequence[SuiteEntry] | None = None,
     cache: Path | None = None,
 ) -> "Gathered":
-    """Reads and scores everything; writes nothing but the cache."""
+    """Reads and scores everything; writes nothing but the cache.
+
+    Raises:
+        UserError: there is no results folder, or SOURCE_DATE_EPOCH is no number.
+    """
+    if not results.is_dir():
+        raise UserError(
+            f"expected a folder of results at {str(results)!r}, there is none;"
+            " run `triathlon run` first or name another with --results"
+        )
+    day = _day()
     entries = catalogue if catalogue is not None else _catalogue(results)
     names = {row.id: row.name for row in registry.models} if registry else {}
     environment = Environment(find_templates())
@@ -169,7 +180,24 @@ def gather(
         aggregates.hashes.save()
         if cache is None:
             read = replace(read, files=tuple(map(_without_cache, read.files)))
-    return gathered(results, registry, entries, read, foreign)
+    return gathered(results, registry, entries, read=read, foreign=foreign, day=day)
+
+
+def _day() -> str | None:
+    """Of SOURCE_DATE_EPOCH, which numpy reads, too; the clock's would change the bytes.
+
+    Raises:
+        UserError: it is no number, or of no year that a calendar has.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is None:
+        return None
+    try:
+        return datetime.fromtimestamp(int(epoch), UTC).date().isoformat()
+    except (ValueError, OverflowError):
+        raise UserError(
+            f"SOURCE_DATE_EPOCH must be seconds since 1970, got {epoch!r}; mend or unset it"
+        ) from None
 
 
 def _without_cache(file: FileAggregate) -> FileAggregate:

@@ -1,18 +1,15 @@
 """From what was read to everything that pages are made of."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
 from threadpoolctl import threadpool_limits
 
-from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry
 from triathlon_runner.store import IMPORTED
 from triathlon_runner.suites import SuiteEntry
@@ -37,7 +34,13 @@ THREADS: Final = 2
 
 
 def gathered(
-    folder: Path, registry: Registry | None, entries: Sequence[SuiteEntry], read: Results, foreign: Results
+    folder: Path,
+    registry: Registry | None,
+    entries: Sequence[SuiteEntry],
+    *,
+    read: Results,
+    foreign: Results,
+    day: str | None,
 ) -> Gathered:
     """Scores what was read.
 
@@ -47,6 +50,7 @@ def gathered(
         entries: every suite.
         read: the measured results.
         foreign: the imported ones.
+        day: of the site; left out, that of the newest result.
     """
     plans = plan_boards(entries)
     with threadpool_limits(1):  # a product: of small matrices, where more would wait for each other
@@ -57,17 +61,18 @@ def gathered(
     read = replace(read, notices=(*read.notices, *faults, *_of_imports(foreign)))
     named = {*read.models, *foreign.models, *(skipped.model for skipped in read.skipped)}
     program = version("triathlon-leaderboard")
+    date = day or max((file.manifest.ended[:10] for file in read.files if file.manifest), default="")
     return Gathered(
         results=read,
         boards=boards,
         overalls=overalls,
         models=model_infos(registry, named),
-        date=_date(read),
+        date=date,
         published=read_published(folder / "published"),
         version=program,
         imported=imported,
         archived=tuple(read_archived(folder)),
-        history=before.after(snapshot_of(read, boards, overalls), _date(read), program),
+        history=before.after(snapshot_of(read, boards, overalls), date, program),
     )
 
 
@@ -97,14 +102,3 @@ def _overalls(boards: Sequence[Board]) -> dict[str, Overall]:
     by_family = {f: [board for board in boards if board.plan.family == f] for f in families}
     firsts = {family: first_boards(own) for family, own in by_family.items()}
     return {family: overall(own) for family, own in firsts.items() if own}
-
-
-def _date(results: Results) -> str:
-    """SOURCE_DATE_EPOCH's day, else that of the newest result; the clock's would change the bytes."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    if epoch is None:
-        ends = [file.manifest.ended[:10] for file in results.files if file.manifest]
-        return max(ends, default="")
-    if not epoch.isdigit():
-        raise UserError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {epoch!r}; mend or unset it")
-    return datetime.fromtimestamp(int(epoch), UTC).date().isoformat()

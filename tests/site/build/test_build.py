@@ -70,6 +70,15 @@ def test_no_results_say_what_to_do(tmp_path: Path) -> None:
     assert "No results yet" in page and "make leaderboard" in page
 
 
+def test_a_missing_results_folder_keeps_the_old_site(tmp_path: Path) -> None:
+    """A mistyped name is no empty board that takes the place of a full one."""
+    build_small(tmp_path)
+    before = files(tmp_path / "_site")
+    with pytest.raises(UserError, match=r"expected a folder of results at '.*result', there is none"):
+        build(tmp_path / "result", tmp_path / "_site", None)
+    assert files(tmp_path / "_site") == before
+
+
 def test_strict_refuses_faults_and_keeps_the_old_site(tmp_path: Path) -> None:
     """--strict names file and line of each fault; nothing of the old site changes."""
     build_small(tmp_path)
