@@ -6,7 +6,9 @@ import glob
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +18,8 @@ from triathlon_site.environment import Environment
 from triathlon_site.pages import PLOTLY, Rendering, plotly_script
 from triathlon_site.workers import Map, workers
 
+PIECE: Final = 1 << 17
+"""Bytes that are compared at a time: most files that differ do so soon."""
 _LEFT: Final = re.compile(r"\.(\d+)\.(new|old)")
 """How folders of a build at work end: its process, and whether they are a draft or a site set aside."""
 _HERE: Final = -100
@@ -45,8 +49,9 @@ def write_site(
     sweep(out)
     draft = out.with_name(f".{out.name}.{os.getpid()}.new")
     try:
-        _write_assets(draft, rendering.environment)
-        _prepare(draft, rendering)
+        move = _Move(out, draft)
+        _write_assets(move, rendering.environment)
+        _prepare(move, rendering)
         with workers(processes) as together:
             count = _write_pages(draft, rendering, files, together)
             _exchange(draft, out)
@@ -58,22 +63,60 @@ def write_site(
     return count
 
 
-def _write_assets(draft: Path, environment: Environment) -> None:
-    draft.mkdir(parents=True)
-    (draft / MARK).write_bytes(b"")
-    (draft / ".nojekyll").write_bytes(b"")  # GitHub Pages: publish the files as they are
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """From the old site, if there is one, to the new."""
+
+    old: Path
+    new: Path
+
+    def write(self, name: str, content: bytes) -> None:
+        """A file of the new site. One that the old site has, too, gets a second name: that spares the disk
+        half of a large site, and who copies it elsewhere sees by its date that it is not new.
+        """
+        try:
+            self._put(name, content)
+        except FileNotFoundError:  # the first in its folder
+            (self.new / name).parent.mkdir(parents=True, exist_ok=True)
+            self._put(name, content)
+
+    def _put(self, name: str, content: bytes) -> None:
+        old, new = self.old / name, self.new / name
+        if _holds(old, content):
+            _link(str(old), str(new))
+        else:
+            new.write_bytes(content)
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Whether there is a plain file of this content."""
+    try:
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size != len(content):
+            return False
+        with path.open("rb", buffering=0) as file:
+            pieces = range(0, len(content), PIECE)
+            return all(file.read(PIECE) == content[start : start + PIECE] for start in pieces)
+    except OSError:
+        return False
+
+
+def _write_assets(move: _Move, environment: Environment) -> None:
+    move.new.mkdir(parents=True)
+    move.write(MARK, b"")
+    move.write(".nojekyll", b"")  # GitHub Pages: publish the files as they are
     for name, published in environment.assets.items():
-        _write(draft / published, environment.asset_contents[name])
-    _write(draft / "assets" / PLOTLY, plotly_script())
+        move.write(published, environment.asset_contents[name])
+    move.write(f"assets/{PLOTLY}", plotly_script())
 
 
-_writing: tuple[Path, Rendering] | None = None
+_writing: tuple[_Move, Rendering] | None = None
 """For the forked workers: a rendering does not travel between processes."""
 
 
-def _prepare(draft: Path, rendering: Rendering) -> None:
+def _prepare(move: _Move, rendering: Rendering) -> None:
     global _writing  # noqa: PLW0603 (set before forking, so that the workers have it)
-    _writing = draft, rendering
+    _writing = move, rendering
 
 
 def _write_pages(draft: Path, rendering: Rendering, files: Iterable[tuple[str, str]], together: Map) -> int:
@@ -95,10 +138,10 @@ def _remove(folder: str) -> None:
 
 def _write_section(number: int) -> int:
     assert _writing is not None
-    draft, rendering = _writing
+    move, rendering = _writing
     count = 0
     for count, page in enumerate(rendering.section(number), start=1):  # noqa: B007 (the last count is wanted)
-        _write(draft / page.path, page.bytes)
+        move.write(page.path, page.bytes)
     if not gc.isenabled():  # as in a build
         gc.collect(0)  # among what came since the last section: what that left is kept on purpose
     return count
@@ -113,14 +156,6 @@ def _link_all(draft: Path, files: Iterable[tuple[str, str]]) -> None:
             Path(folder).mkdir(parents=True, exist_ok=True)
             known.add(folder)
         _link(source, target)
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except FileNotFoundError:  # the first in its folder
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
 
 
 def _link(source: str, target: str) -> None:

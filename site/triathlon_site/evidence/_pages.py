@@ -1,4 +1,4 @@
-"""The units of one results file as pages of about 60 kB, and as entries in the lists of other pages."""
+"""The units of one results file as pages of about 120 kB, and as entries in the lists of other pages."""
 
 import hashlib
 import re
@@ -11,7 +11,8 @@ from triathlon_runner.records import UnitRecord
 from triathlon_site.evidence._lists import attempts, unit_links
 from triathlon_site.evidence._unit import article
 
-PAGE_CHARACTERS: Final = 60_000
+PAGE_CHARACTERS: Final = 120_000
+"""More would be slow to load; smaller, a hundred models on every suite have tens of thousands of files."""
 
 
 class Renderer(Protocol):

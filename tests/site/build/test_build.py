@@ -70,6 +70,25 @@ def test_no_results_say_what_to_do(tmp_path: Path) -> None:
     assert "No results yet" in page and "make leaderboard" in page
 
 
+def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
+    """It keeps its date; a file that the old site had otherwise, or as something else, is written."""
+    build_small(tmp_path)
+    site = tmp_path / "_site"
+    before = files(site)
+    inodes = {name: (site / name).stat().st_ino for name in before}
+    (site / "index.html").write_bytes(before["index.html"].replace(b"rank", b"RANK"))
+    (site / "data.html").unlink()
+    (site / "data.html").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").write_bytes(before["data.html"])
+    (site / "loop.html").unlink()
+    (site / "loop.html").mkdir()
+    build_small(tmp_path)
+    assert files(site) == before
+    assert not (site / "data.html").is_symlink()
+    assert (site / "method.html").stat().st_ino == inodes["method.html"]
+    assert (site / "index.html").stat().st_ino != inodes["index.html"]
+
+
 def test_a_missing_results_folder_keeps_the_old_site(tmp_path: Path) -> None:
     """A mistyped name is no empty board that takes the place of a full one."""
     build_small(tmp_path)
