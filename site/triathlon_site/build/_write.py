@@ -82,6 +82,7 @@ class _Move:
 
     def _put(self, name: str, content: bytes) -> None:
         old, new = self.old / name, self.new / name
+        new.unlink(missing_ok=True)  # of two pages of one name the later; never written through a second name
         if _holds(old, content):
             _link(str(old), str(new))
         else:
