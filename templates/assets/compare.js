@@ -141,14 +141,19 @@
     const said = ({ title, d, maximum }) => `${title} (${signed(d.centre, maximum)}, 95\u00a0%: ${signed(d.low, maximum)} to ${signed(d.high, maximum)})`;
     const reasons = kinds.flatMap((kind) => {
       const own = found.filter((one) => verdict(one.d) === kind).map(said);
+      if (kind !== "no telling") return own.map((text) => [`${kind} in ${text}`]);
       /* What says nothing takes one line. */
-      return kind === "no telling" && own.length ? [`${kind} in ${own.join(", ")}`] : own.map((text) => `${kind} in ${text}`);
+      return own.length ? [own.map((text, i) => `${i ? "" : `${kind} in `}${text}${i < own.length - 1 ? ", " : ""}`)] : [];
     });
-    const [better, worse] = kinds.map((kind) => reasons.some((reason) => reason.startsWith(kind)));
+    const [better, worse] = kinds.map((kind) => reasons.some(([first]) => first.startsWith(kind)));
     const head = better && !worse ? "Yes" : worse && !better ? "No" : better && worse ? "It depends" : "The tasks cannot tell";
-    if (!found.length) reasons.push("they share no task");
+    if (!found.length) reasons.push(["they share no task"]);
     /* A line a reason: what each says is read at a glance. */
-    const parts = reasons.map((text, i) => make("span", {}, `${i ? text : text[0].toUpperCase() + text.slice(1)}${i < reasons.length - 1 ? "; " : "."}`));
+    const parts = reasons.map((texts, i) => {
+      const boxes = texts.map((text) => make("span", {}, text));
+      if (!i) boxes[0].textContent = texts[0][0].toUpperCase() + texts[0].slice(1);
+      return make("span", {}, ...boxes, i < reasons.length - 1 ? "; " : ".");
+    });
     return make("p", { class: "lede verdict" }, make("b", {}, "Switch from ", make("bdi", {}, from.name), " to ", make("bdi", {}, to.name), `? ${head}. `), ...parts);
   };
 
