@@ -34,6 +34,14 @@
     }
   };
 
+  /* Once something is on the screen, as the browser says; half a second later where it says nothing. */
+  const painted = (then) => {
+    const observer = new PerformanceObserver(() => once());
+    const late = setTimeout(() => once(), 500);
+    const once = () => { observer.disconnect(); clearTimeout(late); then(); };
+    observer.observe({ type: "paint", buffered: true });
+  };
+
   /* What is wider than its place is scrolled with keys, too. */
   const reach = new ResizeObserver((entries) => {
     for (const { target } of entries) {
@@ -56,6 +64,6 @@
     if (!scripts.length) root.classList.add("ready");
     /* A page that nobody sees is not painted: it need not wait for it. */
     else if (document.hidden) load();
-    else requestAnimationFrame(() => setTimeout(load));
+    else painted(load);
   });
 })();
