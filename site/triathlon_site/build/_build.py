@@ -9,7 +9,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -192,12 +192,10 @@ def _day() -> str | None:
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     if epoch is None:
         return None
-    try:
-        return datetime.fromtimestamp(int(epoch), UTC).date().isoformat()
-    except (ValueError, OverflowError):
-        raise UserError(
-            f"SOURCE_DATE_EPOCH must be seconds since 1970, got {epoch!r}; mend or unset it"
-        ) from None
+    with suppress(ValueError, OverflowError):
+        if epoch.isdigit():
+            return datetime.fromtimestamp(int(epoch), UTC).date().isoformat()
+    raise UserError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {epoch!r}; mend or unset it")
 
 
 def _without_cache(file: FileAggregate) -> FileAggregate:

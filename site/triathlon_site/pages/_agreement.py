@@ -130,7 +130,11 @@ def _pair_draft(pair: Pair) -> Draft:
 
 
 def _with_ends(value: float, low: float, high: float) -> str:
-    return f"{_format.coefficient(value)} ({_format.coefficient(low)} to {_format.coefficient(high)})"
+    return f"{_format.coefficient(value)} ({_ends(low, high)})"
+
+
+def _ends(low: float, high: float) -> str:
+    return f"{_format.coefficient(low)} to {_format.coefficient(high)}"
 
 
 def _column(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo]) -> AgreementColumn:
@@ -164,8 +168,7 @@ def _table(pairs: Sequence[Pair]) -> Section:
 
 
 def _with_interval(value: float, low: float, high: float) -> Value:
-    ends = "" if math.isnan(low) else f"{_format.coefficient(low)} to {_format.coefficient(high)}"
-    return Value(_format.coefficient(value), ends)
+    return Value(_format.coefficient(value), "" if math.isnan(low) else _ends(low, high))
 
 
 def _is_main(pair: Pair, boards: Sequence[Board]) -> bool:

@@ -76,8 +76,8 @@ def _entry(
         )
 
     pushed = [event for event in change.events if _is_pushed(event)]
-    own = [event for event in change.events if len(pushed) <= FEW or not _is_pushed(event)]
-    many = len(pushed) if len(own) < len(change.events) else 0
+    folded = pushed if len(pushed) > FEW else []
+    own = [event for event in change.events if not (folded and _is_pushed(event))]
     # Without the field that came later: an entry keeps its id, so that no reader of the feed sees it twice.
     told = change.model_dump_json(exclude={"events": {"__all__": {"passed_by"}}})
     return Entry(
@@ -85,8 +85,8 @@ def _entry(
         change.date,
         change.version,
         tuple(map(line, sorted(own, key=_weight))),
-        many,
-        tuple(map(line, pushed)) if many and newest else (),
+        len(folded),
+        tuple(map(line, folded)) if newest else (),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from markupsafe import Markup
@@ -23,8 +24,6 @@ from triathlon_site.scores import Board, Column, Overall, OverallRow
 
 USUAL: Final = tuple(Outcome)[:-1]
 """Outcomes that have a column even where no unit ended so."""
-ORDER: Final = {entry.id: place for place, entry in enumerate(catalogue.entries())}
-"""Place of each suite in the catalogue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,14 @@ def drafts(
 
 def _in_order(files: Sequence[FileAggregate]) -> list[FileAggregate]:
     """As the catalogue lists their suites, a suite's variants behind it."""
-    return sorted(files, key=lambda file: (ORDER.get(file.suite.partition("@")[0], len(ORDER)), file.suite))
+    order = _catalogue()
+    return sorted(files, key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite))
+
+
+@cache
+def _catalogue() -> dict[str, int]:
+    """Place of each suite; asked for when a page is made, as the catalogue is no part of the start."""
+    return {entry.id: place for place, entry in enumerate(catalogue.entries())}
 
 
 def tasks_page(info: ModelInfo) -> str:
