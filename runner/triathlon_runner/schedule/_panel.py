@@ -25,13 +25,14 @@ class ConsoleProgress:
         self._console = console
         self._interval = interval
         self._last_line = time.monotonic()
+        # Before the panel: Live asks for its first picture while it is made.
+        self.tallies: dict[tuple[str, str], Tally] = {}
+        self.accounts: dict[str, Account] = {}
         self._live = (
             Live(get_renderable=self.panel, console=console, refresh_per_second=2)
             if console.is_terminal
             else None
         )
-        self.tallies: dict[tuple[str, str], Tally] = {}
-        self.accounts: dict[str, Account] = {}
 
     def __enter__(self) -> Self:
         if self._live:

@@ -75,6 +75,15 @@ def test_panel() -> None:
     assert all(word in endpoints for word in ("16", "429, slow", "2.5000", "cut"))
 
 
+def test_panel_on_a_terminal() -> None:
+    """On a terminal the panel is drawn live: from its first moment, before anything is planned."""
+    output = io.StringIO()
+    screen = Console(file=output, width=80, height=24, force_terminal=True)
+    with ConsoleProgress(screen) as progress:
+        tell(progress)
+    assert all(word in output.getvalue() for word in ("evolved/x", "2/4"))
+
+
 def test_panel_of_many() -> None:
     """However many suites are planned, the panel fits the screen and says how many it leaves out."""
     screen = Console(file=io.StringIO(), width=200, height=20)
