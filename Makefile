@@ -25,7 +25,7 @@ setup-tests: setup ## Install the browser and the interpreters that tests use, w
 
 leaderboard: setup ## Run what is missing for every model of models.yaml, then rebuild the site (PROFILE=quick)
 	@code=0; $(BIN)/triathlon run --profile $(PROFILE) $(RUN_OPTIONS) || code=$$?; \
-	$(BIN)/triathlon build && exit $$code
+	$(BIN)/triathlon build --history && exit $$code
 
 site: setup ## Rebuild _site/ from results/
 	$(BIN)/triathlon build
