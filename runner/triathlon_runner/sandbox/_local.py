@@ -135,8 +135,8 @@ class LocalSandbox:
         """One of the places; beside other jobs only while there is memory for all that these may use."""
         wanted = sum(job.limits.memory_bytes for job in jobs)
         async with self._places:
-            while self._running and self._available() < wanted:
-                await asyncio.sleep(_MEMORY_LOOK_SECONDS)
+            while self._running and self._available() < wanted:  # noqa: ASYNC110  no event tells
+                await asyncio.sleep(_MEMORY_LOOK_SECONDS)  # other programs give memory back, too
             self._running += 1
             try:
                 yield

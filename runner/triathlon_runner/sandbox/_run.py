@@ -32,8 +32,8 @@ OnQuestion = Callable[[str, tuple[Any, ...]], None]
 
 _FRAME_SLACK = 1 << 16
 _KILLED_FROM_OUTSIDE = (
-    "the process of a program was killed (SIGKILL) by something outside the sandbox, most likely by the kernel"
-    " because the machine ran out of memory; free some and run again"
+    "the process of a program was killed (SIGKILL) by something outside the sandbox, most likely by the"
+    " kernel because the machine ran out of memory; free some and run again"
 )
 _SCRATCH_FULL = f"wrote more than {SCRATCH_BYTES >> 20} MiB of files, or too many folders"
 

@@ -92,24 +92,26 @@ async def run(
         await child.stop()
 
 
-_NEEDED = frozenset(
-    """
-    PATH HOME USER LOGNAME SHELL TMPDIR LANG LANGUAGE TZ XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME
-    HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy
-    SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE
-    LD_LIBRARY_PATH LD_PRELOAD LIBRARY_PATH CPATH CC CXX MAX_JOBS TOKENIZERS_PARALLELISM
-    """.split()
+_NEEDED = re.compile(
+    r"""
+    PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | LANG | LANGUAGE | TZ | XDG_(CACHE|CONFIG|DATA)_HOME
+    | (HTTP|HTTPS|ALL|NO)_PROXY | (http|https|all|no)_proxy
+    | SSL_CERT_(FILE|DIR) | (REQUESTS|CURL)_CA_BUNDLE
+    | LD_LIBRARY_PATH | LD_PRELOAD | LIBRARY_PATH | CPATH | CC | CXX | MAX_JOBS | TOKENIZERS_PARALLELISM
+    """,
+    re.VERBOSE,
 )
 """What a program needs to find itself, its libraries, a compiler, the network and a place for its files."""
-_FAMILIES = tuple(
-    """
-    LC_ CUDA_ NVIDIA_ NCCL_ CUDNN_ CUBLAS_ ROCR_ HIP_ VLLM_ TORCH_ TORCHINDUCTOR_ PYTORCH_ TRITON_ FLASHINFER_
-    HF_ TRANSFORMERS_ OMP_ GOMP_ KMP_ MKL_ GLOO_
-    """.split()
+_FAMILY = re.compile(
+    r"""
+    (LC|CUDA|NVIDIA|NCCL|GLOO|CUDNN|CUBLAS|ROCR|HIP|VLLM|TORCH|TORCHINDUCTOR|PYTORCH|TRITON|FLASHINFER|HF
+    |TRANSFORMERS|OMP|GOMP|KMP|MKL)_
+    (?! .* (KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH)) .*
+    """,
+    re.VERBOSE,
 )
-"""Beginnings of the names by which the engine, the libraries under it and their caches are set up."""
-_PERHAPS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH")
-"""In a name of a family: `NVIDIA_API_KEY` is a provider's, `VLLM_API_KEY` is ours to give."""
+"""By which the engine, the libraries under it and their caches are set up; but `NVIDIA_API_KEY` is a
+provider's, and `VLLM_API_KEY` is ours to give."""
 
 PIP = ("PIP_",)
 """For pip: which index it asks, and how. The address of an index may hold a password."""
@@ -128,7 +130,5 @@ def inherited(*beginnings: str) -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if name in _NEEDED
-        or name.startswith(beginnings)
-        or (name.startswith(_FAMILIES) and not _PERHAPS_SECRET.search(name))
+        if _NEEDED.fullmatch(name) or _FAMILY.fullmatch(name) or name.startswith(beginnings)
     }

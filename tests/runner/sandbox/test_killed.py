@@ -1,6 +1,7 @@
 """A process that something outside kills is nobody's failure; one that kills itself is the program's."""
 
 import asyncio
+import itertools
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -38,7 +39,9 @@ def descendants(pid: int) -> list[int]:
 
 async def test_a_kill_from_outside_is_no_result(sandbox: Sandbox) -> None:
     """As by the kernel for want of memory: the sandbox failed, not the program; the next job runs."""
-    job = Job("import time\ndef f(x):\n    time.sleep(x)\n    return x\n", (Call("f", (0,)), Call("f", (600,))))
+    job = Job(
+        "import time\ndef f(x):\n    time.sleep(x)\n    return x\n", (Call("f", (0,)), Call("f", (600,)))
+    )
 
     def kill(*_: object) -> bool:
         os.kill(descendants(os.getpid())[-1], signal.SIGKILL)
@@ -91,7 +94,7 @@ def f():
 
 
 async def test_jobs_wait_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where less is left than a job may use, jobs run one after another; where there is room, side by side."""
+    """Where less is left than a job may use, they run one after another; with room, beside others."""
     job = Job(
         "import time\ndef f():\n    begin = time.monotonic()\n    time.sleep(0.3)\n"
         "    return begin, time.monotonic()\n",
@@ -104,7 +107,7 @@ async def test_jobs_wait_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         return sorted(result.value for (result,) in (e.results for e in executions))  # type: ignore[union-attr]
 
     def overlap(found: list[tuple[float, float]]) -> bool:
-        return any(later[0] < earlier[1] for earlier, later in zip(found, found[1:], strict=False))
+        return any(later[0] < earlier[1] for earlier, later in itertools.pairwise(found))
 
     monkeypatch.setattr(local, "available_bytes", lambda: job.limits.memory_bytes - 1)
     assert not overlap(await spans())
@@ -139,7 +142,7 @@ async def test_jobs_wait_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_that_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], left: int
 ) -> None:
-    """The least of what the machine and the control groups (versions 1 and 2) have; cache can be given back."""
+    """The least of what the machine and the control groups (of both versions) have; cache counts as left."""
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 8388608 kB\n")
     (tmp_path / "cgroup").write_text(groups)
     for name, text in files.items():

@@ -323,7 +323,7 @@ def _become_child(
 
 
 def _read_memory_limit() -> int:
-    """The memory that the job may use; the child waits here until there is one, or until the runner hangs up."""
+    """The memory that the job may use; the child waits here until there is one, or the runner hangs up."""
     data = b""
     while len(data) < frames.MEMORY.size:
         part = os.read(_SOURCE, frames.MEMORY.size - len(data))
