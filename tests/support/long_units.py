@@ -91,7 +91,7 @@ class LongRun:
         registry = Registry(models=(row,))
         built = choose(entry_of(self.suite), self.suite, PROFILES["standard"])
         progress = ConsoleProgress(Console(file=io.StringIO()))
-        progress.say = self.said.append  # type: ignore[method-assign]
+        progress.say = self.said.append  # type: ignore[method-assign, assignment]
         self.control = Control(bounds)
         async with AsyncExitStack() as stack:
             replies = stack.enter_context(ReplyCache(self.root / "replies.sqlite"))

@@ -10,7 +10,7 @@ import pytest
 from support.long_units import QUESTIONS, LongRun, LongSuite
 from support.model_server import ModelServer
 from support.server_replies import Asked, Hang, Response, Said, Status, too_many
-from triathlon_runner.schedule import Bounds, Summary
+from triathlon_runner.schedule import STOP_SECONDS, Bounds, Summary
 
 UNITS = 30
 ALL = UNITS * QUESTIONS
@@ -18,9 +18,11 @@ CENT = Said("x", input_tokens=9_000, output_tokens=1_000)
 """A reply that costs one cent at one dollar per million tokens."""
 
 
-async def stopped_after(run: LongRun, server: ModelServer, requests: int, **options: float) -> Summary:
+async def stopped_after(
+    run: LongRun, server: ModelServer, requests: int, stop_seconds: float = STOP_SECONDS
+) -> Summary:
     """Runs, and presses Ctrl-C once the server has got so many requests."""
-    task = asyncio.ensure_future(run(server.base_url, **options))
+    task = asyncio.ensure_future(run(server.base_url, stop_seconds=stop_seconds))
     while server.count < requests and not task.done():  # noqa: ASYNC110  the server has no event for that
         await asyncio.sleep(0.01)
     run.control.stop.ask("Ctrl-C")
