@@ -1,14 +1,14 @@
 """What every request of a run has to pass: nothing is sent once the run is to stop."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
 
 from triathlon_runner.endpoints import Answer, Asking, Chat, Completion, Model, Sampling, asking
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.schedule._stop import Bounds, Stop
+
+_STOPPED = "the run was stopped"
 
 
 class RunStoppedError(InfrastructureError):
@@ -41,29 +41,31 @@ class Control:
             self.stop.ask(why)
         return not self.stop.asked
 
-    @asynccontextmanager
-    async def call(self) -> AsyncIterator[None]:
-        """Around one call of `ask`.
+    async def ask(
+        self, model: Model, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0
+    ) -> Answer:
+        """Asks a model once.
 
         Raises:
             RunStoppedError: the run stops, and this call has no request in flight. Not before all requests in
                 flight are answered: a unit that asks several things at once would give up the others.
+            EndpointError: no answer after all retries.
         """
         if self.stop.asked:
             await self._released.wait()
-            raise RunStoppedError("the run was stopped")
-        with asking() as one:
+            raise RunStoppedError(_STOPPED)
+        with asking() as call:
             try:
                 async with asyncio.timeout(None) as scope:
-                    self._calls[one] = scope
+                    self._calls[call] = scope
                     try:
-                        yield
+                        return await model.ask(prompt, sampling, sample=sample)
                     finally:
-                        del self._calls[one]
+                        del self._calls[call]
             except TimeoutError:
                 if not scope.expired():
                     raise
-                raise RunStoppedError("the run was stopped") from None
+                raise RunStoppedError(_STOPPED) from None
 
     def release(self) -> None:
         """Ends the calls of `ask` that wait for their turn: it does not come any more."""
@@ -96,5 +98,4 @@ class ControlledModel:
             RunStoppedError: the run stops before the request was sent.
             EndpointError: no answer after all retries.
         """
-        async with self.control.call():
-            return await self.inner.ask(prompt, sampling, sample=sample)
+        return await self.control.ask(self.inner, prompt, sampling, sample=sample)

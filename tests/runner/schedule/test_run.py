@@ -12,7 +12,7 @@ import pytest
 
 from support.fake_suite import FakeModel, FakeReacher, FakeSuite
 from support.model_server import ModelServer
-from support.schedule import ROW, Bench
+from support.schedule import GRADER, ROW, Bench
 from support.server_replies import Status
 from triathlon_runner.endpoints import (
     ApiConfig,
@@ -338,3 +338,16 @@ async def test_a_finished_file_is_recognised_by_its_manifest(
         file.write(b"torn")
     await bench.run()
     assert read == [bench.folder.lines("m", "evolved/fake")]
+
+
+@pytest.mark.parametrize(("answer", "away"), [(Status(503), True), (Status(401), False)])
+async def test_only_a_silent_server_is_away(answer: Status, away: bool) -> None:
+    """What another time may do better is told apart from what somebody has to mend."""
+    limits = Limits(first_wait=0.01, longest_wait=0.02, failures_in_a_row=2, dead_after=0.1)
+    async with ModelServer(lambda asked: answer) as server:
+        config = ApiConfig(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config, limits=limits) as model:
+            while not model.stats.stopped:
+                with pytest.raises(EndpointError):
+                    await FakeSuite().run("a", 0, model, GRADER, "p")
+            assert model.stats.away is away

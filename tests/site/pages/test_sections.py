@@ -138,7 +138,7 @@ def test_a_hostile_name_is_text_on_every_page(tmp_path: Path) -> None:
 
 
 def test_unknown_cost_is_no_small_cost(tmp_path: Path) -> None:
-    """Where a server counted no tokens in one suite, that suite's cost is unknown, and the model's with it."""
+    """Where a server counted no tokens in one suite, its cost is unknown, and with it the whole model's."""
     results = rich_results(tmp_path / "results", (FakeModel("counted"), FakeModel("other")), tasks=4)
     for path in results.rglob("*.manifest.json"):
         manifest = json.loads(path.read_text())
