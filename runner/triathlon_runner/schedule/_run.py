@@ -331,10 +331,10 @@ class Runner:
         work = one.work
         try:
             record = await work.built.suite.run(*unit, model, self._grader, work.protocol)
+            one.file.append(record)
         except Exception as error:
             self._failed(one, unit, error)
         else:
-            one.file.append(record)
             self.summary.finished += 1
             self._progress.finished(record)
 

@@ -351,3 +351,30 @@ async def test_only_a_silent_server_is_away(answer: Status, away: bool) -> None:
                 with pytest.raises(EndpointError):
                     await FakeSuite().run("a", 0, model, GRADER, "p")
             assert model.stats.away is away
+
+
+async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Path) -> None:
+    """Not in the same run, though its model is: the error would come again."""
+    asked: list[str] = []
+
+    class Away(FakeReacher):
+        @asynccontextmanager
+        async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
+            self.reached += 1
+            is_first = row.id == "away" and self.reached <= 2
+
+            def reply(text: str) -> str:
+                if row.id == "away":
+                    asked.append(text)
+                if is_first:
+                    raise ZeroDivisionError if text == "a" else ModelUnavailableError("no answer")
+                return text
+
+            yield cast(Reached, Stopped(cast(Any, FakeModel(row.id, reply)), away=is_first))
+
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    bench.reacher = Away(bench.model)
+    bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("away", "calm")]
+    summary = await bench.run()
+    assert asked == ["a", "b", "b"]
+    assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (3, 1, 1, 1)

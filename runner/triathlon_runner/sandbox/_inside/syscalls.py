@@ -63,7 +63,8 @@ _COLUMN = {"x86_64": 1, "aarch64": 2}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 _TIMERS = ("timer_create", "timer_settime", "timer_gettime", "timer_delete")
-"""They can send any signal, SIGKILL included, and no filter sees which. Ruby needs them, Python does not."""
+"""They can send any signal, SIGKILL included, and no filter sees which. Ruby needs them, Python does not: a
+program in another language that arms one by a bare system call to end itself looks killed from outside."""
 _CLONE_THREAD = 0x10000
 _AF_UNIX = 1
 _ENOSYS = 38
