@@ -92,7 +92,10 @@ class Bounds:
             return ""
         committed = sum(account.usd_in_flight for account in self.accounts)
         if self.spent + committed >= self.budget_usd:
-            return f"the budget of {self.budget_usd:g} USD is used up ({self.spent:.4f} USD spent)"
+            return (
+                f"the budget of {self.budget_usd:g} USD is used up ({self.spent:.4f} USD spent,"
+                f" about {committed:.4f} for requests in flight)"
+            )
         return ""
 
     def _late(self, deadline: datetime) -> bool:
