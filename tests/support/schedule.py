@@ -8,7 +8,16 @@ from support.fake_suite import FakeModel, FakeReacher, FakeSuite, entry_of
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.schedule import PROFILES, Bounds, Conditions, ConsoleProgress, Plan, Runner, Summary
+from triathlon_runner.schedule import (
+    PROFILES,
+    Bounds,
+    Conditions,
+    ConsoleProgress,
+    Control,
+    Plan,
+    Runner,
+    Summary,
+)
 from triathlon_runner.schedule._plan import choose, work_for
 from triathlon_runner.store import ResultsFolder, read_records
 
@@ -26,6 +35,8 @@ class Bench:
         self.suite = suite
         self.model = model
         self.row = row
+        self.rows: list[ModelRow] = []
+        """Where given, these models run in place of the one row."""
         self.reacher = FakeReacher(model)
         self.said: list[str] = []
         self.bounds = Bounds()
@@ -35,7 +46,8 @@ class Bench:
         built = choose(
             entry_of(self.suite), self.suite, PROFILES["standard"].with_own(limit=limit, samples=None)
         )
-        return Plan(work={self.row.id: work_for(Registry(models=(self.row,)), self.row, [built])})
+        rows = self.rows or [self.row]
+        return Plan(work={row.id: work_for(Registry(models=(row,)), row, [built]) for row in rows})
 
     async def run(self, limit: int | None = None, *, stop: bool = False) -> Summary:
         plan = self.plan(limit)
@@ -46,7 +58,7 @@ class Bench:
             cast(Any, self.reacher),
             progress,
             Conditions("standard", "lite", "x"),
-            self.bounds,
+            Control(self.bounds),
             ask_again=self.ask_again,
         )
         runner.stop.asked = stop

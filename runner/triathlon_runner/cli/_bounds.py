@@ -9,7 +9,7 @@ from rich.table import Table
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import ModelEstimate
 from triathlon_runner.registry import ModelRow
-from triathlon_runner.schedule import Bounds, ConsoleProgress, Summary, why_not
+from triathlon_runner.schedule import Account, Bounds, ConsoleProgress, Summary, why_not
 from triathlon_runner.store import ResultsFolder
 
 _REASONS = 5
@@ -77,16 +77,28 @@ def show_summary(
     if progress.accounts:
         screen.print(progress.endpoints())
     if any(account.price for account in bounds.accounts):
-        say(screen, f"{bounds.spent:.4f} USD spent in this run")
+        say(screen, f"{bounds.spent:.4f} USD spent in this run{_estimated(bounds.accounts)}")
     if summary.stopped:
         say(screen, f"stopped: {summary.stopped}")
     for reason, count in summary.failures.most_common(_REASONS):
         say(screen, f"open, {count} times: {reason}")
+    for note in summary.notes:
+        say(screen, note)
     for name, why in summary.other_protocol.items():
         say(screen, f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew")
     for error in summary.errors:
         say(screen, f"not finished: {error.splitlines()[0]}")  # all of it stands above
     say(screen, f"{summary.finished} units finished, {summary.open} open; results in {folder.root}{os.sep}")
+
+
+def _estimated(accounts: Sequence[Account]) -> str:
+    """Which part of the money is an estimate, and why; empty where none is."""
+    uncounted = [account for account in accounts if account.price and account.stats.uncounted]
+    if not uncounted:
+        return ""
+    usd = sum(account.usd_estimated for account in uncounted)
+    names = ", ".join(dict.fromkeys(account.model for account in uncounted))
+    return f", {usd:.4f} of it estimated by the length of texts: the server of {names} does not count tokens"
 
 
 def say(screen: Console, line: str) -> None:

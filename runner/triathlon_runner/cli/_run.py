@@ -35,19 +35,24 @@ from triathlon_runner.cli._run_options import (
     ProfileName,
     Prompts,
     Samples,
+    StopWithin,
     Temperature,
     Variants,
     profile_of,
 )
-from triathlon_runner.endpoints import Model, ReplyCache
+from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.estimates import estimate
 from triathlon_runner.grading import Grader
 from triathlon_runner.schedule import (
+    STOP_SECONDS,
     Account,
     Bounds,
     Conditions,
     ConsoleProgress,
+    Control,
+    ControlledModel,
     JsonLog,
+    JudgeModel,
     Plan,
     Progress,
     Reacher,
@@ -56,6 +61,7 @@ from triathlon_runner.schedule import (
     Summary,
     Wanted,
     build_plan,
+    logged_errors,
     why_not,
 )
 from triathlon_runner.schedule import deadline as moment
@@ -75,6 +81,7 @@ def run(
     dry_run: DryRun = False,
     budget: Budget = None,
     deadline: Deadline = None,
+    stop_within: StopWithin = STOP_SECONDS,
     ask_again: AskAgain = False,
     log_json: LogJson = None,
     executor: ExecutorOption = "local",
@@ -94,6 +101,7 @@ def run(
         wanted=Wanted(amount, names(models), names(suites), names(variants) or (), prompts),
         dry_run=dry_run,
         bounds=Bounds(budget, moment(deadline) if deadline else None),
+        stop_within=stop_within,
         ask_again=ask_again,
         log_json=log_json,
         executor=executor,
@@ -113,8 +121,9 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             open_place(options.executor, options.ray_address, cache, progress.say)
         )
         replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
-        reacher = Reacher(listed, replies, cache, progress.say, place.servers)
-        judge = await _judge(listed, reacher, stack, progress, options.bounds)
+        control = Control(options.bounds)
+        reacher = Reacher(listed, replies, cache, progress.say, place.servers, control)
+        judge = await _judge(listed, reacher, stack, progress, control)
         plan = await build_plan(listed, place.grader, options.data, options.wanted, judge)
         _say_skipped(plan, screen)
         if options.dry_run:
@@ -123,19 +132,34 @@ async def _run(options: Options, listed: registry.Registry) -> int:
         _record_skipped(plan, options.folder)
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
         told = Several([progress, log]) if log else progress
-        with progress:
-            summary = await _interruptible(_runner(options, place.grader, reacher, told), plan, told)
+        errors = cache / "logs" / "errors.log"
+        with progress, logged_errors(errors, log):
+            runner = _runner(options, place.grader, reacher, told, control)
+            summary = await _interruptible(runner, plan, told)
+        if judge is not None and judge.lost:
+            summary.notes.append(judge.lost)
+        if summary.broken:
+            summary.notes.append(
+                f"{summary.broken} units met an error in this program; please report {errors}"
+            )
         if log is not None:
             _end_log(log, summary, options.bounds)
     show_summary(summary, options.bounds, progress, options.folder, screen)
     return summary.exit_code
 
 
-def _runner(options: Options, grader: Grader, reacher: Reacher, told: Progress) -> Runner:
+def _runner(options: Options, grader: Grader, reacher: Reacher, told: Progress, control: Control) -> Runner:
     level = grader.sandbox.level
     conditions = Conditions(options.wanted.profile.name, level, grader_integrity(level))
     return Runner(
-        options.folder, grader, reacher, told, conditions, options.bounds, ask_again=options.ask_again
+        options.folder,
+        grader,
+        reacher,
+        told,
+        conditions,
+        control,
+        ask_again=options.ask_again,
+        stop_seconds=options.stop_within,
     )
 
 
@@ -153,8 +177,8 @@ async def _judge(
     reacher: Reacher,
     stack: AsyncExitStack,
     progress: ConsoleProgress,
-    bounds: Bounds,
-) -> Model | None:
+    control: Control,
+) -> JudgeModel | None:
     """The model that models.yaml names as judge; None where it names none or it cannot be asked here."""
     if listed.judge is None:
         return None
@@ -166,25 +190,24 @@ async def _judge(
     reached = await stack.enter_async_context(reacher.reach(row))
     if reached.stats is not None:
         account = Account(f"{row.id} (judge)", reached.stats, row.price)
-        bounds.accounts.append(account)
+        control.bounds.accounts.append(account)
         progress.attach(account)
-    return reached.model
+    return JudgeModel(ControlledModel(reached.model, control), progress.say)
 
 
 async def _interruptible(runner: Runner, plan: Plan, progress: Progress) -> Summary:
-    """The first Ctrl-C stops new work and finishes what is in flight; the second stops at once."""
+    """The first Ctrl-C or SIGTERM stops new work and finishes what is in flight, the second stops at once."""
     task = asyncio.ensure_future(runner.run(plan))
 
-    def interrupt() -> None:
+    def interrupt(name: str) -> None:
         if runner.stop.asked:
             task.cancel()
-            return
-        runner.stop.ask("Ctrl-C")
-        progress.say("Ctrl-C: finishing what is in flight; again to stop at once (nothing finished is lost)")
+        else:
+            runner.stop.ask(name)
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
+    for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")):
+        loop.add_signal_handler(number, interrupt, name)
     try:
         return await task
     except asyncio.CancelledError:
@@ -192,7 +215,7 @@ async def _interruptible(runner: Runner, plan: Plan, progress: Progress) -> Summ
             raise
         progress.say("stopped; the next run goes on from here")
         runner.summary.open = max(runner.summary.open, 1)
-        runner.summary.stopped = "Ctrl-C, twice"
+        runner.summary.stopped = f"{runner.stop.reason}, and then at once"
         return runner.summary
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):

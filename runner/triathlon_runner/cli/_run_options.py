@@ -31,9 +31,13 @@ Temperature = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
 ]
-Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, nothing new is asked.")]
+Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
 Deadline = Annotated[
-    str | None, typer.Option(help="8h, 2d12h, 07:00 or a date and time; then nothing new is asked.")
+    str | None, typer.Option(help="8h, 2d12h, 07:00 or a date and time; then no request is sent.")
+]
+StopWithin = Annotated[
+    float,
+    typer.Option(min=0, help="Seconds for which a stop waits for requests in flight and programs at most."),
 ]
 AskAgain = Annotated[
     bool, typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew.")
@@ -50,6 +54,7 @@ class Options:
     wanted: Wanted
     dry_run: bool
     bounds: Bounds
+    stop_within: float
     ask_again: bool
     log_json: Path | None
     executor: Executor

@@ -1,16 +1,19 @@
 """Asking models: over the OpenAI protocol, chat and completions."""
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, EndpointError, Message, Model, Sampling
+from triathlon_runner.endpoints._asking import Asking, asking
 from triathlon_runner.endpoints._cache import CacheInfo, ReplyCache
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer, is_loopback
 from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._model import OpenAIModel, open_model
-from triathlon_runner.endpoints._stats import EndpointStats
+from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
 
 __all__ = [
+    "CHARACTERS_A_TOKEN",
     "Answer",
     "ApiConfig",
+    "Asking",
     "CacheError",
     "CacheInfo",
     "Chat",
@@ -25,6 +28,7 @@ __all__ = [
     "OpenAIModel",
     "ReplyCache",
     "Sampling",
+    "asking",
     "is_loopback",
     "open_model",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from triathlon_runner.endpoints._api import Answer, EndpointError
+from triathlon_runner.endpoints._asking import request_in_flight
 from triathlon_runner.endpoints._attempts import Budget
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import (
@@ -104,7 +105,8 @@ class Endpoint:
             try:
                 async with ticket as sent:
                     budget.begin()
-                    return await self._try(question, estimate, sent)
+                    with request_in_flight():
+                        return await self._try(question, estimate, sent)
             except Retryable as error:
                 failed = error
             try:
@@ -127,10 +129,14 @@ class Endpoint:
         usage = parsed.usage
         self._gate.answered(usage.input_tokens + usage.output_tokens, estimate)
         self._gate.pause(exhausted_for(headers) or 0.0)
-        self._stats.count_answer(usage.input_tokens, usage.output_tokens)
+        seconds = time.perf_counter() - sent.started
+        self._stats.count_answer(usage.input_tokens, usage.output_tokens, seconds)
+        if usage.uncounted:
+            said = parsed.reply
+            self._stats.estimate_answer(question.characters, len(said.text) + len(said.reasoning))
         self._stats.oddities.update(parsed.oddities)
         self._stats.truncated += parsed.reply.finish is Finish.LENGTH
-        answer = self._answer(parsed, time.perf_counter() - sent.started)
+        answer = self._answer(parsed, seconds)
         if parsed.is_null:
             null = NullContent(answer)
             self._stats.retries += 1

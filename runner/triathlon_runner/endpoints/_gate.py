@@ -49,13 +49,15 @@ class Gate:
         stats: EndpointStats,
         requests_per_minute: int | None = None,
         tokens_per_minute: int | None = None,
+        may_send: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Must be made inside a running event loop."""
+        """Must be made inside a running event loop. `may_send` is asked before each request is sent."""
         self._loop = asyncio.get_running_loop()
         self._limits = limits
         self._level = level
         self._stats = stats
         self._requests, self._tokens = Pace(requests_per_minute), Pace(tokens_per_minute)
+        self._may_send = may_send
         self._breaker = Breaker(limits, self._loop.time())
         self._waiters: list[_Waiter] = []
         self._order = itertools.count()
@@ -130,6 +132,7 @@ class Gate:
         wait = self._breaker.failed()
         self.pause(max(wait, retry_after or 0.0))
         if self._breaker.is_dead(self.now()):
+            self._stats.away = True
             self.stop(f"no answer for {self._limits.dead_after:.0f} s; the last error: {reason}")
 
     def pause(self, seconds: float) -> None:
@@ -164,7 +167,8 @@ class Gate:
         self._stats.waiting = len(self._waiters)
 
     def _has_room(self) -> bool:
-        return self._stats.in_flight < (1 if self._breaker.trying else self._level.value)
+        most = 1 if self._breaker.trying else self._level.value
+        return self._stats.in_flight < most and self._may_send()
 
     def _grant(self, tokens: int) -> None:
         now = self.now()

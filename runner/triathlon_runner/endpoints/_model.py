@@ -1,7 +1,7 @@
 """A model behind an endpoint that speaks the OpenAI protocol."""
 
 import functools
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
@@ -87,8 +87,11 @@ async def open_model(
     *,
     cache: ReplyCache | None = None,
     limits: Limits | None = None,
+    may_send: Callable[[], bool] = lambda: True,
 ) -> AsyncIterator[OpenAIModel]:
     """A model, ready to be asked until the `async with` block ends.
+
+    `may_send` is asked before each request; once it says no, questions wait until their caller gives them up.
 
     Raises:
         UserError: an environment variable that the row names is not set.
@@ -96,7 +99,14 @@ async def open_model(
     limits, stats = limits or Limits(), EndpointStats()
     config = source if isinstance(source, ApiConfig) else _config_of(source)
     secrets = Secrets(config, key=source.key if isinstance(source, LocalServer) else "")
-    gate = Gate(limits, _level(source, limits), stats, config.requests_per_minute, config.tokens_per_minute)
+    gate = Gate(
+        limits,
+        _level(source, limits),
+        stats,
+        config.requests_per_minute,
+        config.tokens_per_minute,
+        may_send,
+    )
     async with open_client(config, secrets, limits) as post:
         endpoint = Endpoint(config=config, secrets=secrets, post=post, gate=gate, limits=limits, stats=stats)
         yield OpenAIModel(

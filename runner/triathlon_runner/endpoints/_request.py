@@ -38,10 +38,15 @@ class Question:
         """Whether the reply is a message; else it is a text."""
         return "messages" in self.body
 
+    @property
+    def characters(self) -> int:
+        """Length of the texts that are sent."""
+        parts = [m["content"] for m in self.body["messages"]] if self.is_chat else [self.body["prompt"]]
+        return sum(map(len, parts))
+
     def estimate_tokens(self) -> int:
         """About how many tokens question and longest reply take together."""
-        parts = [m["content"] for m in self.body["messages"]] if self.is_chat else [self.body["prompt"]]
-        return sum(map(len, parts)) // _CHARACTERS_A_TOKEN + self.max_tokens
+        return self.characters // _CHARACTERS_A_TOKEN + self.max_tokens
 
 
 def make_question(config: ApiConfig, prompt: Chat | Completion, sampling: Sampling) -> Question:

@@ -139,7 +139,7 @@ def _usage(body: dict[str, Any], oddities: list[str]) -> Usage:
     usage = body.get("usage")
     if not isinstance(usage, dict):
         oddities.append("no usage")
-        return Usage(requests=1)
+        return Usage(requests=1, uncounted=1)
     details = usage.get("completion_tokens_details") or usage.get("output_tokens_details")
     reasoning = details.get("reasoning_tokens") if isinstance(details, dict) else 0
     return Usage(

@@ -1,9 +1,12 @@
 """What the progress panel shows of an endpoint."""
 
+import math
 import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
+CHARACTERS_A_TOKEN = 3.5
+"""Of prompts that are half prose, half code; tokenisers differ by a third in either direction."""
 _WINDOW_SECONDS = 30.0
 
 
@@ -30,19 +33,48 @@ class EndpointStats:
     """Replies that were cut at the token limit."""
     input_tokens: int = 0
     output_tokens: int = 0
+    uncounted: int = 0
+    """Replies for which the server gave no token counts; the two numbers above know nothing of them."""
+    estimated_input_tokens: int = 0
+    """Of the uncounted replies, by the length of the texts."""
+    estimated_output_tokens: int = 0
+    busy_seconds: float = 0.0
+    """Time in which at least one request was in flight that was answered; what failed does not count, nor
+    does the time before the server was there."""
     last_error: str = ""
     stopped: str = ""
     """Why the model was stopped; empty while it can be asked."""
+    away: bool = False
+    """Whether it was stopped because its server did not answer any more: later it may."""
     oddities: Counter[str] = field(default_factory=Counter)
     """Harmless departures from the protocol, and how often."""
+    _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
+    """Spans that do not touch, in order."""
     _recent: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=4096), repr=False)
 
-    def count_answer(self, input_tokens: int, output_tokens: int) -> None:
-        """Adds a reply of the server."""
+    def count_answer(self, input_tokens: int, output_tokens: int, seconds: float = 0.0) -> None:
+        """Adds a reply of the server that came just now, so many seconds after it was asked for."""
+        now = time.monotonic()
         self.answered += 1
         self.input_tokens += input_tokens
         self.output_tokens += output_tokens
-        self._recent.append((time.monotonic(), output_tokens))
+        self._recent.append((now, output_tokens))
+        self._add_busy(now - seconds, now)
+
+    def estimate_answer(self, input_characters: int, output_characters: int) -> None:
+        """Adds what a reply took that the server has not counted, by the length of the texts."""
+        self.uncounted += 1
+        self.estimated_input_tokens += math.ceil(input_characters / CHARACTERS_A_TOKEN)
+        self.estimated_output_tokens += math.ceil(output_characters / CHARACTERS_A_TOKEN)
+
+    def _add_busy(self, begin: float, end: float) -> None:
+        """Adds a span to the union of those before; none of them ended later."""
+        while self._busy and self._busy[-1][1] >= begin:
+            earlier = self._busy.pop()
+            self.busy_seconds -= earlier[1] - earlier[0]
+            begin = min(begin, earlier[0])
+        self._busy.append((begin, end))
+        self.busy_seconds += end - begin
 
     @property
     def tokens_per_second(self) -> float:

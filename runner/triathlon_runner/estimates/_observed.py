@@ -13,7 +13,7 @@ _Z = 1.959964
 
 def observed(work: Work, manifests: Sequence[Manifest]) -> UnitCost | None:
     """The cost of a unit of this suite: this model's own, else the others'; None where unknown."""
-    same = [one for one in manifests if one.suite == work.suite_id and one.usage.requests]
+    same = [one for one in manifests if one.suite == work.suite_id and _is_counted(one)]
     own = [one for one in same if one.model == work.row.id]
     found = own or same
     units = sum(sum(one.outcomes.values()) for one in found)
@@ -25,6 +25,10 @@ def observed(work: Work, manifests: Sequence[Manifest]) -> UnitCost | None:
         output_tokens=sum(one.usage.output_tokens for one in found) / units,
         basis=f"{units} units of this model" if own else f"{units} units of {len(found)} other models",
     )
+
+
+def _is_counted(manifest: Manifest) -> bool:
+    return manifest.usage.requests > 0 and not manifest.usage.uncounted
 
 
 def speed(model: str, manifests: Sequence[Manifest]) -> float | None:

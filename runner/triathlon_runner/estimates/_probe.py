@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
+from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Answer, Chat, Completion, Sampling
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Reply, Usage
 from triathlon_runner.schedule import Work, spread
 
-CHARACTERS_A_TOKEN = 3.5
-"""Of prompts that are half prose, half code; tokenisers differ by a third in either direction."""
 _PROBED_TASKS = 3
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from triathlon_runner.endpoints import Chat, Completion, Message, Model, Sampling
+from triathlon_runner.endpoints import Chat, Completion, Message, Model, ModelUnavailableError, Sampling
 from triathlon_runner.extraction import spoken
 from triathlon_runner.loop._setting import MAX_TOKENS
 from triathlon_runner.prompts import PromptSet
@@ -43,8 +43,11 @@ async def judge_failure(
 ) -> Judgement:
     """Asks for one number, a second time where the first reply holds none.
 
+    A judge that cannot be asked any more (its quota is used up, its model or its server is gone) says
+    nothing: the similarity is unknown, and the unit is finished all the same.
+
     Raises:
-        EndpointError: the judge could not be reached; the unit stays open.
+        EndpointError: no answer to this question, though the judge answers others; the unit stays open.
     """
     text = prompts.render(
         TEMPLATE,
@@ -56,7 +59,10 @@ async def judge_failure(
     replies: list[Reply] = []
     usage = Usage()
     for attempt in range(_ATTEMPTS):
-        answer = await judge.ask(_question(judge, text, attempt), _SAMPLING, sample=attempt)
+        try:
+            answer = await judge.ask(_question(judge, text, attempt), _SAMPLING, sample=attempt)
+        except ModelUnavailableError:  # said once, by whoever opened the judge
+            break
         replies.append(answer.reply)
         usage += answer.usage
         number = similarity_in(answer.reply)

@@ -1,9 +1,9 @@
 """The parts that every record shares."""
 
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 SCHEMA_VERSION: Final = 1
 
@@ -57,6 +57,16 @@ class Usage(Strict):
     output_tokens: int = 0
     reasoning_tokens: int = 0
     """Part of `output_tokens` that was reasoning, where the server says so."""
+    uncounted: int = 0
+    """Requests for which the server gave no token counts: their tokens are unknown and in no sum here, so the
+    cost is unknown, too. Left out of the file where it is 0."""
+
+    @model_serializer(mode="wrap")
+    def _without_zero(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        if not self.uncounted:
+            fields.pop("uncounted", None)
+        return fields
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -64,6 +74,7 @@ class Usage(Strict):
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            uncounted=self.uncounted + other.uncounted,
         )
 
 

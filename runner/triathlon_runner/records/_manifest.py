@@ -41,6 +41,7 @@ class Manifest(Strict):
     outcomes: dict[str, int]
     usage: Usage
     cost_usd: float | None
+    """At the row's price; None where it names none, or where `usage` has requests that no server counted."""
     identity: dict[str, Any] = Field(default_factory=dict)
     """What of the model's row shapes its answers, in the clear, and the weights that were served; results
     of two identities are never mixed."""
@@ -49,7 +50,7 @@ class Manifest(Strict):
     bytes: int | None = None
     """Size of the results file."""
     tokens_per_second: float | None = None
-    """Output tokens of the model a second, over all suites of its last run."""
+    """Output tokens of the model a second, over all suites of its last run, while it was answering."""
     origin: dict[str, str] | None = None
     """Where imported results come from; None for what was asked here."""
     started: str

@@ -124,7 +124,7 @@ class Ended(StrEnum):
     """`on_result` said that no more is needed."""
     TIMED_OUT = "timed_out"
     DIED = "died"
-    """Exited, was killed by a signal, ran out of memory, or broke the protocol."""
+    """Exited, ended by a signal of its own doing, ran out of its memory, or broke the protocol."""
     NOT_LOADED = "not_loaded"
     """The program does not parse, or raised at import."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -20,19 +21,24 @@ from triathlon_runner.sandbox._api import (
     Sandbox,
     SandboxError,
 )
+from triathlon_runner.sandbox._memory import available_bytes
 from triathlon_runner.sandbox._run import OnResult, OnSent, Run
 from triathlon_runner.sandbox._settings import LEVELS, Level, other_settings, python_settings
 from triathlon_runner.sandbox._worker import Worker
 
 NEVER = 1e9
 """Seconds."""
+_MEMORY_LOOK_SECONDS = 0.05
+"""Between two looks at the memory that is left, while a job waits for it."""
 _Kind = tuple[Language, frozenset[str]]
 """Which jobs can share a server: one language, one set of libraries."""
 
 
 @asynccontextmanager
 async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIterator[Sandbox]:
-    """A sandbox on this machine, `jobs` children at once (default: as many as cores).
+    """A sandbox on this machine, at most `jobs` children at once (default: as many as cores).
+
+    Where less memory is left than one job may use, jobs run one after another.
 
     `level` is `namespaces`, `lite` or `auto`, the strongest that works here.
 
@@ -73,6 +79,8 @@ class LocalSandbox:
         self._level: Level = level
         self._jobs = jobs
         self._places = asyncio.Semaphore(jobs)
+        self._running = 0
+        self._memory, self._memory_due = 0, 0.0
         self._idle: dict[_Kind, list[Worker]] = {}
 
     @property
@@ -81,12 +89,12 @@ class LocalSandbox:
 
     async def run(self, job: Job, on_result: OnResult | None = None) -> Execution:
         """See `Sandbox.run`."""
-        async with self._places, self._worker(job) as worker:
+        async with self._place(job), self._worker(job) as worker:
             return await Run(job, worker, on_result=on_result).execute()
 
     async def stream(self, job: Job, on_result: OnSent) -> Execution:
         """See `Sandbox.stream`."""
-        async with self._places, self._worker(job) as worker:
+        async with self._place(job), self._worker(job) as worker:
             return await Run(job, worker, on_sent=on_result).execute()
 
     async def examine(
@@ -106,7 +114,11 @@ class LocalSandbox:
             except SandboxError as error:  # the tests' own: they tried to pass what can't cross
                 asking.answer(Raised("TypeError", str(error)))
 
-        async with self._places, self._worker(examiner) as first, self._worker(candidate) as second:
+        async with (
+            self._place(examiner, candidate),
+            self._worker(examiner) as first,
+            self._worker(candidate) as second,
+        ):
             asking = Run(
                 replace(examiner, limits=replace(examiner.limits, wall_seconds=NEVER)),
                 first,
@@ -117,6 +129,26 @@ class LocalSandbox:
                 candidate, second, on_result=lambda _, result: asking.answer(result), interactive=True
             )
             return await _both(asking, asked)
+
+    @asynccontextmanager
+    async def _place(self, *jobs: Job) -> AsyncIterator[None]:
+        """One of the places; beside other jobs only while there is memory for all that these may use."""
+        wanted = sum(job.limits.memory_bytes for job in jobs)
+        async with self._places:
+            while self._running and self._available() < wanted:  # noqa: ASYNC110  no event tells
+                await asyncio.sleep(_MEMORY_LOOK_SECONDS)  # other programs give memory back, too
+            self._running += 1
+            try:
+                yield
+            finally:
+                self._running -= 1
+
+    def _available(self) -> int:
+        """Bytes of memory that are left, as of a moment ago: looking takes as long as a short job's start."""
+        now = time.monotonic()
+        if now >= self._memory_due:
+            self._memory_due, self._memory = now + _MEMORY_LOOK_SECONDS, available_bytes()
+        return self._memory
 
     @asynccontextmanager
     async def _worker(self, job: Job) -> AsyncIterator[Worker]:

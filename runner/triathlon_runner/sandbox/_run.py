@@ -1,10 +1,21 @@
 """One job on one worker: what the child says becomes results, and its end becomes an `Execution`."""
 
 import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
-from triathlon_runner.sandbox._api import Call, Ended, Execution, Job, Prepared, Raised, Returned, Sent
+from triathlon_runner.sandbox._api import (
+    Call,
+    Ended,
+    Execution,
+    Job,
+    Prepared,
+    Raised,
+    Returned,
+    SandboxError,
+    Sent,
+)
 from triathlon_runner.sandbox._decode import MalformedError
 from triathlon_runner.sandbox._exchange import Exchange
 from triathlon_runner.sandbox._inside import frames, messages
@@ -20,6 +31,10 @@ OnQuestion = Callable[[str, tuple[Any, ...]], None]
 """Sees a call that the child wants made elsewhere; the answer is given with `Run.answer`."""
 
 _FRAME_SLACK = 1 << 16
+_KILLED_FROM_OUTSIDE = (
+    "the process of a program was killed (SIGKILL) by something outside the sandbox, most likely by the"
+    " kernel because the machine ran out of memory; free some and run again"
+)
 _SCRATCH_FULL = f"wrote more than {SCRATCH_BYTES >> 20} MiB of files, or too many folders"
 
 
@@ -94,8 +109,7 @@ class Run:
 
     def _opening(self) -> bytes:
         limits, calls = self._job.limits, self._job.calls
-        backstop = int(2 * limits.cpu_seconds) + 5
-        parts = [frames.LIMITS.pack(backstop, limits.memory_bytes), self._wire.program(self._job)]
+        parts = [frames.MEMORY.pack(limits.memory_bytes), self._wire.program(self._job)]
         if isinstance(calls, Prepared):
             return b"".join([*parts, calls.frames])
         # One that asks questions would take the next call for an answer.
@@ -201,6 +215,11 @@ class Run:
         self.stop(Ended.DIED, detail)
 
     def _conclusion(self, end: ChildEnd) -> tuple[Ended, str]:
+        """How it ended, and why.
+
+        Raises:
+            SandboxError: somebody outside the sandbox killed the child.
+        """
         if self._ended is not None:
             return self._ended, self._detail
         code = os.waitstatus_to_exitcode(end.status)
@@ -213,4 +232,6 @@ class Run:
             return Ended.DIED, _SCRATCH_FULL
         if code == 0 and self._loaded and self._answered == self._asked:
             return Ended.FINISHED, ""
+        if code == -signal.SIGKILL:  # not by the server, nor by itself: the filter makes that another signal
+            raise SandboxError(_KILLED_FROM_OUTSIDE)
         return Ended.DIED, f"killed by signal {-code}" if code < 0 else f"exited with status {code}"

@@ -1,30 +1,37 @@
 """What is open, in which order, how many at once; progress; interruption."""
 
 from triathlon_runner.schedule._build import Wanted, build_plan, build_suite
-from triathlon_runner.schedule._log import JsonLog
+from triathlon_runner.schedule._control import Control, ControlledModel, RunStoppedError
+from triathlon_runner.schedule._judge import JudgeModel
+from triathlon_runner.schedule._log import JsonLog, logged_errors
 from triathlon_runner.schedule._manifest import Conditions, differs
 from triathlon_runner.schedule._panel import ConsoleProgress
 from triathlon_runner.schedule._plan import BuiltSuite, Plan, Work, work_for
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._progress import Progress, Several
 from triathlon_runner.schedule._reach import Reached, Reacher, RowModel, why_not
-from triathlon_runner.schedule._run import Runner, Summary
+from triathlon_runner.schedule._run import STOP_SECONDS, Runner, Summary
 from triathlon_runner.schedule._stop import Account, Bounds, deadline
 
 __all__ = [
     "PROFILES",
+    "STOP_SECONDS",
     "Account",
     "Bounds",
     "BuiltSuite",
     "Conditions",
     "ConsoleProgress",
+    "Control",
+    "ControlledModel",
     "JsonLog",
+    "JudgeModel",
     "Plan",
     "Profile",
     "Progress",
     "Reached",
     "Reacher",
     "RowModel",
+    "RunStoppedError",
     "Runner",
     "Several",
     "Summary",
@@ -34,6 +41,7 @@ __all__ = [
     "build_suite",
     "deadline",
     "differs",
+    "logged_errors",
     "spread",
     "why_not",
     "work_for",

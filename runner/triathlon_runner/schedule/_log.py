@@ -1,7 +1,10 @@
 """`--log-json`: one JSON object a line for every event of a run, for machines."""
 
 import json
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -80,8 +83,10 @@ class JsonLog:
                 truncated=stats.truncated,
                 input_tokens=stats.input_tokens,
                 output_tokens=stats.output_tokens,
+                uncounted=stats.uncounted,
                 limit=stats.limit,
                 usd=round(account.usd, 6),
+                usd_estimated=round(account.usd_estimated, 6),
                 last_error=stats.last_error,
             )
         self.write("end", **facts)
@@ -103,3 +108,34 @@ class JsonLog:
         return UserError(
             f"cannot write the log {str(self._path)!r} ({error.strerror}); name another file with --log-json"
         )
+
+
+@contextmanager
+def logged_errors(path: Path, log: JsonLog | None = None) -> Iterator[None]:
+    """Puts the tracebacks of errors in this program to the end of a file, and into `log` as `error` events.
+
+    A person sees one line for such an error; who mends it needs the rest.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace", delay=True)
+    file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    handlers: list[logging.Handler] = [file, *([_JsonHandler(log)] if log is not None else [])]
+    logger = logging.getLogger("triathlon_runner")
+    for handler in handlers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            logger.removeHandler(handler)
+            handler.close()
+
+
+class _JsonHandler(logging.Handler):
+    def __init__(self, log: JsonLog) -> None:
+        super().__init__(logging.ERROR)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        trace = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
+        self._log.write("error", text=record.getMessage(), traceback=trace)

@@ -123,7 +123,7 @@ def _identity(work: Work, before: Manifest | None, reached: Reached | None) -> d
 
 
 def _cost(price: Price | None, usage: Usage) -> float | None:
-    """USD at the row's price; None where the row names none."""
-    if price is None:
+    """USD at the row's price; None where the row names none, or the server does not count tokens."""
+    if price is None or usage.uncounted:
         return None
     return round((usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6, 6)

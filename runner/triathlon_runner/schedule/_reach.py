@@ -24,6 +24,7 @@ from triathlon_runner.endpoints import (
     open_model,
 )
 from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.schedule._control import Control
 from triathlon_runner.schedule._managed import LIMITS, ManagedModel
 from triathlon_runner.serving import LocalServers, Served, Servers
 
@@ -125,8 +126,19 @@ class Reacher:
         cache: Path,
         say: Callable[[str], None],
         servers: Servers | None = None,
+        control: Control | None = None,
     ) -> None:
-        """`servers`: where rows with `serve:` are served; left out: on this machine."""
+        """Makes nothing yet.
+
+        Args:
+            registry: the rows.
+            replies: the cache of replies.
+            cache: folder for logs, environments and weights.
+            say: shows one line.
+            servers: where rows with `serve:` are served; left out: on this machine.
+            control: what is asked before each request is sent; left out: all may be sent.
+        """
+        self._may_send = (control or Control()).may_send
         self._registry = registry
         self._replies = replies
         self._logs = cache / "logs"
@@ -151,7 +163,9 @@ class Reacher:
         if source.concurrency is None:
             source = source.model_copy(update={"concurrency": slots})
         host = urlsplit(source.base_url).netloc
-        async with open_model(row.id, row.kind, source, cache=self._replies) as model:
+        async with open_model(
+            row.id, row.kind, source, cache=self._replies, may_send=self._may_send
+        ) as model:
             yield self._row_model(row, model, f"api {host}", source.model, source.concurrency or slots)
 
     @asynccontextmanager
@@ -161,7 +175,9 @@ class Reacher:
         async with self._servers.serve(row.serve, model_id=row.id, log=log, report=self._say) as server:
             source = _source(server, slots)
             async with (
-                open_model(row.id, row.kind, source, cache=self._replies, limits=LIMITS) as model,
+                open_model(
+                    row.id, row.kind, source, cache=self._replies, limits=LIMITS, may_send=self._may_send
+                ) as model,
                 asyncio.TaskGroup() as group,
             ):
                 watch = group.create_task(server.watch())

@@ -18,7 +18,7 @@ _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 
 @dataclass(slots=True)
 class Stop:
-    """Once set, nothing new is started, and what is in flight is finished."""
+    """Once set, no request is sent and no unit begun; requests in flight and programs are finished."""
 
     asked: bool = False
     reason: str = ""
@@ -44,12 +44,18 @@ class Account:
 
     @property
     def usd(self) -> float:
-        """For replies of the server; those of the cache were paid for before."""
+        """For replies of the server, `usd_estimated` included; those of the cache were paid for before."""
+        return self._at_price(self.stats.input_tokens, self.stats.output_tokens) + self.usd_estimated
+
+    @property
+    def usd_estimated(self) -> float:
+        """For replies whose tokens the server did not count, by the length of the texts."""
+        return self._at_price(self.stats.estimated_input_tokens, self.stats.estimated_output_tokens)
+
+    def _at_price(self, input_tokens: int, output_tokens: int) -> float:
         if self.price is None:
             return 0.0
-        return (
-            self.stats.input_tokens * self.price.input + self.stats.output_tokens * self.price.output
-        ) / 1e6
+        return (input_tokens * self.price.input + output_tokens * self.price.output) / 1e6
 
     @property
     def usd_in_flight(self) -> float:
@@ -86,7 +92,10 @@ class Bounds:
             return ""
         committed = sum(account.usd_in_flight for account in self.accounts)
         if self.spent + committed >= self.budget_usd:
-            return f"the budget of {self.budget_usd:g} USD is used up ({self.spent:.4f} USD spent)"
+            return (
+                f"the budget of {self.budget_usd:g} USD is used up ({self.spent:.4f} USD spent,"
+                f" about {committed:.4f} for requests in flight)"
+            )
         return ""
 
     def _late(self, deadline: datetime) -> bool:

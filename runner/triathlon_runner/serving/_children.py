@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -91,17 +92,43 @@ async def run(
         await child.stop()
 
 
-_SECRET_ENDINGS = ("_API_KEY", "_SECRET", "_PASSWORD", "_ACCESS_KEY")
-_PYTHON_SETTINGS = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+_NEEDED = re.compile(
+    r"""
+    PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | LANG | LANGUAGE | TZ | XDG_(CACHE|CONFIG|DATA)_HOME
+    | (HTTP|HTTPS|ALL|NO)_PROXY | (http|https|all|no)_proxy
+    | SSL_CERT_(FILE|DIR) | (REQUESTS|CURL)_CA_BUNDLE
+    | LD_LIBRARY_PATH | LD_PRELOAD | LIBRARY_PATH | CPATH | CC | CXX | MAX_JOBS | TOKENIZERS_PARALLELISM
+    """,
+    re.VERBOSE,
+)
+"""What a program needs to find itself, its libraries, a compiler, the network and a place for its files."""
+_FAMILY = re.compile(
+    r"""
+    (LC|CUDA|NVIDIA|NCCL|GLOO|CUDNN|CUBLAS|ROCR|HIP|VLLM|TORCH|TORCHINDUCTOR|PYTORCH|TRITON|FLASHINFER|HF
+    |TRANSFORMERS|OMP|GOMP|KMP|MKL)_
+    (?! .* (KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH)) .*
+    """,
+    re.VERBOSE,
+)
+"""By which the engine, the libraries under it and their caches are set up; but `NVIDIA_API_KEY` is a
+provider's, and `VLLM_API_KEY` is ours to give."""
+
+PIP = ("PIP_",)
+"""For pip: which index it asks, and how. The address of an index may hold a password."""
+HUB = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+"""For a server whose weights come from the hub, where gated ones need it."""
+RAY = ("RAY_",)
+"""For a server that is spread over a Ray cluster: its address, and its token where it asks for one."""
 
 
-def inherited() -> dict[str, str]:
-    """Our environment without providers' keys and without what would bend another Python's imports.
+def inherited(*beginnings: str) -> dict[str, str]:
+    """The variables of our environment that a child needs; keys of providers and teams are not among them.
 
-    HF_TOKEN stays: gated weights need it.
+    Args:
+        beginnings: names, or how they begin, of what this child needs besides (`PIP`, `HUB`, `RAY`).
     """
     return {
         name: value
         for name, value in os.environ.items()
-        if not name.endswith(_SECRET_ENDINGS) and name not in _PYTHON_SETTINGS
+        if _NEEDED.fullmatch(name) or _FAMILY.fullmatch(name) or name.startswith(beginnings)
     }

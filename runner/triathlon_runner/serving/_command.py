@@ -4,7 +4,7 @@ import json
 import os
 from dataclasses import dataclass
 
-from triathlon_runner.serving._children import inherited
+from triathlon_runner.serving._children import HUB, RAY, inherited
 from triathlon_runner.serving._config import Argument, ServeConfig, normalised
 from triathlon_runner.serving._environment import Engine
 from triathlon_runner.serving._errors import ServingError
@@ -147,7 +147,8 @@ def _one_process() -> dict[str, str]:
 
 
 def _environment(config: ServeConfig, weights: Loadable, seat: Seat) -> dict[str, str]:
-    env = inherited() | {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "PYTHONUNBUFFERED": "1"}
+    needed = (*(HUB if weights.commit is not None else ()), *(RAY if config.spans_nodes else ()))
+    env = inherited(*needed) | {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "PYTHONUNBUFFERED": "1"}
     # The engine's own 5 seconds end when a client's do: a question sent in that moment is lost.
     env["VLLM_HTTP_TIMEOUT_KEEP_ALIVE"] = "600"
     if not config.spans_nodes:

@@ -10,7 +10,7 @@ from importlib.metadata import Distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from triathlon_runner.serving._children import inherited, run
+from triathlon_runner.serving._children import PIP, inherited, run
 from triathlon_runner.serving._errors import ServingError, last_lines
 from triathlon_runner.serving._locks import alone
 from triathlon_runner.serving._progress import ticking
@@ -97,7 +97,7 @@ async def _make(engine: Engine, folder: Path) -> None:
 
 
 async def _step(command: list[str], log: Path, failure: str) -> None:
-    if status := await run(command, env=inherited(), log=log):
+    if status := await run(command, env=inherited(*PIP), log=log):
         raise ServingError(
             f"{failure} (exit status {status}); the next run starts afresh. Last lines of {str(log)!r}:\n"
             f"{last_lines(log)}\n"

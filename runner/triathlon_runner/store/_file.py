@@ -149,3 +149,4 @@ class ResultsFile(Generic[R]):
         self._usage["input_tokens"] += usage.input_tokens
         self._usage["output_tokens"] += usage.output_tokens
         self._usage["reasoning_tokens"] += usage.reasoning_tokens
+        self._usage["uncounted"] += usage.uncounted

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Literal
 
-from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
+from triathlon_runner.endpoints import Answer, Chat, Completion, ModelUnavailableError, Sampling
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import EvolvedRecord, LoopRecord, Reply, RuntimeRecord, UnitRecord, Usage
@@ -75,9 +75,13 @@ class ReplayJudge:
         """The stored reply to this attempt.
 
         Raises:
-            NotInEvidenceError: there is none.
+            ModelUnavailableError: there is none, and the record says that the similarity is unknown.
+            NotInEvidenceError: there is none, and the record has a similarity.
         """
-        replies = current.get().judge_replies
+        record = current.get()
+        replies = record.judge_replies
+        if sample >= len(replies) and record.similarity is None:
+            raise ModelUnavailableError("the judge could not be asked then")
         if sample >= len(replies):
             raise NotInEvidenceError(f"the judge was asked {len(replies)} times, not {sample + 1}")
         return _answer(replies[sample], self.id)

@@ -88,16 +88,24 @@ def score_row(column: Column, found: Cell, receipts: Mapping[str, str]) -> Marku
 
 def outcome_row(file: FileAggregate, names: Sequence[str]) -> Markup:
     """A suite of a model: how many units ended in each of these ways, and what they took."""
-    cost = file.manifest.cost_usd if file.manifest else None
     numbers = [
         *(file.outcomes.get(name) or "·" for name in names),
         file.open_units,
         *map(_format.count, (file.usage.requests, file.usage.input_tokens, file.usage.output_tokens)),
         _format.duration(file.seconds),
-        _format.NONE if cost is None else f"${cost:.2f}",
+        _cost(file),
     ]
     cells = "".join([f'<td class="number">{number}</td>' for number in numbers])
     return Markup(f'<tr><th scope="row">{escaped(file.suite)}</th>{cells}</tr>')
+
+
+def _cost(file: FileAggregate) -> str:
+    """In dollars; `unknown` where the server counted no tokens, a dash where the row names no price."""
+    if file.manifest is None:
+        return _format.NONE
+    if file.manifest.usage.uncounted:
+        return "unknown"
+    return _format.NONE if file.manifest.cost_usd is None else f"${file.manifest.cost_usd:.2f}"
 
 
 def outcome_names(outcomes: Mapping[str, int]) -> Markup:

@@ -1,11 +1,12 @@
 """The front page: all disciplines, who leads, and how sure that is."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from triathlon_runner.records import Manifest
 from triathlon_site.load import Results
 from triathlon_site.pages._falls import fall_anchor, steepest
 from triathlon_site.pages._findings import Finding, finding
@@ -98,10 +99,16 @@ def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo], ne
         tuple(cell(board.headline, row.model, with_strip=True) for board in overall.boards),
         sum(board.open_units(row.model) for board in boards),
         tuple(done for board in boards if (done := part_run(board, row.model))),
-        sum(costs) if (costs := [m.cost_usd for m in manifests if m.cost_usd is not None]) else None,
+        _cost(manifests),
         (ended := max((manifest.ended[:10] for manifest in manifests), default="")),
         is_old(ended, newest),
     )
+
+
+def _cost(manifests: Sequence[Manifest]) -> float | None:
+    """USD of all suites together; None where nobody knows it, in part or whole."""
+    costs = [manifest.cost_usd for manifest in manifests if manifest.cost_usd is not None]
+    return sum(costs) if costs and not any(manifest.usage.uncounted for manifest in manifests) else None
 
 
 def _small_and_open(info: ModelInfo) -> bool:

@@ -5,12 +5,14 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from support.core_model import answer
 from support.model_server import ModelServer
+from support.server_replies import Asked
 from support.small_run import KEY, ROWS
 
 COMMAND = [sys.executable, "-c", "from triathlon_site.cli import main; main()"]
@@ -18,12 +20,14 @@ OPTIONS = ["run", "--suites", "evolved/core-seeds", "--limit", "24"]
 TASKS = 24
 
 
-async def start(server: ModelServer, root: Path) -> asyncio.subprocess.Process:
+async def start(
+    server: ModelServer, root: Path, options: Sequence[str] = OPTIONS
+) -> asyncio.subprocess.Process:
     (root / "models.yaml").write_text(ROWS.format(url=server.base_url) + "defaults: {concurrency: 2}\n")
     environment = {**os.environ, "TRIATHLON_CACHE": str(root / "cache"), "SMALL_RUN_KEY": KEY}
     return await asyncio.create_subprocess_exec(
         *COMMAND,
-        *OPTIONS,
+        *options,
         cwd=root,
         env=environment,
         stdout=asyncio.subprocess.PIPE,
@@ -67,3 +71,37 @@ async def test_ctrl_c(tmp_path: Path, presses: int) -> None:
         assert process.returncode == 0, output.decode()
         assert server.count == TASKS - done
     assert count_lines(tmp_path) == TASKS
+
+
+async def test_sigterm_in_the_middle_of_loops(tmp_path: Path) -> None:
+    """No loop is begun or gone on with; what was in flight is kept, so that nothing is asked twice."""
+    loops = ["run", "--suites", "loop/core", "--limit", "6"]
+    calm, stopped = tmp_path / "calm", tmp_path / "stopped"
+    calm.mkdir()
+    stopped.mkdir()
+
+    async def say(asked: Asked) -> str:
+        await asyncio.sleep(0.3 if slow else 0)
+        return answer(asked)
+
+    slow = False
+    async with ModelServer(say) as server:
+        process = await start(server, calm, loops)
+        await process.communicate()
+        needed = server.count
+    slow = True
+    async with ModelServer(say) as server:
+        process = await start(server, stopped, loops)
+        await until_asked(server, 6)
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(50):
+            output, _ = await process.communicate()
+        said = output.decode()
+        assert process.returncode == 1, said
+        assert "SIGTERM: finishing what is in flight" in said and "stopped: SIGTERM" in said
+        assert server.count <= 6 + 2 * 2
+        slow = False
+        process = await start(server, stopped, loops)
+        output, _ = await process.communicate()
+        assert process.returncode == 0, output.decode()
+        assert server.count == needed > 10

@@ -6,19 +6,26 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from support.fake_suite import FakeModel, FakeReacher, FakeSuite
 from support.model_server import ModelServer
-from support.schedule import ROW, Bench
+from support.schedule import GRADER, ROW, Bench
 from support.server_replies import Status
-from triathlon_runner.endpoints import ApiConfig, EndpointError, Limits, ModelUnavailableError, open_model
-from triathlon_runner.errors import UserError
+from triathlon_runner.endpoints import (
+    ApiConfig,
+    EndpointError,
+    EndpointStats,
+    Limits,
+    Model,
+    ModelUnavailableError,
+    open_model,
+)
 from triathlon_runner.records import Outcome
 from triathlon_runner.registry import ModelRow
-from triathlon_runner.schedule import Reached
+from triathlon_runner.schedule import Reached, RowModel
 from triathlon_runner.schedule._run import UNITS_PER_SLOT
 from triathlon_runner.store import ResultsFile, archived
 from triathlon_runner.suites import Task
@@ -112,17 +119,86 @@ async def test_stop_finishes_what_is_in_flight_only(tmp_path: Path) -> None:
     assert (summary.finished, summary.open, bench.model.asked) == (0, 2, [])
 
 
-async def test_an_error_of_ours_is_not_hidden(tmp_path: Path) -> None:
-    """A bug in a suite is no result and no open unit: it ends the run with its traceback."""
+@pytest.mark.parametrize("grouped", [False, True])
+async def test_an_error_of_ours_leaves_its_unit_open(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, grouped: bool
+) -> None:
+    """A bug that one reply meets is no result and ends nothing: the unit stays open, with the traceback."""
 
     def reply(text: str) -> str:
+        if text == "b":
+            error = OverflowError("int too large\x1b[2J" + "9" * 4000)
+            raise ExceptionGroup("several", [error]) if grouped else error
+        return text
+
+    bench = Bench(tmp_path, FakeSuite(tasks=[Task(name) for name in "abc"]), FakeModel("m", reply))
+    summary = await bench.run()
+    assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (2, 1, 1, 1)
+    assert bench.model.asked.count("b") == 1
+    (reason,) = summary.failures
+    assert reason.startswith("OverflowError: int too large")
+    assert len(reason) < 250 and reason.isprintable()
+    manifest = bench.folder.read_manifest("m", "evolved/fake")
+    assert manifest is not None and manifest.open_reasons == {reason: 1}
+    (logged,) = caplog.records
+    assert "evolved/fake b" in logged.getMessage() and logged.exc_info is not None
+    bench.model.reply = lambda text: text
+    assert (await bench.run()).exit_code == 0
+
+
+async def test_an_error_outside_units_keeps_its_traceback(tmp_path: Path) -> None:
+    """What no reply brought about is ours to see: it ends the run as it is."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+
+    def broken(kind: str) -> dict[str, object]:
         raise ZeroDivisionError
 
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
+    bench.reacher.reach = broken  # type: ignore[assignment, method-assign]
     with pytest.raises(ExceptionGroup) as caught:
         await bench.run()
     assert caught.group_contains(ZeroDivisionError)
-    assert not caught.group_contains(UserError)
+
+
+async def test_a_model_whose_server_was_away_is_tried_again(tmp_path: Path) -> None:
+    """Once, when the others are done; a model that was stopped for another reason is not."""
+    tries: list[str] = []
+
+    class Away(FakeReacher):
+        """Its first row's server comes back after the other row is done, its third refuses the key."""
+
+        @asynccontextmanager
+        async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
+            tries.append(row.id)
+            first = tries.count(row.id) == 1
+            if row.id == "calm":
+                await asyncio.sleep(0.2)
+
+            def reply(text: str) -> str:
+                if first and row.id != "calm":
+                    raise ModelUnavailableError("no answer for 300 s" if row.id == "away" else "bad key")
+                return text
+
+            yield cast(Reached, Stopped(cast(Any, FakeModel(row.id, reply)), away=row.id == "away" and first))
+
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    bench.reacher = Away(bench.model)
+    bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("away", "calm", "refused")]
+    summary = await bench.run()
+    assert sorted(tries) == ["away", "away", "calm", "refused"] and tries[-1] == "away"
+    assert (summary.finished, summary.open) == (4, 2)
+    assert summary.errors == ["refused: bad key"]
+
+
+class Stopped(RowModel):
+    """A model with counters."""
+
+    def __init__(self, inner: Model, *, away: bool) -> None:
+        super().__init__(inner, "a test", "fake-1", 2)
+        self._stats = EndpointStats(away=away)
+
+    @property
+    def stats(self) -> EndpointStats:
+        return self._stats
 
 
 async def test_a_rows_own_temperature_is_another_protocol(tmp_path: Path) -> None:
@@ -262,3 +338,43 @@ async def test_a_finished_file_is_recognised_by_its_manifest(
         file.write(b"torn")
     await bench.run()
     assert read == [bench.folder.lines("m", "evolved/fake")]
+
+
+@pytest.mark.parametrize(("answer", "away"), [(Status(503), True), (Status(401), False)])
+async def test_only_a_silent_server_is_away(answer: Status, away: bool) -> None:
+    """What another time may do better is told apart from what somebody has to mend."""
+    limits = Limits(first_wait=0.01, longest_wait=0.02, failures_in_a_row=2, dead_after=0.1)
+    async with ModelServer(lambda asked: answer) as server:
+        config = ApiConfig(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config, limits=limits) as model:
+            while not model.stats.stopped:
+                with pytest.raises(EndpointError):
+                    await FakeSuite().run("a", 0, model, GRADER, "p")
+            assert model.stats.away is away
+
+
+async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Path) -> None:
+    """Not in the same run, though its model is: the error would come again."""
+    asked: list[str] = []
+
+    class Away(FakeReacher):
+        @asynccontextmanager
+        async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
+            self.reached += 1
+            is_first = row.id == "away" and self.reached <= 2
+
+            def reply(text: str) -> str:
+                if row.id == "away":
+                    asked.append(text)
+                if is_first:
+                    raise ZeroDivisionError if text == "a" else ModelUnavailableError("no answer")
+                return text
+
+            yield cast(Reached, Stopped(cast(Any, FakeModel(row.id, reply)), away=is_first))
+
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    bench.reacher = Away(bench.model)
+    bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("away", "calm")]
+    summary = await bench.run()
+    assert asked == ["a", "b", "b"]
+    assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (3, 1, 1, 1)

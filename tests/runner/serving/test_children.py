@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner.serving._children import inherited, run, spawn
+from triathlon_runner.serving._children import HUB, PIP, RAY, inherited, run, spawn
 
 # A parent with a child in a session of its own; both write their process ids, ignore SIGTERM and stay.
 _STUBBORN = """
@@ -146,9 +146,20 @@ async def test_scratch_folder_goes_with_the_command(tmp_path: Path) -> None:
     assert not folder.parent.exists()
 
 
-def test_keys_are_not_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Providers' keys and another Python's paths stay here; the hub's token goes along."""
-    for name in ("OPENAI_API_KEY", "PYTHONPATH", "HF_TOKEN"):
+SECRETS = ("OPENAI_API_KEY", "EXAMPLE_TEAM_TOKEN", "NVIDIA_API_KEY", "VLLM_API_KEY", "AWS_PROFILE", "X_TEAM")
+SETTINGS = ("HTTPS_PROXY", "LD_LIBRARY_PATH", "CUDA_HOME", "VLLM_CPU_KVCACHE_SPACE", "HF_HOME", "LC_ALL")
+
+
+def test_only_what_a_child_needs_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short list, whatever keys are called; what only some children need, these alone get."""
+    some = ("HF_TOKEN", "PIP_INDEX_URL", "RAY_ADDRESS", "RAY_AUTH_TOKEN")
+    for name in (*SECRETS, *SETTINGS, *some, "PYTHONPATH", "VIRTUAL_ENV"):
         monkeypatch.setenv(name, "x")
-    assert {"OPENAI_API_KEY", "PYTHONPATH", "HF_TOKEN"} & inherited().keys() == {"HF_TOKEN"}
-    assert inherited()["PATH"] == os.environ["PATH"]
+    plain = inherited()
+    assert plain["PATH"] == os.environ["PATH"]
+    assert set(SETTINGS) <= plain.keys()
+    assert plain.keys().isdisjoint((*SECRETS, *some, "PYTHONPATH", "VIRTUAL_ENV"))
+    pip = inherited(*PIP).keys() - plain.keys()
+    assert "PIP_INDEX_URL" in pip and all(name.startswith("PIP_") for name in pip)
+    assert inherited(*HUB).keys() - plain.keys() == {"HF_TOKEN"}
+    assert inherited(*RAY).keys() - plain.keys() >= {"RAY_ADDRESS", "RAY_AUTH_TOKEN"}

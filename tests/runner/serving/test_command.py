@@ -152,6 +152,20 @@ def test_environment() -> None:
     assert _plan(weights=hub).env.get("HF_HUB_OFFLINE") != "1"
 
 
+def test_keys_reach_only_servers_that_need_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub's token goes along with weights of the hub, a cluster's with servers that span it; no other."""
+    for name in ("HF_TOKEN", "RAY_AUTH_TOKEN", "EXAMPLE_TEAM_TOKEN", "PIP_INDEX_URL"):
+        monkeypatch.setenv(name, "secret")
+
+    def told(plan: Plan) -> set[str]:
+        return {name for name, value in plan.env.items() if value == "secret"}
+
+    assert told(_plan()) == set()
+    assert told(_plan(weights=Loadable("org/name", "", commit="abc"))) == {"HF_TOKEN"}
+    assert told(_plan(args={"distributed-executor-backend": "ray"})) == {"RAY_AUTH_TOKEN"}
+    assert told(_plan(env={"EXAMPLE_TEAM_TOKEN": "secret"})) == {"EXAMPLE_TEAM_TOKEN"}
+
+
 def test_a_seat_on_a_gpu() -> None:
     """The engine sees the GPUs of its seat alone and takes its share of their memory."""
     plan = _plan(device="cuda")

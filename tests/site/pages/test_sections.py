@@ -2,6 +2,7 @@
 
 import html
 import io
+import json
 import re
 from pathlib import Path
 
@@ -134,6 +135,28 @@ def test_a_hostile_name_is_text_on_every_page(tmp_path: Path) -> None:
     for page, content in shown.items():
         assert "<img src=x" not in content and "\x1b" not in content, page
     assert html.escape("<img src=x onerror=alert(1)>␛core-") in shown["models/evil-tasks.html"]
+
+
+def test_unknown_cost_is_no_small_cost(tmp_path: Path) -> None:
+    """Where a server counted no tokens in one suite, its cost is unknown, and with it the whole model's."""
+    results = rich_results(tmp_path / "results", (FakeModel("counted"), FakeModel("other")), tasks=4)
+    for path in results.rglob("*.manifest.json"):
+        manifest = json.loads(path.read_text())
+        if path.parts[-3] == "other" and path.name == "core.manifest.json" and "loop" in path.parts:
+            manifest["usage"]["uncounted"] = 4
+        else:
+            manifest["cost_usd"] = 0.25
+        path.write_text(json.dumps(manifest))
+    build(results, tmp_path / "_site", None, cache=tmp_path / "c")
+    front = (tmp_path / "_site/index.html").read_text()
+    costs = dict(
+        re.findall(
+            r'models/(counted|other)\.html".*?<td class="number" data-v="[^"]*">([$–][^<]*)<', front, re.S
+        )
+    )
+    assert costs["counted"].startswith("$") and costs["other"] == "–"
+    assert ">unknown<" in (tmp_path / "_site/models/other.html").read_text()
+    assert ">unknown<" not in (tmp_path / "_site/models/counted.html").read_text()
 
 
 def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:

@@ -14,6 +14,9 @@ SCRATCH_BYTES, SCRATCH_DEPTH, SCRATCH_FOLDERS = 64 << 20, 64, 4096
 """What a program may leave in its scratch directory while it runs, where no file system bounds it."""
 OPEN_FILES = 256
 THREADS = 64
+CPU_BACKSTOP_SECONDS = 4 * 3600
+"""The kernel's own limit of CPU time, beyond any job's: it is only there if the server fails, which else ends
+a child at its job's limit. The kernel sends SIGKILL then, so a child can't change it (`syscalls`)."""
 RULESET = 100
 """The descriptor that holds the Landlock rules, in the server and until a child has put them on."""
 
@@ -80,11 +83,11 @@ class Confinement:
         if os.getppid() != server:
             os._exit(1)
         system.take(self._rules)
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_BACKSTOP_SECONDS, CPU_BACKSTOP_SECONDS))
         self._filter.install()
 
-    def put_on_limits(self, cpu_seconds: int, memory_bytes: int) -> None:
-        """The limits of one job. The kernel's own CPU limit is only there if the server fails."""
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+    def put_on_memory_limit(self, memory_bytes: int) -> None:
+        """That of one job, in the child that waited for it."""
         resource.setrlimit(self._memory_limit, (memory_bytes, memory_bytes))
 
 

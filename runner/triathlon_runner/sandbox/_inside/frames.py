@@ -4,8 +4,8 @@ import os
 import struct
 
 HEADER = struct.Struct("<cI")
-LIMITS = struct.Struct("<QQ")
-"""Before the first frame: seconds of the kernel's own CPU limit, bytes of memory."""
+MEMORY = struct.Struct("<Q")
+"""Before the first frame: the bytes of memory that the job may use."""
 
 # To the child.
 PROGRAM = b"P"  # marshalled {program, result_bytes}

@@ -312,7 +312,7 @@ def _become_child(
             os._exit(1)
         os.eventfd_write(_WORD, 1)
         os.close(_WORD)
-        confinement.put_on_limits(*_read_limits())
+        confinement.put_on_memory_limit(_read_memory_limit())
         if command:
             os.execve(command[0], command, {"LC_ALL": "C.UTF-8", "OPENSSL_CONF": os.devnull})  # noqa: S606 (no shell on purpose)
         child.serve(_SOURCE, _SINK)
@@ -322,16 +322,16 @@ def _become_child(
         os._exit(0)
 
 
-def _read_limits() -> tuple[int, int]:
-    """What the job may use; the child waits here until there is one, or until the runner hangs up."""
+def _read_memory_limit() -> int:
+    """The memory that the job may use; the child waits here until there is one, or the runner hangs up."""
     data = b""
-    while len(data) < frames.LIMITS.size:
-        part = os.read(_SOURCE, frames.LIMITS.size - len(data))
+    while len(data) < frames.MEMORY.size:
+        part = os.read(_SOURCE, frames.MEMORY.size - len(data))
         if not part:
             os._exit(0)
         data += part
-    cpu_seconds, memory_bytes = frames.LIMITS.unpack(data)
-    return cpu_seconds, memory_bytes
+    (memory_bytes,) = frames.MEMORY.unpack(data)
+    return int(memory_bytes)
 
 
 def _lay(descriptors: list[int]) -> None:

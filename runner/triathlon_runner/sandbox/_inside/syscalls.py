@@ -11,6 +11,7 @@ installed, and this one is much shorter.
 import ctypes
 import os
 import platform
+import signal
 import struct
 from typing import NamedTuple
 
@@ -61,6 +62,9 @@ calls, it could close all of their files. Programs that copy a file or clean up 
 _COLUMN = {"x86_64": 1, "aarch64": 2}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
+_TIMERS = ("timer_create", "timer_settime", "timer_gettime", "timer_delete")
+"""They can send any signal, SIGKILL included, and no filter sees which. Ruby needs them, Python does not: a
+program in another language that arms one by a bare system call to end itself looks killed from outside."""
 _CLONE_THREAD = 0x10000
 _AF_UNIX = 1
 _ENOSYS = 38
@@ -68,12 +72,14 @@ _OWN_PID = 0x7EADBEEF  # replaced in each child by its own pid
 
 
 class _Condition(NamedTuple):
-    """A call is allowed if this argument, under `mask`, is one of `values`, or if it has the bit `bit`."""
+    """A call is allowed if this argument, under `mask`, is one of `values`, or if it has a bit of `bit`."""
 
     argument: int
     values: tuple[int, ...] = ()
     bit: int = 0
     mask: int = 0
+    fatal: tuple[int, int] | None = None
+    """An argument and its value that end the process by SIGSYS, whatever else the call says."""
 
 
 _PRCTL = (3, 15, 16, 23, 39, 0x53564D41)
@@ -96,9 +102,14 @@ _CONDITIONS = {
 _CHILD_CONDITIONS = {
     # Threads yes, processes no.
     "clone": _Condition(0, bit=_CLONE_THREAD),
-    # Signals only to itself, and no other way to make the kernel send one.
-    "kill": _Condition(0, (_OWN_PID,)),
-    "tgkill": _Condition(0, (_OWN_PID,)),
+    # Signals only to itself, and no other way to make the kernel send one. SIGKILL ends it all the same, but
+    # by another signal: so a child that died of SIGKILL was killed from outside, by the kernel for want of
+    # memory or by a person, and that is no result.
+    "kill": _Condition(0, (_OWN_PID,), fatal=(1, signal.SIGKILL)),
+    "tgkill": _Condition(0, (_OWN_PID,), fatal=(2, signal.SIGKILL)),
+    # Every limit but that of CPU time (number 0), beyond which the kernel sends SIGKILL.
+    "prlimit64": _Condition(1, bit=0xFFFF),
+    "setrlimit": _Condition(0, bit=0xFFFF),
     "prctl": _Condition(0, _PRCTL),
     # To the other end of a pair only: a datagram could name any socket that the file system shows.
     "sendto": _Condition(5, (0,)),
@@ -123,6 +134,8 @@ def build_server_filter(*, may_exec: bool) -> bytes:
     numbers = _numbers(_TABLE) | _numbers(_SERVER_TABLE)
     if not may_exec:
         del numbers["execve"]
+        for name in _TIMERS:
+            del numbers[name]
     bodies = {number: _body(name) for name, number in numbers.items()}
     bodies |= {number: [_step(_RETURN, _ERRNO)] for number in _numbers(_PRETENDED_TABLE).values()}
     head = [
@@ -204,7 +217,11 @@ def _body(name: str) -> list[bytes]:
 
 
 def _conditional(condition: _Condition) -> list[bytes]:
-    steps = [_step(_LOAD, 16 + 8 * condition.argument)]  # low word: these arguments are ints
+    steps = []
+    if condition.fatal is not None:
+        argument, value = condition.fatal
+        steps += [_step(_LOAD, 16 + 8 * argument), _step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _KILL)]
+    steps.append(_step(_LOAD, 16 + 8 * condition.argument))  # low word: these arguments are ints
     if condition.mask:
         steps.append(_step(_AND, condition.mask))
     for value in condition.values:

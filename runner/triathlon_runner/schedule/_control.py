@@ -1,0 +1,101 @@
+"""What every request of a run has to pass: nothing is sent once the run is to stop."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal
+
+from triathlon_runner.endpoints import Answer, Asking, Chat, Completion, Model, Sampling, asking
+from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.schedule._stop import Bounds, Stop
+
+_STOPPED = "the run was stopped"
+
+
+class RunStoppedError(InfrastructureError):
+    """A unit wants another request, but the run is to stop: the unit stays open."""
+
+
+class Control:
+    """Shared by all models of one run, the judge included."""
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        """`bounds`: money and time that the run may take."""
+        self.bounds = bounds or Bounds()
+        self.stop = Stop()
+        self._calls: dict[Asking, asyncio.Timeout] = {}
+        self._released = asyncio.Event()
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that were sent and whose replies are not kept yet."""
+        return sum(call.in_flight for call in self._calls)
+
+    @property
+    def waiting(self) -> int:
+        """Calls of `ask` that have not got their answer, those with a request in flight included."""
+        return len(self._calls)
+
+    def may_send(self) -> bool:
+        """Whether one more request may be sent. The first that a bound does not allow stops the run."""
+        if not self.stop.asked and (why := self.bounds.reached()):
+            self.stop.ask(why)
+        return not self.stop.asked
+
+    async def ask(
+        self, model: Model, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0
+    ) -> Answer:
+        """Asks a model once.
+
+        Raises:
+            RunStoppedError: the run stops, and this call has no request in flight. Not before all requests in
+                flight are answered: a unit that asks several things at once would give up the others.
+            EndpointError: no answer after all retries.
+        """
+        if self.stop.asked:
+            await self._released.wait()
+            raise RunStoppedError(_STOPPED)
+        with asking() as call:
+            try:
+                async with asyncio.timeout(None) as scope:
+                    self._calls[call] = scope
+                    try:
+                        return await model.ask(prompt, sampling, sample=sample)
+                    finally:
+                        del self._calls[call]
+            except TimeoutError:
+                if not scope.expired():
+                    raise
+                raise RunStoppedError(_STOPPED) from None
+
+    def release(self) -> None:
+        """Ends the calls of `ask` that wait for their turn: it does not come any more."""
+        self._released.set()
+        now = asyncio.get_running_loop().time()
+        for call, scope in self._calls.items():
+            if not call.in_flight:
+                scope.reschedule(now)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlledModel:
+    """Implements `Model`; asks only while the run may."""
+
+    inner: Model
+    control: Control
+
+    @property
+    def id(self) -> str:
+        return self.inner.id
+
+    @property
+    def kind(self) -> Literal["instruct", "base"]:
+        return self.inner.kind
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        """Asks once.
+
+        Raises:
+            RunStoppedError: the run stops before the request was sent.
+            EndpointError: no answer after all retries.
+        """
+        return await self.control.ask(self.inner, prompt, sampling, sample=sample)

@@ -1,0 +1,154 @@
+"""A process that something outside kills is nobody's failure; one that kills itself is the program's."""
+
+import asyncio
+import itertools
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from triathlon_runner.sandbox import Call, Ended, Job, Limits, Returned, Sandbox, SandboxError, open_sandbox
+from triathlon_runner.sandbox import _local as local
+from triathlon_runner.sandbox import _memory as memory
+
+
+@pytest_asyncio.fixture(params=["namespaces", "lite"])
+async def sandbox(request: pytest.FixtureRequest) -> AsyncIterator[Sandbox]:
+    """A sandbox of each level; a level that the kernel refuses is skipped with its reason."""
+    try:
+        async with open_sandbox(request.param, jobs=2) as found:
+            yield found
+    except SandboxError as error:
+        if "no isolation level works" not in str(error):
+            raise
+        pytest.skip(f"this machine refuses it: {error}")
+
+
+def descendants(pid: int) -> list[int]:
+    """Its children, theirs and so on; the youngest generation last."""
+    found, generation = [], [pid]
+    while generation:
+        tasks = [path for parent in generation for path in Path(f"/proc/{parent}/task").glob("*/children")]
+        generation = [int(child) for path in tasks for child in path.read_text().split()]
+        found += generation
+    return found
+
+
+async def test_a_kill_from_outside_is_no_result(sandbox: Sandbox) -> None:
+    """As by the kernel for want of memory: the sandbox failed, not the program; the next job runs."""
+    job = Job(
+        "import time\ndef f(x):\n    time.sleep(x)\n    return x\n", (Call("f", (0,)), Call("f", (600,)))
+    )
+
+    def kill(*_: object) -> bool:
+        os.kill(descendants(os.getpid())[-1], signal.SIGKILL)
+        return True
+
+    with pytest.raises(SandboxError, match="out of memory"):
+        await sandbox.run(job, kill)
+    again = await sandbox.run(Job("def f():\n    return 1\n", (Call("f", ()),)))
+    assert again.results == (Returned(1),)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "os.kill(os.getpid(), signal.SIGKILL)",
+        "signal.raise_signal(signal.SIGKILL)",
+        "signal.pthread_kill(threading.get_ident(), signal.SIGKILL)",
+        "os.kill(os.getpid(), signal.SIGTERM)",
+        "bytearray(1 << 40)",
+        "[bytearray(1 << 20) for _ in range(1000)]",
+        "exhaust_cpu_limit()",
+        "arm_timer()",
+    ],
+)
+async def test_a_program_that_ends_itself_has_failed(sandbox: Sandbox, body: str) -> None:
+    """By any signal, by its own memory limit, by a lower limit of CPU time or a timer: its own failure."""
+    program = f"""
+import ctypes, os, resource, signal, threading
+def exhaust_cpu_limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
+    while True:
+        pass
+def arm_timer():
+    class Event(ctypes.Structure):
+        _fields_ = [("value", ctypes.c_long), ("signo", ctypes.c_int), ("notify", ctypes.c_int),
+                    ("pad", ctypes.c_long * 6)]
+    timer, when = ctypes.c_long(), (ctypes.c_long * 4)(0, 0, 0, 1)
+    libc = ctypes.CDLL(None)
+    if libc.timer_create(1, ctypes.byref(Event(0, int(signal.SIGKILL), 0)), ctypes.byref(timer)):
+        raise OSError("refused")
+    libc.timer_settime(timer, 0, when, None)
+    signal.pause()
+def f():
+    {body}
+    return "alive"
+"""
+    execution = await sandbox.run(Job(program, (Call("f", ()),), limits=Limits(memory_bytes=1 << 29)))
+    assert execution.ended in (Ended.DIED, Ended.FINISHED)
+    assert not any(isinstance(result, Returned) for result in execution.results)
+
+
+async def test_jobs_wait_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where less is left than a job may use, they run one after another; with room, beside others."""
+    job = Job(
+        "import time\ndef f():\n    begin = time.monotonic()\n    time.sleep(0.3)\n"
+        "    return begin, time.monotonic()\n",
+        (Call("f", ()),),
+    )
+
+    async def spans() -> list[tuple[float, float]]:
+        async with open_sandbox(jobs=3) as sandbox:
+            executions = await asyncio.gather(*(sandbox.run(job) for _ in range(3)))
+        return sorted(result.value for (result,) in (e.results for e in executions))  # type: ignore[union-attr]
+
+    def overlap(found: list[tuple[float, float]]) -> bool:
+        return any(later[0] < earlier[1] for earlier, later in itertools.pairwise(found))
+
+    monkeypatch.setattr(local, "available_bytes", lambda: job.limits.memory_bytes - 1)
+    assert not overlap(await spans())
+    monkeypatch.setattr(local, "available_bytes", lambda: job.limits.memory_bytes)
+    assert overlap(await spans())
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "left"),
+    [
+        ("0::/\n", {"memory.max": "max"}, 8 << 30),
+        (
+            "0::/own\n",
+            {
+                "own/memory.max": "1000",
+                "own/memory.current": "700",
+                "own/memory.stat": "anon 500\ninactive_file 200\n",
+            },
+            500,
+        ),
+        (
+            "4:cpu,memory:/\n0::/\n",
+            {
+                "memory/memory.limit_in_bytes": "1000",
+                "memory/memory.usage_in_bytes": "900",
+                "memory/memory.stat": "total_inactive_file 0\n",
+            },
+            100,
+        ),
+    ],
+)
+def test_memory_that_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], left: int
+) -> None:
+    """The least of what the machine and the control groups (of both versions) have; cache counts as left."""
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 8388608 kB\n")
+    (tmp_path / "cgroup").write_text(groups)
+    for name, text in files.items():
+        (tmp_path / "groups" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "groups" / name).write_text(text)
+    monkeypatch.setattr(memory, "_MEMORY", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "_OWN_GROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(memory, "_GROUPS", tmp_path / "groups")
+    assert memory.available_bytes() == left

@@ -1,0 +1,152 @@
+"""A run that is to stop sends nothing more, keeps what is in flight, and ends soon."""
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from support.long_units import QUESTIONS, LongRun, LongSuite
+from support.model_server import ModelServer
+from support.server_replies import Asked, Hang, Response, Said, Status, too_many
+from triathlon_runner.schedule import STOP_SECONDS, Bounds, Summary
+
+UNITS = 30
+ALL = UNITS * QUESTIONS
+CENT = Said("x", input_tokens=9_000, output_tokens=1_000)
+"""A reply that costs one cent at one dollar per million tokens."""
+
+
+async def stopped_after(
+    run: LongRun, server: ModelServer, requests: int, stop_seconds: float = STOP_SECONDS
+) -> Summary:
+    """Runs, and presses Ctrl-C once the server has got so many requests."""
+    task = asyncio.ensure_future(run(server.base_url, stop_seconds=stop_seconds))
+    while server.count < requests and not task.done():  # noqa: ASYNC110  the server has no event for that
+        await asyncio.sleep(0.01)
+    run.control.stop.ask("Ctrl-C")
+    async with asyncio.timeout(60):
+        return await task
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_a_budget_holds_for_every_request(tmp_path: Path, at_once: bool) -> None:
+    """At most what the requests in flight cost is spent beyond it, however many each unit still wants."""
+    run = LongRun(tmp_path, LongSuite(UNITS, at_once=at_once))
+    async with ModelServer(lambda asked: CENT, latency=0.02) as server:
+        summary = await run(server.base_url, Bounds(budget_usd=1.00))
+        spent = run.control.bounds.spent
+        assert spent == pytest.approx(server.count * 0.01)
+        assert 0.60 <= spent <= 1.00 + server.most_in_flight * 0.01 + 1e-9
+        assert (summary.exit_code, "budget of 1 USD" in summary.stopped) == (1, True)
+        assert summary.failures == {}
+        asked = server.count
+        assert (await run(server.base_url)).exit_code == 0
+        assert (server.count, max(server.bodies.values())) == (ALL, 1), asked
+    assert run.manifest().cost_usd == pytest.approx(ALL * 0.01)
+
+
+async def test_a_budget_holds_where_nobody_counts_tokens(tmp_path: Path) -> None:
+    """The length of the texts stands in for the tokens; the manifest says that the cost is unknown."""
+    run = LongRun(tmp_path, LongSuite(UNITS), price=10_000.0)
+    reply = Said("x" * 35, changes={"usage": None})  # ten tokens, and some seven of the question: 0.17 USD
+    async with ModelServer(lambda asked: reply, latency=0.02) as server:
+        summary = await run(server.base_url, Bounds(budget_usd=20.0))
+        assert "budget" in summary.stopped
+        assert 0.14 * server.count < run.control.bounds.spent < 0.20 * server.count
+        assert run.control.bounds.spent < 20.0 + 0.20 * server.most_in_flight
+        (account,) = run.control.bounds.accounts
+        assert account.usd_estimated == account.usd
+        assert (await run(server.base_url)).exit_code == 0
+    manifest = run.manifest()
+    assert (manifest.cost_usd, manifest.usage.uncounted, manifest.usage.requests) == (None, ALL, ALL)
+    assert manifest.tokens_per_second is None
+
+
+async def test_a_deadline_holds_for_every_request(tmp_path: Path) -> None:
+    """Nothing is sent once it is here, though every unit has begun and wants more."""
+    run = LongRun(tmp_path, LongSuite(UNITS), concurrency=4)
+    arrived: list[datetime] = []
+
+    def note(asked: Asked) -> str:
+        arrived.append(datetime.now(UTC))
+        return "x"
+
+    deadline = datetime.now(UTC) + timedelta(seconds=1.5)
+    async with ModelServer(note, latency=0.1) as server:
+        summary = await run(server.base_url, Bounds(deadline=deadline))
+        assert "deadline" in summary.stopped and summary.exit_code == 1
+        late = [moment for moment in arrived if moment > deadline]
+        assert len(late) <= 4, "sent before the deadline, at the server behind it"
+        assert 0 < server.count < ALL
+
+
+async def test_a_deadline_ends_a_wait(tmp_path: Path) -> None:
+    """Where nothing is sent anyway, because the server wants us to wait, the deadline still ends the run."""
+    run = LongRun(tmp_path, LongSuite(2))
+    began = time.monotonic()
+    async with ModelServer(lambda asked: too_many(600)) as server, asyncio.timeout(60):
+        summary = await run(server.base_url, Bounds(deadline=datetime.now(UTC) + timedelta(seconds=1)))
+    assert "deadline" in summary.stopped and summary.open == 2
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_a_stop_finishes_the_requests_in_flight(tmp_path: Path, at_once: bool) -> None:
+    """Their replies are kept, no other is asked for, and the next run goes on from there."""
+    run = LongRun(tmp_path, LongSuite(UNITS, at_once=at_once), concurrency=8)
+
+    async def say(asked: Asked) -> str:
+        await asyncio.sleep(0.3 if asked.number < 50 else 0)
+        return "x"
+
+    async with ModelServer(say) as server:
+        summary = await stopped_after(run, server, 20)
+        assert (summary.exit_code, summary.stopped, summary.failures) == (1, "Ctrl-C", {})
+        assert server.count <= 20 + 2 * 8
+        (line,) = [line for line in run.said if "finishing what is in flight" in line]
+        assert "8 requests" in line and "30 s" in line
+        assert (await run(server.base_url)).exit_code == 0
+        assert (server.count, max(server.bodies.values())) == (ALL, 1)
+
+
+async def test_a_stop_gives_up_what_takes_too_long(tmp_path: Path) -> None:
+    """After so many seconds the rest is given up, and said so; what is finished is kept."""
+    run = LongRun(tmp_path, LongSuite(4), concurrency=8)
+
+    def say(asked: Asked) -> str | Response:
+        return Hang() if "task 0, question 5" in asked.prompt else "x"
+
+    async with ModelServer(say) as server:
+        summary = await stopped_after(run, server, 3 * QUESTIONS + 6, stop_seconds=0.5)
+    assert (summary.finished, summary.open, summary.failures) == (3, 1, {})
+    assert any("given up are 1 requests" in line for line in run.said)
+
+
+async def test_a_stop_does_not_wait_for_tries_to_come(tmp_path: Path) -> None:
+    """Questions that wait for another try, or for their turn, have nothing in flight."""
+    run = LongRun(tmp_path, LongSuite(UNITS), concurrency=8)
+    began = time.monotonic()
+    async with ModelServer(lambda asked: Status(503) if asked.number % 2 else too_many(60)) as server:
+        summary = await stopped_after(run, server, 4)
+    assert (summary.finished, summary.open, summary.failures) == (0, UNITS, {})
+    assert time.monotonic() - began < 25
+    assert not any("given up" in line for line in run.said)
+
+
+async def test_speed_counts_the_time_of_answers(tmp_path: Path) -> None:
+    """What passes before the server answers, here two seconds, is not the model's."""
+    run = LongRun(tmp_path, LongSuite(1))
+    reply = Said("x", output_tokens=100)
+
+    def say(asked: Asked) -> Response:
+        return reply if asked.number else Status(503, headers={"Retry-After": "2"})
+
+    began = time.monotonic()
+    async with ModelServer(say, latency=0.02) as server:
+        assert (await run(server.base_url)).exit_code == 0
+    elapsed = time.monotonic() - began
+    speed = run.manifest().tokens_per_second
+    assert speed is not None
+    assert QUESTIONS * 0.02 <= QUESTIONS * 100 / speed <= elapsed - 2
