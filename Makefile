@@ -5,14 +5,16 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 BIN := .venv/bin
 PROFILE ?= quick
 RUN_OPTIONS ?=
-export TRIATHLON_CACHE ?= $(CURDIR)/.cache
+ACTIVATE := source .venv/bin/activate
 
 .PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-model check lint package bench clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "after make setup, \`$(ACTIVATE)\` puts \`triathlon\` on the PATH of this shell"
 
 setup: .venv/.complete ## Make .venv with what the other targets need
+	@$(if $(filter setup,$(MAKECMDGOALS)),echo "type \`$(ACTIVATE)\` and \`triathlon --help\`",:)
 
 .venv/.complete: pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then echo "triathlon needs Python 3.11 or newer; install it or say make PYTHON=/path/to/python3" >&2; exit 2; fi

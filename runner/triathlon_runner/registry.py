@@ -175,14 +175,16 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str) -> Non
             raise UserError(f"unknown {what} {name!r}; {hint}")
 
 
-def load(path: Path) -> Registry:
-    """Reads and checks models.yaml.
+def load(path: Path, *, missing_ok: bool = False) -> Registry:
+    """Reads and checks models.yaml; one without models where there is no file and `missing_ok`.
 
     Raises:
         UserError: a missing or unreadable file, bad YAML, an unknown key, a wrong value, what looks like the
             key of a provider; names line and key.
     """
     if not path.exists():
+        if missing_ok:
+            return Registry(models=())
         raise UserError(
             f"no models file at {str(path)!r}; write one (README, 'Add a model'), name it with --models-file,"
             " or run one model without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
@@ -200,15 +202,15 @@ def load(path: Path) -> Registry:
         raise UserError("\n".join(faults_in_words(error, file, Registry))) from None
 
 
-def single(model: str, base_url: str, key_env: str | None, listed: Registry | None) -> tuple[Registry, str]:
-    """A registry with one model more, which no file describes, and that model's id.
+def single(model: str, base_url: str, key_env: str | None, listed: Registry) -> tuple[Registry, str]:
+    """A registry with one more model, which no file describes, and that model's id.
 
     Args:
         model: the name under which the server knows it; its id, which names the folder of results, is made
             of that: `Qwen/Qwen3-8B` becomes `qwen-qwen3-8b`.
         base_url: address of the server.
         key_env: name of the environment variable with its key.
-        listed: models.yaml, where there is one: its defaults and its judge hold.
+        listed: models.yaml: its defaults and its judge hold.
 
     Raises:
         UserError: one of these is not usable, or the id stands in models.yaml for a model.
@@ -218,7 +220,7 @@ def single(model: str, base_url: str, key_env: str | None, listed: Registry | No
     name = re.sub(r"[^a-z0-9._-]+", "-", model.lower()).strip("-._")[:100]
     if not name:
         raise UserError(f"expected --model as the name that the server knows it by, got {model!r}")
-    if listed is not None and any(row.id == name for row in listed.models):
+    if any(row.id == name for row in listed.models):
         raise UserError(
             f"expected --model to name no model of models.yaml, got {model!r}: its results would be those of"
             f" {name!r} there; run that one with --models {name}, without --base-url"
@@ -230,6 +232,4 @@ def single(model: str, base_url: str, key_env: str | None, listed: Registry | No
         fault = error.errors()[0]
         option = "--" + "-".join(str(part) for part in fault["loc"]).replace("_", "-")
         raise UserError(f"{option}: {in_words(fault)}") from None
-    rows = listed.models if listed is not None else ()
-    defaults, judge = (listed.defaults, listed.judge) if listed is not None else (Settings(), None)
-    return Registry(defaults=defaults, judge=judge, models=(*rows, row)), name
+    return listed.model_copy(update={"models": (*listed.models, row)}), name
