@@ -7,10 +7,10 @@ PROFILE ?= quick
 RUN_OPTIONS ?=
 ACTIVATE := source .venv/bin/activate
 
-.PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-model check lint package bench clean
+.PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-model test-other-python check lint package bench clean
 
 help: ## Explain the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "after make setup, \`$(ACTIVATE)\` puts \`triathlon\` on the PATH of this shell"
 
 setup: .venv/.complete ## Make .venv with what the other targets need
@@ -37,6 +37,9 @@ serve: setup ## Show _site/ on loopback
 
 test: setup-tests ## Run the tests (slow ones: make test-slow)
 	$(BIN)/python -m pytest -m "not slow and not real_model"
+
+test-other-python: setup ## Run a quick part of the tests on the newest other Python that is here
+	@tools/test-other-python
 
 setup-official: setup ## Install the libraries that programs of the official data sets import
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,official]'
