@@ -20,7 +20,7 @@ app = typer.Typer(
     epilog=examples(
         "triathlon run --limit 2",
         "triathlon build && triathlon serve",
-        "triathlon run --help",
+        "triathlon models",
     ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -8,7 +8,9 @@ from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import cache_folder, console
 from triathlon_runner.endpoints import ReplyCache
 
-cache_app = typer.Typer(help="The cache of replies.", no_args_is_help=True)
+cache_app = typer.Typer(
+    help="The cache of replies.", epilog=examples("triathlon cache info"), no_args_is_help=True
+)
 app.add_typer(cache_app, name="cache")
 
 

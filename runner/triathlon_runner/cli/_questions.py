@@ -13,7 +13,11 @@ from triathlon_runner.registry import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
 from triathlon_runner.sandbox import open_sandbox
 
-questions_app = typer.Typer(help="Questions about what programs do while they run.", no_args_is_help=True)
+questions_app = typer.Typer(
+    help="Questions about what programs do while they run.",
+    epilog=examples("triathlon questions build --dataset humaneval --out questions.json"),
+    no_args_is_help=True,
+)
 app.add_typer(questions_app, name="questions")
 
 

@@ -33,7 +33,11 @@ from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
 from triathlon_runner.store import IMPORTED, ResultsFile, ResultsFolder, archive, archived, compare_files
 
-results_app = typer.Typer(help="What was measured: list, archive, diff.", no_args_is_help=True)
+results_app = typer.Typer(
+    help="What was measured: list, archive, diff.",
+    epilog=examples("triathlon results list"),
+    no_args_is_help=True,
+)
 app.add_typer(results_app, name="results")
 
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]

@@ -19,7 +19,11 @@ from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.registry import check_names
 from triathlon_runner.store import ResultsFolder
 
-sets_app = typer.Typer(help="The sets of the evolved discipline.", no_args_is_help=True)
+sets_app = typer.Typer(
+    help="The sets of the evolved discipline.",
+    epilog=examples("triathlon sets compare evolved/core-seeds evolved/core-subtle"),
+    no_args_is_help=True,
+)
 app.add_typer(sets_app, name="sets")
 
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
