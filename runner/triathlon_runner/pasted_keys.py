@@ -10,7 +10,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.yaml_file import Place, YamlFile
 
 ADVICE: Final = (
-    "a key must never stand in this file: put it into an environment variable, and name that variable in"
+    "A key must never stand in this file: put it into an environment variable, and name that variable in"
     " key_env (in secret_headers for a header); if the file was ever shared, have the key replaced"
 )
 
@@ -59,17 +59,17 @@ def check_file(file: YamlFile) -> None:
     Raises:
         UserError: names the line and the place, never the value.
     """
-    found = dict(_in_values(file))
+    found = list(_in_values(file))
+    told = {number for number, _, _ in found}
     for number, line in enumerate(file.text.splitlines(), 1):
-        if number not in found and (why := why_secret(line)):
-            found[number] = ("", why)
+        if number not in told and (why := why_secret(line)):
+            found.append((number, "a comment, or text of several lines", why))
     if found:
-        raise UserError(
-            "\n".join(
-                f"{file.path}, line {number}: {place or 'this line'}: expected no key, got {why}; {ADVICE}"
-                for number, (place, why) in sorted(found.items())
-            )
-        )
+        lines = [
+            f"{file.path}, line {number}: {place}: expected no key, got {why}"
+            for number, place, why in sorted(found)
+        ]
+        raise UserError("\n".join((*lines, ADVICE)))
 
 
 def check_option(option: str, value: str) -> None:
@@ -78,9 +78,9 @@ def check_option(option: str, value: str) -> None:
     Raises:
         UserError: names the option, never the value.
     """
-    if why := why_secret(value) or (looks_random(value) and "a long random text"):
+    if why := why_secret(value) or (looks_random(value) and "a long random text (not shown)"):
         raise UserError(
-            f"expected no key at {option}, got {why} (not repeated here): put the key into an environment"
+            f"expected no key at {option}, got {why} ; put the key into an environment"
             " variable and name that variable with --key-env"
         )
 
@@ -88,11 +88,11 @@ def check_option(option: str, value: str) -> None:
 def why_secret(text: str) -> str:
     """What makes a text look like a key wherever it stands; empty where nothing does."""
     if _KNOWN.search(text):
-        return "what begins like a provider's key"
+        return "what begins like a provider's key (not shown)"
     if _PASSWORD_IN_ADDRESS.search(text):
-        return "an address with a user or password before '@'"
+        return "an address with a user or password before '@' (not shown)"
     if _KEY_IN_QUERY.search(text):
-        return "an address with a key behind '?'"
+        return "an address with a key behind '?' (not shown)"
     return ""
 
 
@@ -108,11 +108,12 @@ def looks_random(text: str) -> bool:
     )
 
 
-def _in_values(file: YamlFile) -> Iterator[tuple[int, tuple[str, str]]]:
+def _in_values(file: YamlFile) -> Iterator[tuple[int, str, str]]:
+    """Line, place and reason."""
     for place, node in file.scalars():
         why = why_secret(node.value) or _why_by_name(place, node)
         if why:
-            yield node.start_mark.line + 1, (_shown(place), why)
+            yield node.start_mark.line + 1, _shown(place), why
 
 
 def _why_by_name(place: Place, node: yaml.ScalarNode) -> str:
@@ -129,7 +130,7 @@ def _why_by_name(place: Place, node: yaml.ScalarNode) -> str:
     suspected = any(_OFTEN_SECRET.search(_words(name)) for name in names) or "headers" in names
     identifies = re.search(r"organi[sz]ation|project|(?:^|-)id$", names[-1], re.IGNORECASE)
     if suspected and not identifies and looks_random(node.value):
-        return f"a long random text under the name {names[-1]!r}"
+        return f"a long random text under the name {names[-1]!r} (not shown)"
     return ""
 
 

@@ -116,6 +116,18 @@ def test_no_message_repeats_a_secret(tmp_path: Path, text: str) -> None:
     assert "hunter2" not in said and RANDOM not in said
 
 
+def test_every_key_of_a_file_is_told_at_once(tmp_path: Path) -> None:
+    """Two in one line and one in a comment are three lines of the message, in the file's order."""
+    text = row(f"body: {{user: sk-{RANDOM}}}, api_key: hunter2") + f"# hf_{RANDOM}\n"
+    lines = refusal(tmp_path, text).splitlines()
+    assert [line.split(": ")[1] for line in lines[:-1]] == [
+        "models.0.api.api_key",
+        "models.0.api.body.user",
+        "a comment, or text of several lines",
+    ]
+    assert "key_env" in lines[-1]
+
+
 def test_what_is_no_key_is_let_through(tmp_path: Path) -> None:
     """Checksums, revisions, special tokens, ids of organisations, variables and addresses are none."""
     path = tmp_path / "models.yaml"
