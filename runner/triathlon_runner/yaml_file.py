@@ -170,7 +170,7 @@ def _check_scalar(node: yaml.ScalarNode, where: str, loader: _Loader) -> None:
         )
     try:
         value = loader.construct_object(node)
-    except ValueError:  # such as 5,000 digits
+    except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
         value = math.nan
     if isinstance(value, float) and not math.isfinite(value):
         raise UserError(f"{where}: expected a number, got {node.value!r:.40}; write one, or put it in quotes")
@@ -222,6 +222,9 @@ _SYNTAX: Final = (
     ("expected '<document start>'", "a line whose indentation fits none above, or an extra bracket; mend it"),
     ("expected the node content", "a bracket that is never closed or opened, or a missing value; mend it"),
     ("found unknown escape character", "a backslash in double quotes; use single quotes"),
+    ("sequence entries are not allowed", "a `- ` behind other text; begin a line with it"),
+    ("mapping keys are not allowed", "a `? ` behind other text; put the value in quotes"),
+    ("for merging", "`<<` in front of something that is no mapping; name one with `*`"),
     ("expected chomping", "text behind `|` or `>`; begin it in the next line"),
 )  # fmt: skip
 """Parts of PyYAML's messages and what they mean. The line itself is not shown: it may hold a key."""

@@ -1,5 +1,6 @@
 """models.yaml."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,21 @@ def test_bad_files_are_refused_with_line_and_key(tmp_path: Path, text: str, said
         assert part in str(caught.value)
     for term in ("tuple", "regex", "pattern", "validation", "pydantic", "Undefined", "^[a-z"):
         assert term not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        "&a ", "*a", "!!bool 7", "!!int x", "!!set {a}", "!!binary aGk=", "<<: ", "<<: [a]", "!foo ", "? ",
+        "{", "}", "[", "]", ": ", "- ", "\t", "'", '"', "|\n", "%", "@", "\\", "# ", "\n", "---\n", "...\n",
+        "null", "yes", ".inf", "0x", "1:99:99", "2024-02-30", "9" * 5000, "\x00", "\ufeff", "\u2028",
+    ],
+)  # fmt: skip
+def test_no_slip_of_the_hand_ends_in_a_traceback(tmp_path: Path, slip: str) -> None:
+    """Wherever it stands, the file loads or is refused in words."""
+    for position in range(0, len(GOOD), 3):
+        with suppress(UserError):
+            load(tmp_path, GOOD[:position] + slip + GOOD[position:])
 
 
 def test_several_faults_are_told_at_once(tmp_path: Path) -> None:
