@@ -5,14 +5,16 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 BIN := .venv/bin
 PROFILE ?= quick
 RUN_OPTIONS ?=
-export TRIATHLON_CACHE ?= $(CURDIR)/.cache
+ACTIVATE := source .venv/bin/activate
 
-.PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-model check check-core lint package bench clean
+.PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-model test-other-python check check-core lint package bench clean
 
 help: ## Explain the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "after make setup, \`$(ACTIVATE)\` puts \`triathlon\` on the PATH of this shell"
 
 setup: .venv/.complete ## Make .venv with what the other targets need
+	@$(if $(filter setup,$(MAKECMDGOALS)),echo "type \`$(ACTIVATE)\` and \`triathlon --help\`",:)
 
 .venv/.complete: pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then echo "triathlon needs Python 3.11 or newer; install it or say make PYTHON=/path/to/python3" >&2; exit 2; fi
@@ -35,6 +37,9 @@ serve: setup ## Show _site/ on loopback
 
 test: setup-tests ## Run the tests (slow ones: make test-slow)
 	$(BIN)/python -m pytest -m "not slow and not real_model"
+
+test-other-python: setup ## Run a quick part of the tests on the newest other Python that is here
+	@tools/test-other-python
 
 setup-official: setup ## Install the libraries that programs of the official data sets import
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,official]'

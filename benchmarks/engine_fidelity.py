@@ -18,8 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.official import (
     EVOEVAL_SETS,
@@ -93,7 +92,7 @@ def brief(verdict: Verdict) -> str:
 
 async def measure(options: argparse.Namespace) -> int:
     """All chosen sets; the number of references that do not pass."""
-    store = DataStore(Path(platformdirs.user_cache_dir("triathlon")), options.data, fetch=False)
+    store = DataStore(cache_folder() / "data", options.data, fetch=False)
     rows = read_rows(options.recorded)
     bad = 0
     async with open_sandbox(options.level) as sandbox:

@@ -1,20 +1,23 @@
 """models.yaml: which models there are, who made them and how each is reached."""
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
+from triathlon_runner import pasted_keys, yaml_file
+from triathlon_runner.config_errors import faults_in_words, in_words, matching
 from triathlon_runner.endpoints import ApiConfig
 from triathlon_runner.errors import UserError
 from triathlon_runner.serving import ServeConfig
 
 
 class _Config(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
 class Price(_Config):
@@ -27,7 +30,7 @@ class Price(_Config):
 class Settings(_Config):
     """What a row, or `defaults` for all rows, may set about asking."""
 
-    temperature: Annotated[float, Field(ge=0)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     """In a row: replaces the temperature of every suite, for a model that takes no other. In `defaults`: of
     suites that are greedy by protocol; one that samples (`@sampled`, `@temperature-0.4`, `--temperature`)
     keeps its own. Left out, each suite uses its paper's. Results at another temperature than the suite's own
@@ -41,7 +44,15 @@ class Settings(_Config):
 class ModelRow(Settings):
     """One model. Exactly one of `serve` (we start it) and `api` (it is there)."""
 
-    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
+    id: Annotated[
+        str,
+        AfterValidator(
+            matching(
+                r"[a-z0-9][a-z0-9._-]{0,99}",
+                "an id of at most 100 lower-case letters, digits, '.', '_' and '-', such as 'my-model-7b'",
+            )
+        ),
+    ]
     """Lower-case letters, digits, '.', '_', '-'; names the folder of its results."""
     name: str = Field(default_factory=lambda row: str(row.get("id", "")))
     """As the board calls it; the id where the row has none."""
@@ -50,7 +61,18 @@ class ModelRow(Settings):
     """As people write it: 135M, 7B, 8x22B."""
     license: str | None = None
     open_weights: bool | None = None
-    released: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}){0,2}$")] | None = None
+    released: (
+        Annotated[
+            str,
+            AfterValidator(
+                matching(
+                    r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?",
+                    "YYYY, YYYY-MM or YYYY-MM-DD, such as 2024-11",
+                )
+            ),
+        ]
+        | None
+    ) = None
     """YYYY, YYYY-MM or YYYY-MM-DD."""
     kind: Literal["instruct", "base"] = "instruct"
     """instruct: chat; base: it completes text."""
@@ -66,8 +88,18 @@ class ModelRow(Settings):
     @model_validator(mode="after")
     def _one_way_to_reach_it(self) -> Self:
         if (self.serve is None) == (self.api is None):
-            raise ValueError("expected exactly one of 'serve' and 'api'")
+            got = "neither" if self.api is None else "both"
+            raise ValueError(
+                f"expected exactly one of 'serve' and 'api', got {got}; see the README, 'Add a model'"
+            )
         return self
+
+
+def _wrong(
+    place: yaml_file.Place, message: str, *, also: yaml_file.Place | None = None
+) -> PydanticCustomError:
+    """What is wrong at one place of the whole file; `also`: another place to look at."""
+    return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place, "also": also})
 
 
 class Registry(_Config):
@@ -76,20 +108,30 @@ class Registry(_Config):
     defaults: Settings = Settings()
     judge: str | None = None
     """id of the model that compares prompts in the loop discipline; without it ASL is an interval."""
-    models: tuple[ModelRow, ...]
+    models: Annotated[tuple[ModelRow, ...], Field(strict=False)]
 
     @model_validator(mode="after")
     def _ids_are_unique_and_known(self) -> Self:
         ids = [row.id for row in self.models]
         doubled = sorted({name for name in ids if ids.count(name) > 1})
         if doubled:
-            raise ValueError(
-                f"each id may stand once, but {doubled[0]!r} stands {ids.count(doubled[0])} times"
+            first, second = [number for number, name in enumerate(ids) if name == doubled[0]][:2]
+            raise _wrong(
+                ("models", second, "id"),
+                f"expected an id of its own, but {doubled[0]!r} stands twice; rename one",
+                also=("models", first, "id"),
             )
         if self.judge is not None and self.judge not in ids:
-            raise ValueError(f"judge {self.judge!r} is not the id of a model; ids are {', '.join(ids)}")
+            raise _wrong(
+                ("judge",),
+                f"expected the id of a model, but {self.judge!r} is none; ids are {', '.join(ids)}",
+            )
         if self.judge is not None and self.row(self.judge).api is None:
-            raise ValueError(f"the judge works beside every other model, so {self.judge!r} needs an api")
+            raise _wrong(
+                ("judge",),
+                "expected a model with `api:`, because the judge works beside every other model, but"
+                f" {self.judge!r} has `serve:`; name another",
+            )
         return self
 
     def row(self, model_id: str) -> ModelRow:
@@ -133,76 +175,61 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str) -> Non
             raise UserError(f"unknown {what} {name!r}; {hint}")
 
 
-def load(path: Path) -> Registry:
-    """Reads and checks models.yaml.
+def load(path: Path, *, missing_ok: bool = False) -> Registry:
+    """Reads and checks models.yaml; one without models where there is no file and `missing_ok`.
 
     Raises:
-        UserError: a missing or unreadable file, bad YAML, an unknown key, a wrong value; names line and key.
+        UserError: a missing or unreadable file, bad YAML, an unknown key, a wrong value, what looks like the
+            key of a provider; names line and key.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    if not path.exists():
+        if missing_ok:
+            return Registry(models=())
         raise UserError(
-            f"no models file at {str(path)!r}; write one (README, 'Add a model') or pass --models-file"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read the models file {str(path)!r}: {error}") from None
+            f"no models file at {str(path)!r}; write one (README, 'Add a model'), name it with --models-file,"
+            " or run one model without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
+        )
+    file = yaml_file.read(path)
+    pasted_keys.check_file(file)
+    if not isinstance(file.content, dict):
+        raise UserError(
+            f"{path}: expected a mapping with the key 'models', got {file.content!r:.80};"
+            " see the README, 'Add a model'"
+        )
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UserError(f"{path} is not YAML: {error}") from None
-    if not isinstance(content, dict) or root is None:
-        raise UserError(f"{path}: expected a mapping with the key 'models', got {content!r:.80}")
-    _refuse_doubled_keys(root, path)
-    try:
-        return Registry.model_validate(content)
+        return Registry.model_validate(file.content)
     except ValidationError as error:
-        raise UserError("\n".join(_explain(error, root, path))) from None
+        raise UserError("\n".join(faults_in_words(error, file, Registry))) from None
 
 
-_ADVICE: Final = {
-    "extra_forbidden": "unknown key; remove it or mend its spelling",
-    "missing": "required and not there; add it",
-}
+def single(model: str, base_url: str, key_env: str | None, listed: Registry) -> tuple[Registry, str]:
+    """A registry with one more model, which no file describes, and that model's id.
 
+    Args:
+        model: the name under which the server knows it; its id, which names the folder of results, is made
+            of that: `Qwen/Qwen3-8B` becomes `qwen-qwen3-8b`.
+        base_url: address of the server.
+        key_env: name of the environment variable with its key.
+        listed: models.yaml: its defaults and its judge hold.
 
-def _explain(error: ValidationError, root: yaml.Node, path: Path) -> Iterable[str]:
-    for fault in error.errors():
-        place = [part for part in fault["loc"] if not isinstance(part, str) or "function" not in part]
-        key = ".".join(str(part) for part in place) or "the file"
-        value = "" if fault["type"] in {"missing", "value_error"} else f", got {fault['input']!r:.80}"
-        message = _ADVICE.get(fault["type"], fault["msg"].removeprefix("Value error, "))
-        yield f"{path}, line {_line(root, place)}: {key}: {message}{value}"
-
-
-def _line(node: yaml.Node, place: Sequence[int | str]) -> int:
-    """1-based line of the deepest node on the way to `place` that exists in the file."""
-    line = node.start_mark.line + 1
-    for part in place:
-        if isinstance(node, yaml.MappingNode):
-            pairs = [(key, value) for key, value in node.value if key.value == part]
-            if not pairs:
-                break
-            line, node = pairs[0][0].start_mark.line + 1, pairs[0][1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-            node = node.value[part]
-            line = node.start_mark.line + 1
-    return line
-
-
-def _refuse_doubled_keys(node: yaml.Node, path: Path) -> None:
-    """YAML would silently keep the last of two equal keys."""
-    if isinstance(node, yaml.MappingNode):
-        seen: dict[str, int] = {}
-        for key, value in node.value:
-            line = key.start_mark.line + 1
-            if key.value in seen:
-                raise UserError(
-                    f"{path}, line {line}: key {key.value!r} also stands in line {seen[key.value]}; keep one"
-                )
-            seen[key.value] = line
-            _refuse_doubled_keys(value, path)
-    elif isinstance(node, yaml.SequenceNode):
-        for value in node.value:
-            _refuse_doubled_keys(value, path)
+    Raises:
+        UserError: one of these is not usable, or the id stands in models.yaml for a model.
+    """
+    for option, value in (("--model", model), ("--base-url", base_url), ("--key-env", key_env or "")):
+        pasted_keys.check_option(option, value)
+    name = re.sub(r"[^a-z0-9._-]+", "-", model.lower()).strip("-._")[:100]
+    if not name:
+        raise UserError(f"expected --model as the name that the server knows it by, got {model!r}")
+    if any(row.id == name for row in listed.models):
+        raise UserError(
+            f"expected --model to name no model of models.yaml, got {model!r}: its results would be those of"
+            f" {name!r} there; run that one with --models {name}, without --base-url"
+        )
+    content = {"base_url": base_url, "model": model, "key_env": key_env}
+    try:
+        row = ModelRow(id=name, name=model, api=ApiConfig.model_validate(content))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        option = "--" + "-".join(str(part) for part in fault["loc"]).replace("_", "-")
+        raise UserError(f"{option}: {in_words(fault)}") from None
+    return listed.model_copy(update={"models": (*listed.models, row)}), name

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from triathlon_runner import registry
-from triathlon_runner.cli import add_commands, app, run_app
+from triathlon_runner.cli import add_commands, app, examples, run_app
 from triathlon_runner.errors import UserError
 
 if TYPE_CHECKING:
@@ -42,7 +42,14 @@ def main() -> None:
     run_app()
 
 
-@app.command("build", rich_help_panel=PANEL)
+@app.command(
+    "build",
+    rich_help_panel=PANEL,
+    epilog=examples(
+        "triathlon build",
+        "triathlon build --strict --out public",
+    ),
+)
 def build_command(
     models_file: ModelsFile = None,
     results: ResultsFolder = Path("results"),
@@ -81,7 +88,14 @@ def build_command(
     gc.freeze()  # the end of the process need not search what the build leaves for cycles
 
 
-@app.command("serve", rich_help_panel=PANEL)
+@app.command(
+    "serve",
+    rich_help_panel=PANEL,
+    epilog=examples(
+        "triathlon serve",
+        "triathlon serve --port 0",
+    ),
+)
 def serve_command(
     out: Out = Path("_site"),
     port: Annotated[int, typer.Option("--port", help="0 takes any free port.", min=0, max=65535)] = 8000,
@@ -92,7 +106,14 @@ def serve_command(
     serve(out, port, started=lambda address: typer.echo(f"{address}  (Ctrl-C stops)"))
 
 
-@app.command("scores", rich_help_panel=PANEL)
+@app.command(
+    "scores",
+    rich_help_panel=PANEL,
+    epilog=examples(
+        "triathlon scores",
+        "triathlon scores --json",
+    ),
+)
 def scores_command(
     models_file: ModelsFile = None,
     results: ResultsFolder = Path("results"),

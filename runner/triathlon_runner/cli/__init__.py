@@ -1,8 +1,8 @@
 """The command line of the runner; the site adds its own commands to `app`."""
 
-from triathlon_runner.cli._app import app, run_app
+from triathlon_runner.cli._app import app, examples, run_app
 
-__all__ = ["add_commands", "app", "run_app"]
+__all__ = ["add_commands", "app", "examples", "run_app"]
 
 
 def add_commands() -> None:

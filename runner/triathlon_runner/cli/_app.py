@@ -1,18 +1,47 @@
 """The `triathlon` command and how errors are shown."""
 
 import sys
+from typing import Annotated
 
 import typer
 
+from triathlon_runner import __version__
 from triathlon_runner.errors import UserError, leaves
+
+
+def examples(*lines: str) -> str:
+    """The end of a command's help: one example a line, as it is typed."""
+    return "\n".join(("Examples:", *lines))
+
 
 app = typer.Typer(
     name="triathlon",
     help="A leaderboard for code language models in three disciplines: loop, runtime, evolved.",
+    epilog=examples(
+        "triathlon run --limit 2",
+        "triathlon build && triathlon serve",
+        "triathlon models",
+    ),
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"triathlon {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options_of_all_commands(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """What stands before the command."""
 
 
 def run_app() -> None:

@@ -4,15 +4,21 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import cache_folder, console
 from triathlon_runner.endpoints import ReplyCache
 
-cache_app = typer.Typer(help="The cache of replies.", no_args_is_help=True)
+cache_app = typer.Typer(
+    help="The cache of replies.", epilog=examples("triathlon cache info"), no_args_is_help=True
+)
 app.add_typer(cache_app, name="cache")
 
 
-@cache_app.command()
+@cache_app.command(
+    epilog=examples(
+        "triathlon cache info",
+    )
+)
 def info() -> None:
     """Where the cache lies, its size, and replies by model."""
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
@@ -23,7 +29,12 @@ def info() -> None:
         screen.print(f"{model:40} {count}", markup=False, highlight=False)
 
 
-@cache_app.command()
+@cache_app.command(
+    epilog=examples(
+        "triathlon cache prune --max-megabytes 500",
+        "triathlon cache prune --model my-model",
+    )
+)
 def prune(
     max_megabytes: Annotated[
         float | None, typer.Option(min=0, help="Removes the oldest replies down to this size.")

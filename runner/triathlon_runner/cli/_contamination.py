@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from triathlon_runner import catalogue
+from triathlon_runner.cli._app import examples
 from triathlon_runner.cli._options import Data, console, data_store
 from triathlon_runner.cli._sets import AsJson, sets_app, show
 from triathlon_runner.datasets import DataStore, Problem
@@ -17,7 +18,12 @@ from triathlon_runner.store import replace_file
 from triathlon_runner.suites import Programs
 
 
-@sets_app.command(name="contamination")
+@sets_app.command(
+    name="contamination",
+    epilog=examples(
+        "triathlon sets contamination evolved/core-subtle",
+    ),
+)
 def report_contamination(
     suite: Annotated[str, typer.Argument(help="A suite, such as evolved/core-subtle.")],
     out: Annotated[Path | None, typer.Option(help="File that gets one JSON line a problem.")] = None,

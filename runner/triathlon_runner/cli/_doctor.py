@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from triathlon_runner import catalogue, registry, sandbox
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Common, Data, ModelsFile, cache_folder, console, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.sandbox import attacks
@@ -18,7 +18,12 @@ from triathlon_runner.serving import gpus
 from triathlon_runner.store import replace_file
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "triathlon doctor",
+        "triathlon doctor --attack",
+    )
+)
 def doctor(
     attack: Annotated[
         bool, typer.Option("--attack", help="Judge hostile programs and see what they reach.")
@@ -93,7 +98,7 @@ def _data(store: DataStore, screen: Console) -> None:
 
 
 def _models(path: Path, screen: Console) -> None:
-    for row in registry.load(path).models:
+    for row in registry.load(path, missing_ok=path == Common.models_file).models:
         _say(screen, f"model      {row.id}: {why_not(row) or 'ready'}")
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import catalogue, registry
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Common, Data, ModelsFile, cache_folder, console, data_store, names
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import ReplyCache
@@ -33,7 +33,12 @@ from triathlon_runner.schedule import Reacher, why_not
 from triathlon_runner.suites import Programs
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "triathlon evolve --model gpt-4-turbo --out new --transformations subtle --limit 10 --dry-run",
+        "triathlon evolve --model gpt-4-turbo --out new --apply",
+    )
+)
 def evolve(
     model: Annotated[str, typer.Option(help="Id of the model in models.yaml that evolves.")],
     out: Annotated[Path, typer.Option(help="Folder for problems, histories and the review page.")],

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from triathlon_runner import catalogue
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Data, cache_folder, console, data_store
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem
 from triathlon_runner.datasets.official import TestedProblem, problem_file
@@ -20,7 +20,12 @@ from triathlon_runner.suites import Programs
 Inputs = Literal["base", "all"]
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "triathlon grade samples.jsonl --suite evolved/humaneval-plus --out graded.jsonl",
+        "triathlon grade samples/ --problems HumanEvalPlus.jsonl.gz",
+    )
+)
 def grade(
     samples: Annotated[Path, typer.Argument(help="A folder `<task>/<n>.py`, or JSON lines.")],
     suite: Annotated[str | None, typer.Option(help="Judge against the problems of this suite.")] = None,

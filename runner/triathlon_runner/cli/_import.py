@@ -9,7 +9,7 @@ import typer
 from pydantic import ValidationError
 
 from triathlon_runner import catalogue
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._options import Common, Data, Results, cache_folder, console, data_store
 from triathlon_runner.datasets import DataStore
@@ -25,8 +25,17 @@ from triathlon_runner.store import ResultsFolder
 _SHOWN = 10
 
 
+_FORMATS = "Formats: " + "; ".join(f"{name} ({one.about})" for name, one in FORMATS.items())
+
+
 @app.command(
-    "import", epilog="Formats: " + "; ".join(f"{name} ({one.about})" for name, one in FORMATS.items())
+    "import",
+    epilog=_FORMATS
+    + "\n\n"
+    + examples(
+        "triathlon import evaloop page.json --suite loop/mbpp-plus --model gpt-x",
+        "triathlon import evalplus samples.jsonl --suite evolved/humaneval-plus --model gpt-x",
+    ),
 )
 def import_command(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(FORMATS) + ".")],

@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from triathlon_runner import catalogue, registry
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Common, Data, ModelsFile, console, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.records import Discipline
@@ -17,7 +17,12 @@ from triathlon_runner.suites import SuiteEntry
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "triathlon models",
+        "triathlon models --json",
+    )
+)
 def models(models_file: ModelsFile = Common.models_file, as_json: AsJson = False) -> None:
     """The models of models.yaml and whether they can run here."""
     listed = registry.load(models_file)
@@ -36,7 +41,12 @@ def models(models_file: ModelsFile = Common.models_file, as_json: AsJson = False
     _show(rows, as_json)
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "triathlon suites",
+        "triathlon suites --variants --json",
+    )
+)
 def suites(data: Data = None, variants: bool = False, as_json: AsJson = False) -> None:
     """The suites, where they are judged and whether their data is here; --variants lists those too."""
     store = data_store(data, fetch=False)

@@ -1,13 +1,12 @@
 """Options that several commands share, and what they stand for."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
-import platformdirs
 import typer
 from rich.console import Console
 
+from triathlon_runner import cache
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import ResultsFolder
@@ -21,18 +20,14 @@ Data = Annotated[
 ]
 Names = Annotated[str | None, typer.Option(help="Ids, separated by commas; left out: all.")]
 
+cache_folder = cache.cache_folder
+
 
 class Common:
     """Defaults of the options that several commands share."""
 
     models_file = Path("models.yaml")
     results = Path("results")
-
-
-def cache_folder() -> Path:
-    """Where fetched data, replies, answer keys, weights and environments are kept: `TRIATHLON_CACHE`."""
-    named = os.environ.get("TRIATHLON_CACHE")
-    return Path(named) if named else platformdirs.user_cache_path("triathlon")
 
 
 def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
@@ -54,8 +49,19 @@ def results_folder(path: Path) -> ResultsFolder:
 
 
 def names(text: str | None) -> list[str] | None:
-    """`a,b` as a list; None stands for all."""
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+    """`a,b` as a list; None stands for all.
+
+    Raises:
+        UserError: there is no name in it.
+    """
+    if text is None:
+        return None
+    found = [part.strip() for part in text.split(",") if part.strip()]
+    if not found:
+        raise UserError(
+            f"expected names separated by commas, such as a,b, got {text!r}; leave it out for all"
+        )
+    return found
 
 
 def console() -> Console:

@@ -6,14 +6,18 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Data, console, data_store
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.registry import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
 from triathlon_runner.sandbox import open_sandbox
 
-questions_app = typer.Typer(help="Questions about what programs do while they run.", no_args_is_help=True)
+questions_app = typer.Typer(
+    help="Questions about what programs do while they run.",
+    epilog=examples("triathlon questions build --dataset humaneval --out questions.json"),
+    no_args_is_help=True,
+)
 app.add_typer(questions_app, name="questions")
 
 
@@ -22,7 +26,11 @@ def questions() -> None:
     """Questions about what programs do while they run."""
 
 
-@questions_app.command()
+@questions_app.command(
+    epilog=examples(
+        "triathlon questions build --dataset humaneval --out questions.json",
+    )
+)
 def build(
     dataset: Annotated[str, typer.Option(help="One of: " + ", ".join(DATASETS) + ".")],
     out: Annotated[Path, typer.Option(help="The question file to write (JSON).")],

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from triathlon_runner import catalogue, registry
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._options import (
     Common,
@@ -33,7 +33,11 @@ from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
 from triathlon_runner.store import IMPORTED, ResultsFile, ResultsFolder, archive, archived, compare_files
 
-results_app = typer.Typer(help="What was measured: list, archive, diff.", no_args_is_help=True)
+results_app = typer.Typer(
+    help="What was measured: list, archive, diff.",
+    epilog=examples("triathlon results list"),
+    no_args_is_help=True,
+)
 app.add_typer(results_app, name="results")
 
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
@@ -54,7 +58,13 @@ class Row:
     """`current`, what it was made with instead, or why that is not known."""
 
 
-@results_app.command("list")
+@results_app.command(
+    "list",
+    epilog=examples(
+        "triathlon results list",
+        "triathlon results list --no-check --json",
+    ),
+)
 def list_command(
     check: Annotated[
         bool, typer.Option(help="Compare with today's protocols, data and models.yaml (reads the data).")
@@ -67,7 +77,13 @@ def list_command(
     """Every results file: units, open ones, protocol, and whether a run would go on from it."""
     folder = ResultsFolder(results)
     states = (
-        asyncio.run(_states(folder, registry.load(models_file), data_store(data, fetch=False)))
+        asyncio.run(
+            _states(
+                folder,
+                registry.load(models_file, missing_ok=models_file == Common.models_file),
+                data_store(data, fetch=False),
+            )
+        )
         if check
         else {}
     )
@@ -87,7 +103,13 @@ def list_command(
     console().print(table)
 
 
-@results_app.command("archive")
+@results_app.command(
+    "archive",
+    epilog=examples(
+        "triathlon results archive --outdated",
+        "triathlon results archive --models my-model --suites loop/core",
+    ),
+)
 def archive_command(
     models: Names = None,
     suites: Names = None,
@@ -104,7 +126,13 @@ def archive_command(
     if wanted_models is None and wanted_suites is None and not outdated:
         raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
     states = (
-        asyncio.run(_states(folder, registry.load(models_file), data_store(data, fetch=False)))
+        asyncio.run(
+            _states(
+                folder,
+                registry.load(models_file, missing_ok=models_file == Common.models_file),
+                data_store(data, fetch=False),
+            )
+        )
         if outdated
         else {}
     )
@@ -122,7 +150,12 @@ def archive_command(
     say(console(), f"{len(chosen)} results files archived")
 
 
-@results_app.command("diff")
+@results_app.command(
+    "diff",
+    epilog=examples(
+        "triathlon results diff old/results results",
+    ),
+)
 def diff_command(
     first: Annotated[Path, typer.Argument(help="A results file (.jsonl), or a results folder.")],
     second: Annotated[Path, typer.Argument(help="Another.")],

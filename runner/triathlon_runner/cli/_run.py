@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from triathlon_runner import registry
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import show_estimates, show_summary
 from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_place
@@ -26,18 +26,22 @@ from triathlon_runner.cli._options import (
 )
 from triathlon_runner.cli._run_options import (
     AskAgain,
+    BaseUrl,
     Budget,
     Deadline,
     DryRun,
+    KeyEnv,
     Limit,
     LogJson,
     Options,
     ProfileName,
     Prompts,
     Samples,
+    SingleModel,
     StopWithin,
     Temperature,
     Variants,
+    models_to_run,
     profile_of,
 )
 from triathlon_runner.endpoints import ReplyCache
@@ -68,9 +72,19 @@ from triathlon_runner.schedule import deadline as moment
 from triathlon_runner.store import ResultsFolder
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "triathlon run --limit 2",
+        "triathlon run --models my-model --suites loop/core --profile standard --dry-run",
+        "triathlon run --budget 20 --deadline 07:00",
+        "triathlon run --model qwen2.5-coder --base-url http://127.0.0.1:11434/v1",
+    )
+)
 def run(
     models: Names = None,
+    model: SingleModel = None,
+    base_url: BaseUrl = None,
+    key_env: KeyEnv = None,
     suites: Names = None,
     variants: Variants = None,
     prompts: Prompts = None,
@@ -96,11 +110,11 @@ def run(
     """
     check_executor(executor, ray_address)
     amount = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
-    listed = registry.load(models_file)
+    listed, wanted = models_to_run(models_file, models, model, base_url, key_env)
     options = Options(
-        wanted=Wanted(amount, names(models), names(suites), names(variants) or (), prompts),
+        wanted=Wanted(amount, wanted, names(suites), names(variants) or (), prompts),
         dry_run=dry_run,
-        bounds=Bounds(budget, moment(deadline) if deadline else None),
+        bounds=Bounds(budget, None if deadline is None else moment(deadline)),
         stop_within=stop_within,
         ask_again=ask_again,
         log_json=log_json,

@@ -9,12 +9,27 @@ import typer
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._bounds import check_prices
 from triathlon_runner.cli._executor import Executor
+from triathlon_runner.cli._options import Common, names
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import check_prompts
 from triathlon_runner.schedule import PROFILES, Bounds, Profile, Wanted
 from triathlon_runner.store import ResultsFolder
 
+SingleModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model", help="One model without a models file: its name at --base-url. Results go under that name."
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option("--base-url", help="Server of --model, such as http://127.0.0.1:11434/v1."),
+]
+KeyEnv = Annotated[
+    str | None,
+    typer.Option("--key-env", help="Environment variable with the key of --model, never the key itself."),
+]
 Variants = Annotated[
     str | None, typer.Option(help="Variants too: prompts, temperatures, attacks, style, sampling.")
 ]
@@ -33,7 +48,7 @@ DryRun = Annotated[
 ]
 Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
 Deadline = Annotated[
-    str | None, typer.Option(help="8h, 2d12h, 07:00 or a date and time; then no request is sent.")
+    str | None, typer.Option(help="8h, 2d12h, 90m, 10s, 07:00 or a date and time; then no request is sent.")
 ]
 StopWithin = Annotated[
     float,
@@ -74,6 +89,28 @@ class Options:
         catalogue.select(self.wanted.suites, self.wanted.variants)
         if self.wanted.prompts is not None:
             check_prompts(self.wanted.prompts)
+
+
+def models_to_run(
+    models_file: Path, models: str | None, model: str | None, base_url: str | None, key_env: str | None
+) -> tuple[registry.Registry, list[str] | None]:
+    """The models that may run, and the ids of those that are wanted; None: all.
+
+    Raises:
+        UserError: `--model` without `--base-url`, or the other way round; a file or an id that is not usable.
+    """
+    if model is None and base_url is None and key_env is None:
+        return registry.load(models_file), names(models)
+    if model is None or base_url is None:
+        raise UserError(
+            "expected --model and --base-url together (and --key-env where the server wants a key);"
+            " a model of models.yaml is named with --models"
+        )
+    if models is not None:
+        raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
+    listed = registry.load(models_file, missing_ok=models_file == Common.models_file)
+    known, added = registry.single(model, base_url, key_env, listed)
+    return known, [added]
 
 
 def profile_of(name: str) -> Profile:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from triathlon_runner import catalogue
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Common, Names, Results, console, names
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import PASS_AT_1, analysis, pass_at_k
@@ -19,7 +19,11 @@ from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.registry import check_names
 from triathlon_runner.store import ResultsFolder
 
-sets_app = typer.Typer(help="The sets of the evolved discipline.", no_args_is_help=True)
+sets_app = typer.Typer(
+    help="The sets of the evolved discipline.",
+    epilog=examples("triathlon sets compare evolved/core-seeds evolved/core-subtle"),
+    no_args_is_help=True,
+)
 app.add_typer(sets_app, name="sets")
 
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
@@ -31,7 +35,11 @@ def sets() -> None:
     """The evolved discipline's sets: do they copy, do models remember, what do more samples give?"""
 
 
-@sets_app.command()
+@sets_app.command(
+    epilog=examples(
+        "triathlon sets compare evolved/core-seeds evolved/core-subtle",
+    )
+)
 def compare(
     first: Annotated[str, typer.Argument(help="A suite, such as evolved/core-seeds.")],
     second: Annotated[str, typer.Argument(help="Another one of the same family.")],
@@ -85,7 +93,12 @@ def _counts(pair: analysis.Paired) -> dict[str, float]:
     }
 
 
-@sets_app.command(name="samples")
+@sets_app.command(
+    name="samples",
+    epilog=examples(
+        "triathlon sets samples evolved/core-difficult@temperature-0.8 --k 1,10",
+    ),
+)
 def report_samples(
     suite: Annotated[str, typer.Argument(help="A suite, such as evolved/core-seeds@temperature-0.8.")],
     k: Annotated[str | None, typer.Option(help="Separated by commas; left out: 1 to the samples.")] = None,

@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import translation
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Data, console, data_store
 from triathlon_runner.sandbox import open_sandbox
 
-translation_app = typer.Typer(help="The translation loop.", no_args_is_help=True)
+translation_app = typer.Typer(
+    help="The translation loop.", epilog=examples("triathlon translation check"), no_args_is_help=True
+)
 app.add_typer(translation_app, name="translation")
 
 
@@ -20,7 +22,12 @@ def translation_loop() -> None:
     """The translation loop."""
 
 
-@translation_app.command()
+@translation_app.command(
+    epilog=examples(
+        "triathlon translation check",
+        "triathlon translation check --data my-data --json",
+    )
+)
 def check(
     data: Data = None,
     as_json: Annotated[

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from triathlon_runner import catalogue
-from triathlon_runner.cli._app import app
+from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._executor import ExecutorOption, Place, RayAddress, check_executor, open_place
 from triathlon_runner.cli._options import (
@@ -42,7 +42,12 @@ class _Stored:
     suite: str
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "triathlon verify",
+        "triathlon verify --models my-model --suites loop/core",
+    )
+)
 def verify(
     models: Names = None,
     suites: Names = None,

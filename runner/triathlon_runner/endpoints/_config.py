@@ -106,7 +106,8 @@ class ApiConfig(BaseModel):
     def _is_http(cls, value: str) -> str:
         parts = urlsplit(value)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"expected an http(s) address such as https://api.openai.com/v1, got {value!r}")
+            got = "something with '@' (not shown: it may hold a password)" if "@" in value else repr(value)
+            raise ValueError(f"expected an http(s) address such as https://api.openai.com/v1, got {got}")
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError(
                 "a base_url must hold no user, password or query: name the key's variable in key_env"

@@ -12,6 +12,7 @@ from triathlon_runner.registry import Price
 
 _DURATION = re.compile(
     r"(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m(?:in)?)?"
+    r"\s*(?:(\d+(?:\.\d+)?)\s*s(?:ec)?)?"
 )
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 
@@ -105,7 +106,7 @@ class Bounds:
 
 
 def deadline(text: str, now: datetime | None = None) -> datetime:
-    """A moment from `8h`, `2d 12h`, `90m`, `07:00` (the next one, local time) or an ISO date and time.
+    """A moment from `8h`, `2d 12h`, `90m`, `10s`, `07:00` (the next one, local time) or an ISO date and time.
 
     Raises:
         UserError: none of these, or it lies in the past.
@@ -114,7 +115,9 @@ def deadline(text: str, now: datetime | None = None) -> datetime:
     text = text.strip()
     moment = _moment(text, now)
     if moment is None:
-        raise UserError(f"expected --deadline as 8h, 2d12h, 90m, 07:00 or 2026-01-31T07:00, got {text!r}")
+        raise UserError(
+            f"expected --deadline as 8h, 2d12h, 90m, 10s, 07:00 or 2026-01-31T07:00, got {text!r}"
+        )
     if moment <= now:
         raise UserError(f"expected --deadline in the future, got {text!r}; it is {now:%Y-%m-%d %H:%M} now")
     return moment.astimezone(UTC)
@@ -125,8 +128,11 @@ def _moment(text: str, now: datetime) -> datetime | None:
         today = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
         return today if today > now else today + timedelta(days=1)
     if (span := _DURATION.fullmatch(text)) is not None and any(span.groups()):
-        days, hours, minutes = (float(part or 0) for part in span.groups())
-        return now + timedelta(days=days, hours=hours, minutes=minutes)
+        days, hours, minutes, seconds = (float(part or 0) for part in span.groups())
+        try:
+            return now + timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        except OverflowError:  # beyond the year 9999
+            return None
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -4,10 +4,37 @@ import math
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Argument = str | int | float | bool | list[str] | dict[str, str | int | float | bool]
+from triathlon_runner.config_errors import matching
+
+Sha256 = Annotated[
+    str, AfterValidator(matching("[0-9a-f]{64}", "a SHA-256 of 64 digits and letters a to f in lower case"))
+]
+
+
+def _one_sentence(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    """Instead of a message of pydantic for each kind that the value could have been."""
+    try:
+        return validate(value)
+    except ValidationError:
+        raise ValueError(
+            "expected text, a number, true or false, a list of texts, or a mapping of names to these"
+        ) from None
+
+
+Argument = Annotated[
+    str | int | float | bool | list[str] | dict[str, str | int | float | bool], WrapValidator(_one_sentence)
+]
 
 
 class _Strict(BaseModel):
@@ -39,7 +66,7 @@ class PypiWeights(_Strict):
 class HuggingFaceWeights(_Strict):
     """Weights on a Hugging Face hub, downloaded by vLLM itself."""
 
-    repo: Annotated[str, StringConstraints(pattern=r"^[\w.-]+/[\w.-]+$")]
+    repo: Annotated[str, AfterValidator(matching(r"[\w.-]+/[\w.-]+", "the repository as 'owner/name'"))]
     """`owner/name` of the repository."""
     revision: str
     """A commit, tag or branch; a tag or branch is resolved to its commit, and the commit is recorded."""

@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import platformdirs
-
+from triathlon_runner import cache
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry
 from triathlon_runner.store import IMPORTED
@@ -162,9 +161,8 @@ def _cache(folder: Path | None) -> Iterator[Path]:
 
 
 def cache_folder() -> Path:
-    """Where aggregates are kept between builds: under `TRIATHLON_CACHE`, else the user's cache."""
-    named = os.environ.get("TRIATHLON_CACHE")
-    return (Path(named) if named else platformdirs.user_cache_path("triathlon")) / "site"
+    """Where aggregates are kept between builds."""
+    return cache.cache_folder() / "site"
 
 
 def gather(

@@ -2,55 +2,157 @@
 
 import json
 import re
+import shlex
+import shutil
+import tomllib
 from pathlib import Path
+from textwrap import indent
+from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import triathlon_site.cli  # noqa: F401  # adds its commands
+from support.site import small_results
+from support.small_run import SmallRun
+from triathlon_runner import registry
 from triathlon_runner.cli import add_commands, app
 
 add_commands()
 
-README = Path(__file__).parents[3] / "README.md"
-EXAMPLES = re.findall(r"^triathlon ([^#\n]+)", README.read_text(encoding="utf-8"), re.MULTILINE)
-COMMANDS = (
-    "run",
-    "grade",
-    "models",
-    "suites",
-    "doctor",
-    "cache",
-    "verify",
-    "results",
-    "import",
-    "questions",
-    "evolve",
-    "sets",
-    "translation",
-    "scores",
-    "build",
-    "serve",
-)
+ROOT = Path(__file__).parents[3]
+DOCUMENTS = (ROOT / "README.md", ROOT / "docs/running.md")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+def lines_of(language: str) -> list[str]:
+    """What stands in the blocks of this language in the documents, comments left out."""
+    blocks = [
+        block
+        for document in DOCUMENTS
+        for block in re.findall(rf"```{language}\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
+    ]
+    lines = [shlex.join(shlex.split(line, comments=True)) for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+def commands() -> dict[str, Any]:
+    """Every command and every group of commands, by the words that it is called with."""
+    found: dict[str, Any] = {}
+    left = [("", typer.main.get_command(app))]
+    while left:
+        name, command = left.pop()
+        found[name.strip()] = command
+        left += [(f"{name} {word}", below) for word, below in getattr(command, "commands", {}).items()]
+    return found
+
+
+HELPS = commands()
+COMMANDS = {name: command for name, command in HELPS.items() if not hasattr(command, "commands")}
+OURS = [line for line in lines_of("console") if line.startswith("triathlon ")]
+OTHERS = [line for line in lines_of("console") if not line.startswith("triathlon ")]
+
+
+def parse(line: str) -> None:
+    """Reads a line as the command would, without executing it; a mistake is a usage error."""
+    words = shlex.split(line, comments=True)[1:]
+    name = max((n for n in COMMANDS if words[: len(n.split())] == n.split()), key=len, default=None)
+    assert name is not None, f"no such command: {line}"
+    COMMANDS[name].make_context(name, words[len(name.split()) :])
+
+
+@pytest.mark.parametrize("command", HELPS)
 def test_every_command_has_help(command: str) -> None:
-    """`--help` of each command ends well and says more than its name."""
-    shown = CliRunner().invoke(app, [command, "--help"])
-    assert shown.exit_code == 0
-    assert len(shown.output.splitlines()) > 5
+    """`-h` and `--help` of each command and group say the same, and more than its name."""
+    long, short = (CliRunner().invoke(app, [*command.split(), option]) for option in ("--help", "-h"))
+    assert long.exit_code == short.exit_code == 0
+    assert long.output == short.output
+    assert len(long.output.splitlines()) > 5
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_the_readme_names_what_exists(example: str) -> None:
-    """Each command and option of the README's examples is one that the command knows."""
-    words = example.split()
-    command = [word for word in words[:2] if word.isalpha() and not word.startswith("-")]
-    shown = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
-    assert shown.exit_code == 0, shown.output
-    for option in re.findall(r"--[a-z-]+", example):
-        assert option in shown.output
+@pytest.mark.parametrize("command", HELPS)
+def test_every_help_has_examples_that_are_right(command: str) -> None:
+    """The help of each command and group ends with lines that it would take."""
+    examples = HELPS[command].epilog.split("Examples:\n")[1].splitlines()
+    assert examples
+    for example in examples:
+        assert example.startswith(f"triathlon {command}")
+        for line in example.split(" && "):
+            parse(line)
+    shown = CliRunner().invoke(app, [*command.split(), "-h"], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    assert [line.strip() for line in shown.output.splitlines() if line.strip() in examples] == examples
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    """`--version` says the name and the version that the package was built with."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    shown = CliRunner().invoke(app, ["--version"])
+    assert (shown.exit_code, shown.output) == (0, f"triathlon {declared}\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "words", "completed"), [("run --base", 2, "--base-url"), ("bui", 1, "build")]
+)
+def test_a_shell_can_complete(typed: str, words: int, completed: str) -> None:
+    """Commands and options come as completions."""
+    asked = {"COMP_WORDS": f"triathlon {typed}", "COMP_CWORD": f"{words}"}
+    environment = {"_TRIATHLON_COMPLETE": "complete_bash", **asked}
+    shown = CliRunner().invoke(app, [], env=environment, prog_name="triathlon")
+    assert shown.output.split() == [completed]
+
+
+@pytest.mark.parametrize("line", OURS)
+def test_the_readmes_commands_are_taken(line: str) -> None:
+    """Each `triathlon` line of the documents is one that the command takes, values and arguments included."""
+    parse(line)
+
+
+@pytest.mark.parametrize("line", OTHERS)
+def test_the_readmes_other_lines_exist(line: str) -> None:
+    """Targets of make are there, and the rest is a way to install that is tried by hand."""
+    by_hand = [
+        "source .venv/bin/activate",
+        "pipx install --editable .",
+        "uv tool install --editable .",
+        "pip install '.[ray]'",
+        "ray start --head",
+    ]
+    if line.startswith("make "):
+        target = line.split()[1]
+        assert re.search(rf"^{target}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    else:
+        assert line in by_hand
+
+
+def test_the_readmes_commands_work_as_typed(tmp_path: Path) -> None:
+    """Those that ask nobody, in a folder with models.yaml and results."""
+    small_results(tmp_path / "results")
+    shutil.copy(ROOT / "models.yaml", tmp_path)
+    for line in (
+        "triathlon models",
+        "triathlon suites",
+        "triathlon cache info",
+        "triathlon scores --json",
+        "triathlon build --strict",
+    ):
+        assert line in OURS
+        shown = SmallRun(tmp_path).call(*line.split()[1:])
+        assert shown.exit_code == 0, shown.output
+
+
+def test_the_readmes_rows_are_good(tmp_path: Path) -> None:
+    """Every block that shows rows of models.yaml, or a part of one, loads."""
+    blocks = [
+        block
+        for document in DOCUMENTS
+        for block in re.findall(r"```yaml\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
+    ]
+    assert len(blocks) >= 4
+    for block in blocks:
+        rows = block if block.lstrip().startswith("- ") else "  - id: a\n" + indent(block, "    ")
+        path = tmp_path / "models.yaml"
+        path.write_text(f"models:\n{rows}")
+        assert registry.load(path).models
 
 
 def test_catalogue_adds_variants_of_the_kinds_asked_for() -> None:

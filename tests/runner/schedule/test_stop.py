@@ -21,6 +21,8 @@ NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
     [
         ("8h", NOW + timedelta(hours=8)),
         ("90m", NOW + timedelta(minutes=90)),
+        ("10s", NOW + timedelta(seconds=10)),
+        ("1h 2min 3.5 sec", NOW + timedelta(hours=1, minutes=2, seconds=3.5)),
         ("2d12h", NOW + timedelta(days=2, hours=12)),
         ("1.5h", NOW + timedelta(minutes=90)),
         ("21:30", NOW.replace(hour=21, minute=30)),
@@ -34,12 +36,12 @@ def test_deadlines(text: str, moment: datetime) -> None:
     assert deadline(text, NOW) == moment
 
 
-@pytest.mark.parametrize("text", ["", "soon", "8", "25:00", "2020-01-01T00:00"])
+@pytest.mark.parametrize("text", ["", " ", "soon", "8", "0s", "25:00", "2020-01-01T00:00", "9999999d"])
 def test_no_deadline(text: str) -> None:
     """Anything else, and what has passed, is refused with what was given."""
     with pytest.raises(UserError, match="--deadline") as caught:
         deadline(text, NOW)
-    assert repr(text) in str(caught.value)
+    assert repr(text.strip()) in str(caught.value)
 
 
 def account(answered: int, in_flight: int = 0) -> Account:

@@ -1,0 +1,128 @@
+"""Errors that pydantic finds in a file that people write, in words.
+
+Each names line, key, what was expected and what came.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from triathlon_runner.yaml_file import Place, YamlFile
+
+_MAY_BE_SECRET: Final = re.compile(
+    r"key|token(?!s)|secret|auth|cookie|passw|credential|header|env|url", re.IGNORECASE
+)
+"""Names whose values are never shown, whatever is wrong with them."""
+
+_WORDS: Final = {None: "null", True: "true", False: "false"}
+_EXPECTED: Final[Mapping[str, str]] = {
+    "missing": "required and not there; add it",
+    "string_type": "expected text (a number or a word such as yes is text in quotes)",
+    "string_too_short": "expected text that is not empty",
+    "int_type": "expected a whole number",
+    "int_parsing": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "int_parsing_size": "expected a whole number of fewer digits",
+    "float_type": "expected a number",
+    "float_parsing": "expected a number",
+    "finite_number": "expected a number",
+    "bool_type": "expected true or false",
+    "bool_parsing": "expected true or false",
+    "dict_type": "expected a mapping (`name: value`)",
+    "model_type": "expected a mapping (`name: value`)",
+    "model_attributes_type": "expected a mapping (`name: value`)",
+    "list_type": "expected a list (lines that begin with `- `, or [a, b])",
+    "tuple_type": "expected a list (lines that begin with `- `, or [a, b])",
+    "path_type": "expected a path",
+    "greater_than": "expected a number above {gt:g}",
+    "greater_than_equal": "expected a number of {ge:g} or more",
+    "less_than": "expected a number below {lt:g}",
+    "less_than_equal": "expected a number of {le:g} or less",
+    "too_short": "expected at least {min_length} of these",
+    "literal_error": "expected {expected}",
+}
+
+
+def matching(pattern: str, expected: str) -> Callable[[str], str]:
+    """A validator of texts that have a form, whose error says the form in words."""
+    form = re.compile(pattern)
+
+    def check(value: str) -> str:
+        if not form.fullmatch(value):
+            raise ValueError(f"expected {expected}, got {value!r:.80}")
+        return value
+
+    return check
+
+
+def faults_in_words(error: ValidationError, file: YamlFile, model: type[BaseModel]) -> Iterator[str]:
+    """A line for each fault; several that pydantic finds with one value are one."""
+    faults: dict[Place, list[str]] = {}
+    shown: dict[Place, str] = {}
+    for fault in error.errors():
+        if fault["type"] == "default_factory_not_called":
+            continue  # a value that another one follows from, whose fault is in this list
+        place = _place(fault, file)
+        sentence = in_words(fault, _known_keys(model, place[:-1]))
+        if also := fault.get("ctx", {}).get("also"):
+            sentence += f" (the other is in line {file.line(also)})"
+        if sentence not in faults.setdefault(place, []):
+            faults[place].append(sentence)
+        shown[place] = _got(fault, place)
+    for place, words in faults.items():
+        key = ".".join(str(part) for part in place) or "the file"
+        yield f"{file.path}, line {file.line(place)}: {key}: {' or '.join(words)}{shown[place]}"
+
+
+def in_words(fault: Mapping[str, Any], known_keys: tuple[str, ...] = ()) -> str:
+    """What pydantic found, without its terms."""
+    kind = fault["type"]
+    if kind == "extra_forbidden":
+        name = str(fault["loc"][-1])
+        near = difflib.get_close_matches(name, known_keys, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known_keys)}"
+        return f"unknown key; {hint}" if known_keys else "unknown key; remove it or mend its spelling"
+    if kind in _EXPECTED:
+        return _EXPECTED[kind].format(**fault.get("ctx", {}))
+    return str(fault["msg"]).removeprefix("Value error, ")
+
+
+def _place(fault: Mapping[str, Any], file: YamlFile) -> Place:
+    """Where the fault is in the file; pydantic adds the names of types to the way."""
+    if "place" in fault.get("ctx", {}):
+        return tuple(fault["ctx"]["place"])
+    place = file.existing(fault["loc"])
+    return (*place, fault["loc"][-1]) if fault["type"] == "missing" else place
+
+
+def _got(fault: Mapping[str, Any], place: Place) -> str:
+    """What came; nothing where the message says it, or where it may be a key."""
+    if fault["type"] in {"missing", "value_error", "misplaced", "extra_forbidden"}:
+        return ""
+    if any(_MAY_BE_SECRET.search(str(part)) for part in place):
+        return ", got something else (not shown: it may be a key)"
+    value = fault["input"]
+    return f", got {_WORDS[value] if isinstance(value, bool | None) else repr(value):.80}"
+
+
+def _known_keys(model: type[BaseModel], place: Place) -> tuple[str, ...]:
+    """The keys that a mapping at `place` may have; empty where they are free."""
+    for part in place:
+        if isinstance(part, int):
+            continue
+        field = model.model_fields.get(part)
+        inner = None if field is None else next(_models_in(field.annotation), None)
+        if inner is None:
+            return ()
+        model = inner
+    return tuple(model.model_fields)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_in(inner)

@@ -1,0 +1,62 @@
+"""Which folder the cache is."""
+
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from triathlon_runner import cache
+from triathlon_runner.cache import cache_folder
+from triathlon_site.build import cache_folder as site_cache_folder
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRIATHLON_CACHE", raising=False)
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """The package lies where a wheel would be unpacked."""
+    monkeypatch.setattr(cache, "__file__", str(folder / "site-packages/triathlon_runner/cache.py"))
+
+
+def test_a_checkouts_code_uses_its_own_cache_in_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`make`, and `triathlon` from whatever folder, share the `.cache` of the checkout that they run from."""
+    monkeypatch.chdir(tmp_path)
+    assert cache_folder() == ROOT / ".cache"
+    assert site_cache_folder() == ROOT / ".cache/site"
+
+
+def test_make_names_no_other() -> None:
+    """The Makefile leaves the choice to the command."""
+    assert "TRIATHLON_CACHE" not in (ROOT / "Makefile").read_text()
+
+
+def test_an_installed_package_in_a_checkout_uses_that_checkouts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in a folder below it."""
+    installed(monkeypatch, tmp_path)
+    monkeypatch.chdir(ROOT / "docs")
+    assert cache_folder() == ROOT / ".cache"
+
+
+def test_an_installed_package_elsewhere_uses_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wheel in an empty folder puts no gigabytes there."""
+    installed(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert cache_folder() == platformdirs.user_cache_path("triathlon")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_variable_goes_before_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`TRIATHLON_CACHE` names another place."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    assert site_cache_folder() == tmp_path / "site"
