@@ -1,10 +1,12 @@
 """The `triathlon` command and how errors are shown."""
 
+import io
 import sys
 
 import typer
 
 from triathlon_runner.errors import UserError, leaves
+from triathlon_runner.screen import print_error, print_traceback
 
 app = typer.Typer(
     name="triathlon",
@@ -17,6 +19,9 @@ app = typer.Typer(
 
 def run_app() -> None:
     """Runs the command line. A user's error is printed without a traceback and ends with exit code 2."""
+    sys.excepthook = print_traceback
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that has no "…" still gets the rest
     try:
         app()
     except (UserError, BaseExceptionGroup) as error:
@@ -24,5 +29,5 @@ def run_app() -> None:
         if not all(isinstance(one, UserError) for one in found):
             raise
         for message in dict.fromkeys(str(one) for one in found):
-            print(f"triathlon: {message}", file=sys.stderr)  # noqa: T201  # before any console exists
+            print_error(message)
         raise SystemExit(2) from None

@@ -10,6 +10,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import ModelEstimate
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import Bounds, ConsoleProgress, Summary, why_not
+from triathlon_runner.screen import indented
 from triathlon_runner.store import ResultsFolder
 
 _REASONS = 5
@@ -74,24 +75,32 @@ def show_summary(
     summary: Summary, bounds: Bounds, progress: ConsoleProgress, folder: ResultsFolder, screen: Console
 ) -> None:
     """What was done, what stays open and why, what it cost."""
-    if progress.accounts:
-        screen.print(progress.endpoints())
+    if progress.has_accounts:
+        screen.print(progress.final())
     if any(account.price for account in bounds.accounts):
         say(screen, f"{bounds.spent:.4f} USD spent in this run")
     if summary.stopped:
         say(screen, f"stopped: {summary.stopped}")
+    errors = [_once(error, progress) for error in summary.errors]
     for reason, count in summary.failures.most_common(_REASONS):
-        say(screen, f"open, {count} times: {reason}")
+        if (text := _once(reason, progress)) not in errors:
+            say(screen, f"open, {count} times: {text}")
     for name, why in summary.other_protocol.items():
         say(screen, f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew")
-    for error in summary.errors:
-        say(screen, f"not finished: {error.splitlines()[0]}")  # all of it stands above
+    for error in errors:
+        say(screen, f"not finished: {error}")
     say(screen, f"{summary.finished} units finished, {summary.open} open; results in {folder.root}{os.sep}")
 
 
+def _once(error: str, progress: ConsoleProgress) -> str:
+    """The error; where it stands among the messages above, whose it is and at what time."""
+    at = progress.printed_at(error)
+    return error if at is None else f"{at.model}, see the error of {at.time} above"
+
+
 def say(screen: Console, line: str) -> None:
-    """One plain line."""
-    screen.print(line, markup=False, highlight=False, soft_wrap=True)
+    """One message; later lines of it are indented."""
+    screen.print(indented(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _table(*numbers: str, left: tuple[str, ...]) -> Table:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import platformdirs
 import typer
-from rich.console import Console
 
+from triathlon_runner import screen
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import ResultsFolder
@@ -58,7 +58,4 @@ def names(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
-def console() -> Console:
-    """Where commands print; wide enough for tables where the output is no terminal."""
-    screen = Console()
-    return screen if screen.is_terminal else Console(width=160)
+console = screen.console

@@ -21,7 +21,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry
 from triathlon_runner.store import IMPORTED
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.build._places import check_apart
+from triathlon_site.build._places import check_apart, check_empty
 from triathlon_site.environment import Environment, find_templates
 from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.load import (
@@ -80,6 +80,8 @@ def build(
             raise UserError(
                 f"--strict: expected flawless results, found {len(site.notices)} faults:\n{lines}"
             )
+        if not site.units:
+            check_empty(results, out)
         pages = _write(site, out, kept)
         notices = (*site.notices, *_remember(results, site))
         AggregateCache(kept).prune()
