@@ -19,7 +19,6 @@ app = typer.Typer(
 
 def run_app() -> None:
     """Runs the command line. A user's error is printed without a traceback and ends with exit code 2."""
-    sys.excepthook = print_traceback
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that has no "…" still gets the rest
     try:
@@ -27,7 +26,11 @@ def run_app() -> None:
     except (UserError, BaseExceptionGroup) as error:
         found = list(leaves(error))
         if not all(isinstance(one, UserError) for one in found):
+            sys.excepthook = print_traceback
             raise
         for message in dict.fromkeys(str(one) for one in found):
             print_error(message)
         raise SystemExit(2) from None
+    except Exception:
+        sys.excepthook = print_traceback  # in the place of typer's, which writes what it quotes as it is
+        raise
