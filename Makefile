@@ -7,7 +7,7 @@ PROFILE ?= quick
 RUN_OPTIONS ?=
 export TRIATHLON_CACHE ?= $(CURDIR)/.cache
 
-.PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-model check lint package bench clean
+.PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-model check check-core lint package bench clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ setup-tests: setup ## Install the browser and the interpreters that tests use, w
 
 leaderboard: setup ## Run what is missing for every model of models.yaml, then rebuild the site (PROFILE=quick)
 	@code=0; $(BIN)/triathlon run --profile $(PROFILE) $(RUN_OPTIONS) || code=$$?; \
-	$(BIN)/triathlon build && exit $$code
+	$(BIN)/triathlon build --history && exit $$code
 
 site: setup ## Rebuild _site/ from results/
 	$(BIN)/triathlon build
@@ -54,6 +54,9 @@ lint: setup ## ruff and mypy strict
 	$(BIN)/mypy
 
 check: lint test ## Lint, type check and tests
+
+check-core: setup ## Check our own problems: examples, mutants, wrong solutions, translations
+	PYTHONPATH=tools $(BIN)/python -m core_checks $(WHAT)
 
 package: setup ## Build the wheel and use it in an empty environment outside the checkout
 	@tools/check-package

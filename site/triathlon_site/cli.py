@@ -62,12 +62,29 @@ def build_command(
     strict: Annotated[
         bool, typer.Option("--strict", help="Any fault in the results ends the build.")
     ] = False,
+    history: Annotated[
+        bool,
+        typer.Option(
+            "--history",
+            help="Record this state in history.json, so that later builds say what changed since.",
+        ),
+    ] = False,
+    url: Annotated[
+        str,
+        typer.Option(
+            "--url",
+            help="Where the site will be published, for the addresses in its feed.",
+            envvar="TRIATHLON_URL",
+        ),
+    ] = "",
 ) -> None:
     """Writes the site from the results. A build that fails leaves the old site as it was."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a build has threads of its own; these would spin
     from triathlon_site.build import build, cache_folder  # noqa: PLC0415  see above
 
-    report = build(results, out, load_models(models_file), strict, cache=cache_folder())
+    report = build(
+        results, out, load_models(models_file), strict, cache=cache_folder(), history=history, url=url
+    )
     for notice in report.notices:
         write(f"warning: {notice}")
     if not report.models:

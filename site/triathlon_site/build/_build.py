@@ -64,17 +64,30 @@ def build(
     *,
     catalogue: Sequence[SuiteEntry] | None = None,
     cache: Path | None = None,
+    history: bool = False,
+    url: str = "",
 ) -> BuildReport:
     """Writes the site of these results to `out`, whole or not at all.
 
+    Args:
+        results: the folder of results; nothing is written into it but, with `history`, `history.json`.
+        out: the folder of the site.
+        registry: what is known of the models.
+        strict: whether any fault in the results ends the build.
+        catalogue: the suites; left out, all that there are.
+        cache: where aggregates are kept between builds; left out, nothing is kept.
+        history: whether `history.json` is brought up to date, so that the next build says what changed since.
+        url: where the site will be published, for the addresses in the feed.
+
     Raises:
-        UserError: `strict` and there is something to warn of; `out` cannot be written or is no site, or the
-            results lie in it or it among them.
+        UserError: `url` is no web address; `strict` and there is something to warn of; `out` cannot be
+            written or is no site, or the results lie in it or it among them.
     """
     check_apart(results, out)
+    url = _checked_url(url)
     started = time.monotonic()
     with _cache(cache) as kept, _without_collector():
-        site = gather(results, registry, catalogue=catalogue, cache=kept)
+        site = replace(gather(results, registry, catalogue=catalogue, cache=kept), url=url)
         if strict and site.notices:
             lines = "\n".join(str(notice) for notice in site.notices)
             raise UserError(
@@ -83,9 +96,16 @@ def build(
         if not site.units:
             check_empty(results, out)
         pages = _write(site, out, kept)
-        notices = (*site.notices, *_remember(results, site))
+        notices = (*site.notices, *(_remember(results, site) if history else ()))
         AggregateCache(kept).prune()
     return BuildReport(out, pages, len(site.results.models), time.monotonic() - started, notices)
+
+
+def _checked_url(url: str) -> str:
+    """With a slash at its end, so that a page's path can follow."""
+    if url and not url.startswith(("https://", "http://")):
+        raise UserError(f"expected the site's address, such as 'https://example.org/board/', got {url!r}")
+    return url if not url or url.endswith("/") else f"{url}/"
 
 
 def _write(site: "Gathered", out: Path, cache: Path) -> int:

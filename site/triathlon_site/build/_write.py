@@ -9,6 +9,7 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -50,17 +51,35 @@ def write_site(
     draft = out.with_name(f".{out.name}.{os.getpid()}.new")
     try:
         move = _Move(out, draft)
-        _write_assets(move, rendering.environment)
+        assets = _write_assets(move, rendering.environment)
         _prepare(move, rendering)
         with workers(processes) as together:
-            count = _write_pages(draft, rendering, files, together)
+            pages = _write_pages(draft, rendering, files, together)
+            _check_names([*assets, *pages])
             _exchange(draft, out)
             list(together(_remove, _folders(draft)))  # of the old site; what is left goes with the draft
     except OSError as error:
         raise UserError(f"cannot write the site to {str(out)!r} ({error}); pass another --out") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return count
+    return len(pages)
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """No page may replace another, on a disk that does not tell upper from lower case either.
+
+    Raises:
+        UserError: two pages of one name.
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        key = name.casefold()
+        if key in seen:
+            raise UserError(
+                f"two pages of the site have the same file name, {seen[key]!r} and {name!r}:"
+                " rename the model or the suite that one of them is named after"
+            )
+        seen[key] = name
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +101,7 @@ class _Move:
 
     def _put(self, name: str, content: bytes) -> None:
         old, new = self.old / name, self.new / name
-        new.unlink(missing_ok=True)  # of two pages of one name the later; never written through a second name
+        new.unlink(missing_ok=True)  # never written through a second name
         if _holds(old, content):
             _link(str(old), str(new))
         else:
@@ -102,13 +121,18 @@ def _holds(path: Path, content: bytes) -> bool:
         return False
 
 
-def _write_assets(move: _Move, environment: Environment) -> None:
+def _write_assets(move: _Move, environment: Environment) -> list[str]:
+    """Writes what pages are shown with and returns the paths."""
     move.new.mkdir(parents=True)
-    move.write(MARK, b"")
-    move.write(".nojekyll", b"")  # GitHub Pages: publish the files as they are
-    for name, published in environment.assets.items():
-        move.write(published, environment.asset_contents[name])
-    move.write(f"assets/{PLOTLY}", plotly_script())
+    assets = {
+        MARK: b"",
+        ".nojekyll": b"",  # GitHub Pages: publish the files as they are
+        **{path: environment.asset_contents[name] for name, path in environment.assets.items()},
+        f"assets/{PLOTLY}": plotly_script(),
+    }
+    for path, content in assets.items():
+        move.write(path, content)
+    return list(assets)
 
 
 _writing: tuple[_Move, Rendering] | None = None
@@ -120,11 +144,16 @@ def _prepare(move: _Move, rendering: Rendering) -> None:
     _writing = move, rendering
 
 
-def _write_pages(draft: Path, rendering: Rendering, files: Iterable[tuple[str, str]], together: Map) -> int:
-    """Files that are there get their second names while workers render."""
-    counts = together(_write_section, range(len(rendering)))
-    _link_all(draft, files)
-    return sum(counts)
+def _write_pages(
+    draft: Path, rendering: Rendering, files: Iterable[tuple[str, str]], together: Map
+) -> list[str]:
+    """Writes every page, copies `files` while workers render, and returns the paths of both.
+
+    `files` are copied, not linked: a page that somebody edits in the site must not change the cache.
+    """
+    sections = together(_write_section, range(len(rendering)))
+    copied = _copy_all(draft, files)
+    return [*chain.from_iterable(sections), *copied]
 
 
 def _folders(site: Path) -> Iterator[str]:
@@ -137,26 +166,28 @@ def _remove(folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write_section(number: int) -> int:
+def _write_section(number: int) -> list[str]:
+    """Writes the pages of one section and returns their paths."""
     assert _writing is not None
     move, rendering = _writing
-    count = 0
-    for count, page in enumerate(rendering.section(number), start=1):  # noqa: B007 (the last count is wanted)
+    paths = []
+    for page in rendering.section(number):
         move.write(page.path, page.bytes)
+        paths.append(page.path)
     if not gc.isenabled():  # as in a build
         gc.collect(0)  # among what came since the last section: what that left is kept on purpose
-    return count
+    return paths
 
 
-def _link_all(draft: Path, files: Iterable[tuple[str, str]]) -> None:
-    known: set[str] = set()
+def _copy_all(draft: Path, files: Iterable[tuple[str, str]]) -> list[str]:
+    """Copies files into the draft; `files` are pairs of the path on the site and the path of the file."""
+    paths = []
     for name, source in files:
-        target = f"{draft}/{name}"
-        folder = target.rpartition("/")[0]
-        if folder not in known:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            known.add(folder)
-        _link(source, target)
+        target = draft / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        paths.append(name)
+    return paths
 
 
 def _link(source: str, target: str) -> None:

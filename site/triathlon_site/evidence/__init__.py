@@ -13,6 +13,7 @@ from triathlon_site.evidence._pages import (
     imported_slug,
     model_slug,
     render_evidence,
+    suite_slug,
 )
 from triathlon_site.evidence._words import Words, changed_words
 
@@ -33,4 +34,5 @@ __all__ = [
     "read_addresses",
     "read_attempts",
     "render_evidence",
+    "suite_slug",
 ]

@@ -37,12 +37,16 @@ def model_slug(model: str) -> str:
 
 def evidence_path(slug: str, suite: str, page: int) -> str:
     """Where one page of evidence lies on the site."""
-    return f"evidence/{slug}/{_suite_name(suite)}-{page}.html"
+    return f"evidence/{slug}/{suite_slug(suite)}-{page}.html"
 
 
 @cache
-def _suite_name(suite: str) -> str:
-    """As a part of a file's name; no two suites have the same."""
+def suite_slug(suite: str) -> str:
+    """The suite's id as a part of a file's name, in lower case; no two suites have the same.
+
+    `loop/core` is `loop-core`. An id that differs from its name in more than the slash gets a hash, so that
+    `runtime/Mine` and `runtime/mine` are two files on a disk that does not tell upper from lower case.
+    """
     name = re.sub(r"[^a-z0-9.+_-]", "-", suite.lower())
     plain = name == suite.replace("/", "-")
     return name if plain else f"{name}-{hashlib.sha256(suite.encode()).hexdigest()[:6]}"

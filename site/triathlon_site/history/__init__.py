@@ -1,7 +1,7 @@
 """What moved from build to build: kept beside the results, shown as a page and a feed."""
 
 from triathlon_site.history._changes import OWN, Change, Event, changes_between
-from triathlon_site.history._file import HISTORY_FILE, History, read_history, write_history
+from triathlon_site.history._file import HISTORY_FILE, History, history_text, read_history, write_history
 from triathlon_site.history._snapshot import Place, Snapshot, SuiteState, snapshot_of
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Snapshot",
     "SuiteState",
     "changes_between",
+    "history_text",
     "read_history",
     "snapshot_of",
     "write_history",

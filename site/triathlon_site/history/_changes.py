@@ -8,7 +8,9 @@ from triathlon_site.history._snapshot import Place, Snapshot
 
 Kind = Literal["new model", "gone model", "new results", "changed protocol", "moved"]
 OWN: Final = "its own results changed"
-"""Why a model moved that nobody pushed."""
+OTHERS: Final = "others came, went or changed"
+NAMED_MODELS: Final = 6
+"""Models that an event names; more are counted."""
 
 
 class Event(Strict):
@@ -24,16 +26,33 @@ class Event(Strict):
     """What is new or was asked under another protocol."""
     why: str = ""
     passed_by: tuple[str, ...] = ()
-    """Models that stand above it now and did not before; for one that fell."""
+    """Models that stand above it now and did not before, for one that fell: `NAMED_MODELS` at most."""
+    passed_by_more: int = 0
+    """Such models that are not named."""
+
+    @property
+    def by_others(self) -> bool:
+        """Whether the model moved although its own results did not change."""
+        return self.kind == "moved" and self.why != OWN
 
 
 class Change(Strict):
     """All that one build found new."""
 
+    id: str
+    """A URN that stays the same when the change is shortened: readers of the feed know it by this."""
     date: str
     """Day of the newest result."""
     version: str
     events: tuple[Event, ...]
+    dropped: int = 0
+    """Moves by others that are counted and no longer listed."""
+
+    def shortened(self) -> "Change":
+        """Without the moves by others, which one new model causes on every board: they are counted."""
+        events = tuple(event for event in self.events if not event.by_others)
+        dropped = self.dropped + len(self.events) - len(events)
+        return self.model_copy(update={"events": events, "dropped": dropped})
 
 
 def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
@@ -72,16 +91,16 @@ def _moves(before: Snapshot, after: Snapshot) -> Iterator[Event]:
         old, new = before.places[board], after.places[board]
         for model in sorted(new.keys() & old.keys(), key=lambda model: (new[model].rank, model)):
             if new[model].rank != old[model].rank:
+                passed_by = tuple(_passed_by(model, old, new))
                 yield Event(
                     kind="moved",
                     model=model,
                     board=board,
                     before=old[model].rank,
                     after=new[model].rank,
-                    why=OWN
-                    if board.partition("-")[0] in own.get(model, ())
-                    else "others came, went or changed",
-                    passed_by=tuple(_passed_by(model, old, new)),
+                    why=OWN if board.partition("-")[0] in own.get(model, ()) else OTHERS,
+                    passed_by=passed_by[:NAMED_MODELS],
+                    passed_by_more=max(0, len(passed_by) - NAMED_MODELS),
                 )
 
 

@@ -1,5 +1,9 @@
-"""The file beside the results that remembers the last build and what came before."""
+"""`results/history.json`: what the last recorded build found and what changed at those before it.
 
+A build reads it and writes it only where `triathlon build --history` asks for that.
+"""
+
+import uuid
 from pathlib import Path
 from typing import Final, Literal
 
@@ -10,8 +14,9 @@ from triathlon_site.history._snapshot import Snapshot
 from triathlon_site.load import Notice
 
 HISTORY_FILE: Final = "history.json"
-KEPT: Final = 200
+KEPT: Final = 100
 """Changes remembered; older ones are dropped."""
+_NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "triathlon-leaderboard changes")
 
 
 class History(Strict):
@@ -27,8 +32,12 @@ class History(Strict):
         if self.last is None or snapshot == self.last:
             return self if self.last else History(last=snapshot)
         events = changes_between(self.last, snapshot)
-        found = (Change(date=date, version=version, events=events),) if events else ()
-        return History(last=snapshot, changes=(*found, *self.changes)[:KEPT])
+        if not events:
+            return History(last=snapshot, changes=self.changes)
+        text = "\n".join((date, version, *(event.model_dump_json() for event in events)))
+        change = Change(id=uuid.uuid5(_NAMESPACE, text).urn, date=date, version=version, events=events)
+        older = (one.shortened() for one in self.changes[: KEPT - 1])
+        return History(last=snapshot, changes=(change, *older))
 
 
 def read_history(results: Path) -> tuple[History, list[Notice]]:
@@ -42,6 +51,11 @@ def read_history(results: Path) -> tuple[History, list[Notice]]:
         return History(), [Notice(file=HISTORY_FILE, message=message)]
 
 
+def history_text(history: History) -> str:
+    """The content of the file: one line of JSON."""
+    return history.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
+
+
 def write_history(results: Path, history: History) -> None:
     """Written only where it differs.
 
@@ -49,7 +63,7 @@ def write_history(results: Path, history: History) -> None:
         OSError: what is there cannot be read.
         UserError: the folder cannot be written; the site is complete without.
     """
-    text = history.model_dump_json(by_alias=True, indent=1) + "\n"
+    text = history_text(history)
     path = results / HISTORY_FILE
     if not path.exists() or path.read_bytes() != text.encode():
         replace_file(path, text)

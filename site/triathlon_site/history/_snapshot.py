@@ -1,10 +1,14 @@
 """What a build found, small enough to be kept: places on the boards, and what they rest on."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from triathlon_runner.records import Strict
 from triathlon_site.load import Results
 from triathlon_site.scores import Board, Overall
+
+HASH_DIGITS: Final = 16
+"""Enough to tell two states of one file apart."""
 
 
 class Place(Strict):
@@ -20,6 +24,7 @@ class SuiteState(Strict):
 
     protocol: str
     sha256: str
+    """The first `HASH_DIGITS` digits of the file's."""
     tasks: int
 
 
@@ -38,7 +43,9 @@ def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str
     suites: dict[str, dict[str, SuiteState]] = {}
     for file in results.files:
         if file.tasks:
-            state = SuiteState(protocol=file.protocol, sha256=file.sha256, tasks=len(file.tasks))
+            state = SuiteState(
+                protocol=file.protocol, sha256=file.sha256[:HASH_DIGITS], tasks=len(file.tasks)
+            )
             suites.setdefault(file.model, {})[file.suite] = state
     return Snapshot(places=places, suites=suites)
 

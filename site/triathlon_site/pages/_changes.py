@@ -1,17 +1,16 @@
 """What moved since the last builds: a page and an Atom feed."""
 
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_site.history import OWN, Change, Event, History
+from triathlon_site.history import Change, Event, History
 from triathlon_site.pages._models import ModelInfo, printable
 from triathlon_site.pages._page import Draft
 from triathlon_site.scores import Board
 
 FEED: Final = "changes.xml"
-_NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "triathlon-leaderboard changes")
+FEED_ID: Final = "urn:uuid:827f5f21-d8f3-5098-b38f-219a0cfbf5fe"
 MOST_NAMED: Final = 6
 """Suites or models named in a sentence."""
 FEW: Final = 8
@@ -40,19 +39,16 @@ class Entry:
     pushed: int = 0
     """Places that moved only because of others, where they are many: one new model moves all below it."""
     pushed_lines: tuple[Line, ...] = ()
-    """In the newest entry alone: a hundred models on a dozen boards, build after build, would fill books."""
+    """In the newest entry alone: of older ones the history keeps the number."""
 
 
 def drafts(
     history: History, boards: Sequence[Board], models: Mapping[str, ModelInfo], measured: Sequence[str]
 ) -> Iterator[Draft]:
     titles = {board.plan.id: _board_title(board) for board in boards}
-    entries = [
-        _entry(change, titles, models, measured, newest=change is history.changes[0])
-        for change in history.changes
-    ]
+    entries = [_entry(change, titles, models, measured) for change in history.changes]
     yield Draft("changes.html", "changes", {"entries": entries, "feed": FEED})
-    yield Draft(FEED, "changes-feed", {"entries": entries, "feed_id": _NAMESPACE.urn})
+    yield Draft(FEED, "changes-feed", {"entries": entries, "feed_id": FEED_ID})
 
 
 def _board_title(board: Board) -> str:
@@ -64,8 +60,6 @@ def _entry(
     titles: Mapping[str, str],
     models: Mapping[str, ModelInfo],
     measured: Sequence[str],
-    *,
-    newest: bool,
 ) -> Entry:
     def line(event: Event) -> Line:
         return Line(
@@ -75,23 +69,17 @@ def _entry(
             _sentence(event, titles, models),
         )
 
-    pushed = [event for event in change.events if _is_pushed(event)]
-    folded = pushed if len(pushed) > FEW else []
-    own = [event for event in change.events if not (folded and _is_pushed(event))]
-    # Without the field that came later: an entry keeps its id, so that no reader of the feed sees it twice.
-    told = change.model_dump_json(exclude={"events": {"__all__": {"passed_by"}}})
+    by_others = [event for event in change.events if event.by_others]
+    folded = by_others if len(by_others) > FEW else []
+    listed = [event for event in change.events if not (folded and event.by_others)]
     return Entry(
-        uuid.uuid5(_NAMESPACE, told).urn,
+        change.id,
         change.date,
         change.version,
-        tuple(map(line, sorted(own, key=_weight))),
-        len(folded),
-        tuple(map(line, folded)) if newest else (),
+        tuple(map(line, sorted(listed, key=_weight))),
+        len(folded) + change.dropped,
+        tuple(map(line, folded)),
     )
-
-
-def _is_pushed(event: Event) -> bool:
-    return event.kind == "moved" and event.why != OWN
 
 
 def _weight(event: Event) -> int:
@@ -104,7 +92,7 @@ def _sentence(event: Event, titles: Mapping[str, str], models: Mapping[str, Mode
         overall = {"overall-core": "overall", "overall-official": "overall (official data)"}
         board = overall.get(event.board) or titles.get(event.board, event.board)
         names = [models[other].name if other in models else printable(other) for other in event.passed_by]
-        passed = f", passed by {_named(names, 'models')}" if names else ""
+        passed = f", passed by {_named(names, 'models', event.passed_by_more)}" if names else ""
         return f"{board}: from rank {event.before} to {event.after}{passed}; {event.why}"
     return {
         "new model": f"is new, with {_named(event.suites)}",
@@ -114,7 +102,7 @@ def _sentence(event: Event, titles: Mapping[str, str], models: Mapping[str, Mode
     }[event.kind]
 
 
-def _named(names: Sequence[str], kind: str = "suites") -> str:
+def _named(names: Sequence[str], kind: str = "suites", more: int = 0) -> str:
     shown = ", ".join(names[:MOST_NAMED])
-    rest = len(names) - MOST_NAMED
+    rest = max(0, len(names) - MOST_NAMED) + more
     return f"{shown} and {rest} other {kind}" if rest > 0 else shown

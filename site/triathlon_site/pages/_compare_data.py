@@ -22,6 +22,8 @@ from triathlon_site.scores import Board, ColumnScores
 from triathlon_site.uncertainty import Sample
 
 DIGITS: Final = 6
+INDEX: Final = "data/compare.js"
+"""Not in the folder of the models' files, where a model may have any name."""
 
 Array = NDArray[np.float64]
 
@@ -38,7 +40,7 @@ def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[
         **_clusters([column for _, column in shown]),
         "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
-    yield Page("data/compare/index.js", f"window.triathlonIndex = {as_script(index)};\n")
+    yield Page(INDEX, f"window.triathlonIndex = {as_script(index)};\n")
     lines, parts = _lines(boards), _parts([column for _, column in shown])
     for model in ids:
         own = [one for one in shown if model in one[1].scores]

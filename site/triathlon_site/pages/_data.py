@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from triathlon_site.pages._latex import board_files, overall_files, section_file
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft, Page
 from triathlon_site.pages._schema import DATA_SCHEMA, FORMATS, schema_files
-from triathlon_site.pages._sections import Section, Value
+from triathlon_site.pages._sections import Section
 from triathlon_site.published import Published
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, Overall, Score
@@ -21,6 +22,7 @@ from triathlon_site.scores import Board, Overall, Score
 Row = dict[str, Any]
 _FORMULA: Final = tuple("=+-@\t\r")
 _NUMBERS: Final = {int, float, bool, type(None)}
+_INTERVAL: Final = re.compile(r"([+-]?\d+(?:\.\d+)?)(?: to |–)([+-]?\d+(?:\.\d+)?)")
 
 
 def draft(
@@ -106,24 +108,49 @@ def table_files(path: str, section: Section) -> Iterator[Page]:
     """One table as it is shown, as CSV under `path` and as LaTeX beside it; nothing where it has no rows."""
     if section.rows:
         yield section_file(path.removesuffix(".csv") + ".tex", section)
-        small = [any(value.small for value in column) for column in zip(*section.rows, strict=True)]
-        yield _csv(path, [_section_row(section.head, small, row) for row in section.rows])
+        columns = _section_columns(section)
+        rows = zip(*columns.values(), strict=True)
+        yield _csv(path, [dict(zip(columns, row, strict=True)) for row in rows])
 
 
-def _section_row(head: Sequence[str], small: Sequence[bool], row: Sequence[Value]) -> Row:
-    """`small`: of each column, whether any of its cells has small print."""
-    fields: Row = {}
-    for place, (name, value) in enumerate(zip(head, row, strict=True)):
-        fields[name] = _computable(value.text) if place else value.text  # the first is a name
-        if small[place]:
-            fields[f"{name}, detail"] = value.small.replace(_format.MINUS, "-")
-    return fields
+def _section_columns(section: Section) -> dict[str, list[Any]]:
+    """The table's columns by name: numbers as numbers, an interval as its two ends."""
+    columns: dict[str, list[Any]] = {}
+    for place, (name, values) in enumerate(zip(section.head, zip(*section.rows, strict=True), strict=True)):
+        texts = [value.text for value in values]
+        if place == 0:
+            columns[name] = texts  # the model
+            continue
+        columns |= _computable_columns(name, texts)
+        small = [value.small for value in values]
+        if any(small):
+            columns |= _computable_columns(name if _are_intervals(small) else f"{name}, detail", small)
+    return columns
+
+
+def _computable_columns(name: str, texts: Sequence[str]) -> dict[str, list[Any]]:
+    """One column of numbers or texts; two where they are intervals, with their lower and upper ends."""
+    if not _are_intervals(texts):
+        return {name: [_computable(text) for text in texts]}
+    ends = [_ends(text) for text in texts]
+    return {f"{name}, low": [low for low, _ in ends], f"{name}, high": [high for _, high in ends]}
+
+
+def _are_intervals(texts: Sequence[str]) -> bool:
+    known = [text for text in texts if text not in ("", _format.NONE)]
+    return bool(known) and all(_ends(text) != (None, None) for text in known)
+
+
+def _ends(text: str) -> tuple[float, float] | tuple[None, None]:
+    """`−4.2 to +1.0` as its two numbers."""
+    found = _INTERVAL.fullmatch(text.replace(_format.MINUS, "-"))
+    return (float(found[1]), float(found[2])) if found else (None, None)
 
 
 def _computable(text: str) -> str | float | None:
     """A number as one, whatever its sign looks like on the page; nothing for the dash that says none."""
     plain = text.replace(_format.MINUS, "-")
-    if plain == _format.NONE:
+    if plain in ("", _format.NONE):
         return None
     try:
         return float(plain) if "." in plain else int(plain)

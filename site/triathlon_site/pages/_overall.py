@@ -80,6 +80,7 @@ def drafts(
             "prices": any(line.info.price for line in lines),
             "fallen": _fallen(board, models),
             "measured": (min(dates), max(dates)) if dates else None,
+            "neighbours": sum(row.rank is not None for row in board.rows) > 1,
             "small_open": sum(_small_and_open(line.info) for line in lines) > 1,
             "robust": _by_first_column(board),
             "old": sum(line.old for line in lines),

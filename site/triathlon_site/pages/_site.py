@@ -50,6 +50,8 @@ class Gathered:
     imported: tuple[Board, ...] = ()
     """Boards of imported results alone."""
     archived: tuple[Archived, ...] = ()
+    url: str = ""
+    """Where the site will be published, with a slash at its end; empty where that is not known."""
 
     @property
     def units(self) -> int:

@@ -1,7 +1,6 @@
 """Tasks across models: which are hard, which tell models apart, which are suspect, and who solves each."""
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Final
 from markupsafe import escape
 
 from triathlon_site.environment import spelt_out
-from triathlon_site.evidence import ATTEMPTS, read_attempts
+from triathlon_site.evidence import ATTEMPTS, read_attempts, suite_slug
 from triathlon_site.figures import grid
 from triathlon_site.load import FileAggregate
 from triathlon_site.pages import _format
@@ -59,12 +58,8 @@ class SuitePage:
         return [self.rows[task.task] for task in tasks[:LISTED]]
 
 
-def slug(suite: str) -> str:
-    return re.sub(r"[^a-z0-9_+.-]", "-", suite.lower())
-
-
 def suite_page(suite: str) -> str:
-    return f"tasks/{slug(suite)}.html"
+    return f"tasks/{suite_slug(suite)}.html"
 
 
 def drafts(boards: Sequence[Board], models: Models) -> Iterator[Draft]:
@@ -92,7 +87,7 @@ def _pages(board: Board) -> Iterator[SuitePage]:
 
 
 def _details_page(found: SuiteTasks, place: int) -> str:
-    return f"tasks/{slug(found.entry.id)}-{place // _tasks_a_page(found) + 1}.html"
+    return f"tasks/{suite_slug(found.entry.id)}/{place // _tasks_a_page(found) + 1}.html"
 
 
 def _tasks_a_page(found: SuiteTasks) -> int:
@@ -172,7 +167,7 @@ def _attempts(files: Mapping[str, FileAggregate], models: Models) -> dict[str, d
     for model, file in files.items():
         end = f'">{spelt_out(escape(models[model].name))}</a>'
         for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
-            result[task][outcome].append(f'<a href="../{address}{end}')
+            result[task][outcome].append(f'<a href="../../{address}{end}')
     return result
 
 

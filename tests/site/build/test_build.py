@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from support.results import FakeModel
+from support.results import FakeModel, FakeSuite, write_results
 from support.site import build_small, entries, files, small_results
+from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
+from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build import _build, _write, build
 from triathlon_site.build._write import sweep
 
@@ -233,7 +235,10 @@ class _Links(HTMLParser):
 
 def test_every_link_leads_somewhere(built: Path) -> None:
     """Links between pages, anchors included, resolve; nothing is loaded from another host."""
-    site = built
+    check_links(built)
+
+
+def check_links(site: Path) -> None:
     pages = {path: _Links(path.read_text()) for path in site.rglob("*.html")}
     for path, page in pages.items():
         for link in page.links:
@@ -306,6 +311,66 @@ def test_a_spreadsheet_runs_no_name(tmp_path: Path) -> None:
     small_results(tmp_path / "results", [FakeModel("=cmd", 1.0), FakeModel("plain", 0.0)])
     build_small(tmp_path)
     assert "'=cmd" in (tmp_path / "_site/data/loop-core.csv").read_text()
+
+
+def test_a_model_may_be_called_index(tmp_path: Path) -> None:
+    """Its files replace none of the site's own."""
+    small_results(tmp_path / "results", [FakeModel("index", 1.0), FakeModel("compare", 0.0)], tasks=4)
+    build_small(tmp_path)
+    site = tmp_path / "_site"
+    models = json.loads((site / "data/compare.js").read_text().partition("= ")[2].rstrip(";\n"))["models"]
+    assert {model["id"] for model in models} == {"index", "compare"}
+    assert all((site / model["data"]).is_file() and (site / model["page"]).is_file() for model in models)
+
+
+def question_files(root: Path, *names: str) -> list[SuiteEntry]:
+    """Results of two models on the questions of such files, and their suites."""
+    suites = [entry for name in names if (entry := catalogue.find(f"runtime/{name}"))]
+    models = [FakeModel("one", 1.0), FakeModel("two", 0.0)]
+    write_results(root, models, [FakeSuite(entry, tasks=3) for entry in suites])
+    return suites
+
+
+def test_a_question_file_may_be_called_like_a_page_of_another_suite(tmp_path: Path) -> None:
+    """`core-1` beside page 1 of `core`: no page replaces another."""
+    suites = question_files(tmp_path / "results", "core", "core-1")
+    build(tmp_path / "results", tmp_path / "_site", None, catalogue=suites)
+    titles = {path: _title(path) for path in (tmp_path / "_site/tasks").rglob("*.html")}
+    assert len(titles) == len(set(titles.values())) == 4
+
+
+def test_two_pages_of_one_name_are_refused(tmp_path: Path) -> None:
+    """On a disk that does not tell upper from lower case one would replace the other; the old site stays."""
+    build_small(tmp_path, tasks=3)
+    before = files(tmp_path / "_site")
+    suites = question_files(tmp_path / "other", "Mine", "mine")
+    with pytest.raises(UserError, match=r"same file name, 'runtime-.ine\.html' and 'runtime-.ine\.html'"):
+        build(tmp_path / "other", tmp_path / "_site", None, catalogue=suites)
+    assert files(tmp_path / "_site") == before
+
+
+def _title(page: Path) -> str:
+    return page.read_text().partition("<title>")[2].partition("</title>")[0]
+
+
+def test_an_edited_page_of_evidence_does_not_change_the_cache(tmp_path: Path) -> None:
+    """Whoever edits a file of the site finds it whole again after the next build."""
+    build_small(tmp_path, tasks=3)
+    page = tmp_path / "_site/evidence/strong/loop-core-1.html"
+    before = page.read_bytes()
+    with page.open("r+b") as file:
+        file.write(b"edited")
+    build_small(tmp_path, tasks=3)
+    assert page.read_bytes() == before
+
+
+def test_every_link_leads_somewhere_where_no_model_is_ranked(tmp_path: Path) -> None:
+    """With models that have one discipline each, nothing links to the comparison of neighbours."""
+    for model, suite in (("one", "loop/core"), ("two", "runtime/core")):
+        suites = [FakeSuite(entry, tasks=3) for entry in entries([suite])]
+        write_results(tmp_path / "results", [FakeModel(model)], suites)
+    build_small(tmp_path)
+    check_links(tmp_path / "_site")
 
 
 def test_a_subset_is_marked(tmp_path: Path) -> None:

@@ -10,8 +10,11 @@ import pytest
 
 from support.results import FakeModel
 from support.site import files, small_results
+from triathlon_runner.errors import UserError
 from triathlon_site.build import build
-from triathlon_site.history import History, Place, Snapshot, SuiteState, changes_between
+from triathlon_site.history import History, Place, Snapshot, SuiteState, changes_between, history_text
+
+ATOM = "{http://www.w3.org/2005/Atom}"
 
 OLD = Snapshot(
     places={"loop-core": {"a": Place(rank=1, of=2), "b": Place(rank=2, of=2)}},
@@ -86,9 +89,9 @@ def twice(tmp_path: Path) -> Path:
     """A site built with two models, then with a third."""
     models = (FakeModel("one", 1.0), FakeModel("two", -1.0), FakeModel("three<b>", 3.0, 0.99))
     small_results(tmp_path / "results", models[:2], tasks=6)
-    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache", history=True)
     small_results(tmp_path / "results", models[2:], tasks=6)
-    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache", history=True)
     return tmp_path
 
 
@@ -98,11 +101,10 @@ def test_page_and_feed_say_what_moved(twice: Path) -> None:
     assert "three&lt;b&gt;</a> is new, with evolved/core-combine" in page
     assert "from rank 1 to 2, passed by three&lt;b&gt;; others came, went or changed" in page
     feed = ET.parse(twice / "_site/changes.xml").getroot()
-    atom = "{http://www.w3.org/2005/Atom}"
-    (entry,) = feed.findall(f"{atom}entry")
-    assert "three<b> is new" in (entry.findtext(f"{atom}content") or "")
-    assert (entry.findtext(f"{atom}id") or "").startswith("urn:uuid:")
-    assert entry.findtext(f"{atom}updated") == "2026-01-02T00:00:00Z"
+    (entry,) = feed.findall(f"{ATOM}entry")
+    assert "three<b> is new" in (entry.findtext(f"{ATOM}content") or "")
+    assert (entry.findtext(f"{ATOM}id") or "").startswith("urn:uuid:")
+    assert entry.findtext(f"{ATOM}updated") == "2026-01-02T00:00:00Z"
 
 
 def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
@@ -110,11 +112,11 @@ def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
     models = [FakeModel(f"m{place}", -0.6 * place) for place in range(4)]
     for first in (0, 1, 2):
         small_results(tmp_path / "results", [models[3 - first]] if first else models[3:], tasks=6)
-        build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+        build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache", history=True)
     page = (tmp_path / "_site/changes.html").read_text()
     assert page.index("m1</a> is new") < page.index("m2</a> is new")
     small_results(tmp_path / "results", models[:1], tasks=6)
-    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache", history=True)
     page = (tmp_path / "_site/changes.html").read_text()
     folded = page.partition("<details")[2].partition("</details>")[0]
     told = re.search(r"<summary>(\d+) more places moved", folded)
@@ -125,13 +127,62 @@ def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
     assert f"{count} more places moved" in feed and feed.count("passed by m0") == 0
 
 
+def test_the_feed_names_where_the_site_is_published(twice: Path) -> None:
+    """With `url` every link is absolute; without it none pretends to be."""
+    plain = ET.parse(twice / "_site/changes.xml").getroot()
+    assert {link.get("href") for link in plain.iter(f"{ATOM}link")} == {"changes.xml", "changes.html"}
+    build(twice / "results", twice / "_site", None, url="https://example.org/board")
+    feed = ET.parse(twice / "_site/changes.xml").getroot()
+    assert feed.get("{http://www.w3.org/XML/1998/namespace}base") == "https://example.org/board/"
+    links = {link.get("href") for link in feed.iter(f"{ATOM}link")}
+    assert links == {"https://example.org/board/changes.xml", "https://example.org/board/changes.html"}
+    with pytest.raises(UserError, match=r"got 'example\.org'"):
+        build(twice / "results", twice / "_site", None, url="example.org")
+
+
+def test_a_build_writes_nothing_into_the_results(twice: Path) -> None:
+    """Only `history` asks for that; what changed is shown either way."""
+    small_results(twice / "results", [FakeModel("four", 1.5)], tasks=6)
+    before = files(twice / "results")
+    build(twice / "results", twice / "_site", None)
+    assert files(twice / "results") == before
+    assert "four</a> is new" in (twice / "_site/changes.html").read_text()
+
+
+def test_the_memory_stays_small() -> None:
+    """100 models on 31 suites, all of whom move in each of 300 builds: under a megabyte."""
+    history = History()
+    states = [_state(step) for step in range(3)]
+    for step in range(300):
+        history = history.after(states[step % 3], f"2026-01-01 {step}", "1")
+    assert len(history.changes) == 100 and history.changes[0].id != history.changes[1].id
+    assert history.changes[-1].dropped > 0
+    assert len(history_text(history)) < 1_000_000
+
+
+def _state(step: int) -> Snapshot:
+    """One model has new results; every model has another place on each of twelve boards."""
+    order = sorted(range(100), key=lambda model: (model * (7 + step)) % 101)
+    places = {f"m{model}": Place(rank=rank, of=100) for rank, model in enumerate(order, start=1)}
+    suites = {
+        f"m{model}": {
+            f"evolved/suite-{suite}": SuiteState(
+                protocol="0" * 16, sha256=f"{step if model == step else 0:016}", tasks=100
+            )
+            for suite in range(31)
+        }
+        for model in range(100)
+    }
+    return Snapshot(places={f"board-{number}": places for number in range(12)}, suites=suites)
+
+
 def test_building_again_changes_no_byte(twice: Path) -> None:
     """What moved stays told; elsewhere, with the file beside the results, the same site comes out."""
     before = files(twice / "_site")
-    build(twice / "results", twice / "_site", None, cache=twice / "cache")
+    build(twice / "results", twice / "_site", None, cache=twice / "cache", history=True)
     assert files(twice / "_site") == before
     shutil.rmtree(twice / "_site")
-    build(twice / "results", twice / "_site", None, cache=twice / "other")
+    build(twice / "results", twice / "_site", None, cache=twice / "other", history=True)
     assert files(twice / "_site") == before
 
 
@@ -139,7 +190,7 @@ def test_building_again_changes_no_byte(twice: Path) -> None:
 def test_a_broken_memory_is_a_notice_and_begins_anew(twice: Path, content: bytes) -> None:
     """It never keeps the site from being built."""
     (twice / "results/history.json").write_bytes(content)
-    report = build(twice / "results", twice / "_site", None, cache=twice / "cache")
+    report = build(twice / "results", twice / "_site", None, cache=twice / "cache", history=True)
     assert [notice.file for notice in report.notices] == ["history.json"]
     assert "Nothing has moved" in (twice / "_site/changes.html").read_text()
     assert json.loads((twice / "results/history.json").read_text())["last"]
@@ -149,7 +200,7 @@ def test_a_memory_that_cannot_be_written_is_a_notice(twice: Path) -> None:
     """The site is complete without; the command does not fail behind it."""
     (twice / "results/history.json").unlink()
     (twice / "results/history.json").mkdir()
-    report = build(twice / "results", twice / "_site", None, cache=twice / "cache")
+    report = build(twice / "results", twice / "_site", None, cache=twice / "cache", history=True)
     assert [notice.file for notice in report.notices] == ["history.json"] * 2
     assert "the site is complete" in report.notices[1].message
 
@@ -157,6 +208,6 @@ def test_a_memory_that_cannot_be_written_is_a_notice(twice: Path) -> None:
 def test_no_name_breaks_the_feed(twice: Path) -> None:
     """XML knows no control characters: a folder named with one is shown with a mark in its place."""
     small_results(twice / "results", [FakeModel("be\x07ll", 2.0)], tasks=6)
-    build(twice / "results", twice / "_site", None, cache=twice / "cache")
+    build(twice / "results", twice / "_site", None, cache=twice / "cache", history=True)
     text = (twice / "_site/changes.xml").read_text()
     assert ET.fromstring(text) is not None and "be\ufffdll is new" in text

@@ -72,7 +72,7 @@ def test_the_script_of_a_model_has_its_numbers(tmp_path: Path) -> None:
     """By suite and metric, in the order of the names in the index: those that the scores are made of."""
     site = gather(small_results(tmp_path / "results"), None)
     pages = {page.path: page.content for page in render_site(site, installed_environment())}
-    index = json.loads(pages["data/compare/index.js"].removeprefix("window.triathlonIndex = ").rstrip(";\n"))
+    index = json.loads(pages["data/compare.js"].removeprefix("window.triathlonIndex = ").rstrip(";\n"))
     board = site.boards[0]
     key, sample = f"{board.plan.headline.parts[0][0]}:asl_low", board.headline.samples[0]
     assert tuple(index["clusters"][index["clustersOf"][key]]) == sample.clusters

@@ -155,10 +155,12 @@ def test_every_section_can_be_downloaded(site: Gathered) -> None:
     pages = {page.path: page.content for page in render_site(site, installed_environment())}
     name = "data/loop-core-attacks-on-the-first-prompt.csv"
     head, *rows = pages[name].splitlines()
-    assert head == 'Model,upper case,"upper case, detail",tasks'
+    assert head == 'Model,upper case,"upper case, low","upper case, high",tasks'
     assert [row.partition(",")[0] for row in rows] == list(board(site, "loop-core").models)
-    changes = [row.split(",")[1] for row in rows]
-    assert all(float(change) == float(change) for change in changes) and "−" not in pages[name]
+    for row in rows:
+        change, low, high = map(float, row.split(",")[1:4])
+        assert low <= change <= high
+    assert "−" not in pages[name] and "'" not in pages[name]
     assert f'href="{name}"' in pages["loop.html"]
 
 
@@ -177,7 +179,7 @@ def test_every_score_is_in_the_parquet_file(site: Gathered) -> None:
 def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     """Each task lists all models, by how they ended, each with its evidence."""
     pages = {page.path: page.bytes for page in render_site(site, installed_environment())}
-    details = pages["tasks/loop-core-1.html"].decode()
+    details = pages["tasks/loop-core/1.html"].decode()
     articles = details.split('<section class="unit"')[1:]
     assert len(articles) == len(entries(["loop/core"])) * 10
     for article in articles:

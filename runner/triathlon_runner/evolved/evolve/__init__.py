@@ -5,6 +5,7 @@ from triathlon_runner.evolved.evolve._files import Workspace, problem_text, summ
 from triathlon_runner.evolved.evolve._history import History, Step
 from triathlon_runner.evolved.evolve._inputs import mutate, mutated, read_inputs
 from triathlon_runner.evolved.evolve._job import PRESERVING, TRANSFORMATIONS, Job, Transformation, make_jobs
+from triathlon_runner.evolved.evolve._mutants import Mutant, mutants
 from triathlon_runner.evolved.evolve._pipeline import Evolved, evolve
 from triathlon_runner.evolved.evolve._refine import DroppedError, Written, refine
 from triathlon_runner.evolved.evolve._review import (
@@ -31,6 +32,7 @@ __all__ = [
     "Evolver",
     "History",
     "Job",
+    "Mutant",
     "Progress",
     "Scribe",
     "Step",
@@ -43,6 +45,7 @@ __all__ = [
     "estimate",
     "evolve",
     "make_jobs",
+    "mutants",
     "mutate",
     "mutated",
     "problem_text",

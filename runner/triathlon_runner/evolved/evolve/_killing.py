@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_runner.datasets.core.checks import mutants
 from triathlon_runner.evolved.evolve._execute import Result, run_on, same
+from triathlon_runner.evolved.evolve._mutants import mutants
 from triathlon_runner.sandbox import Limits, Sandbox
 
 _LIMITS: Final = Limits(cpu_seconds=1.0, wall_seconds=30.0, result_bytes=1 << 20)

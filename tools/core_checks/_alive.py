@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_runner.datasets import Comparison
-from triathlon_runner.datasets.core import _load, _prompt
-from triathlon_runner.datasets.core._model import CoreProblem, Survivor
-from triathlon_runner.datasets.core.checks._execute import (
+from core_checks._execute import (
     SECONDS_OF_A_REFERENCE,
     Expression,
     Outcome,
     Program,
     run_batch,
 )
-from triathlon_runner.datasets.core.checks._mutants import Mutant, mutants
+from triathlon_runner.datasets import Comparison
+from triathlon_runner.datasets.core import _load, _prompt
+from triathlon_runner.datasets.core._model import CoreProblem, Survivor
+from triathlon_runner.evolved.evolve import Mutant, mutants
 from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Sandbox
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+import core_checks as checks
 from triathlon_runner.datasets import core
-from triathlon_runner.datasets.core import checks
 from triathlon_runner.sandbox import open_sandbox
 
 ALL = [problem.task_id for problem in core.classes()]

@@ -1,4 +1,4 @@
-"""`python -m triathlon_runner.datasets.core.checks [WHAT …]`: checks problems while they are written."""
+"""`make check-core WHAT="[SET | TASK …]"`: checks problems of `core` while they are written."""
 
 import asyncio
 import json
@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from core_checks._alive import Report
+from core_checks._neighbours import dossiers
+from core_checks._suite import check_problems
 from triathlon_runner.datasets.core import _load
-from triathlon_runner.datasets.core.checks._alive import Report
-from triathlon_runner.datasets.core.checks._neighbours import dossiers
-from triathlon_runner.datasets.core.checks._suite import check_problems
 from triathlon_runner.sandbox import open_sandbox
 
 

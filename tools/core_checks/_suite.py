@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from core_checks._alive import INHERITING, Report, check_alive, check_join
+from core_checks._classes import check_class
+from core_checks._family import family_findings
+from core_checks._rules import still_findings
+from core_checks._translations import check_translations
 from triathlon_runner.datasets.core import _load
 from triathlon_runner.datasets.core._model import CoreProblem
-from triathlon_runner.datasets.core.checks._alive import INHERITING, Report, check_alive, check_join
-from triathlon_runner.datasets.core.checks._classes import check_class
-from triathlon_runner.datasets.core.checks._family import family_findings
-from triathlon_runner.datasets.core.checks._rules import still_findings
-from triathlon_runner.datasets.core.checks._translations import check_translations
 from triathlon_runner.sandbox import Sandbox
 
 

@@ -4,9 +4,9 @@ from functools import cache
 
 import pytest
 
+import core_checks as checks
 from support.official_data import official_store
 from triathlon_runner.datasets import core
-from triathlon_runner.datasets.core import checks
 
 pytestmark = pytest.mark.official
 

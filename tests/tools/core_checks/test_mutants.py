@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+import core_checks as checks
 from triathlon_runner.datasets import core
-from triathlon_runner.datasets.core import checks
+from triathlon_runner.evolved.evolve import mutants
 from triathlon_runner.sandbox import open_sandbox
 
 PROGRAM = """
@@ -18,7 +19,7 @@ def clip(number: int, top: int) -> int:
 
 def test_every_kind_of_small_change_is_made() -> None:
     """Comparisons, conditions and removed statements each give a mutant; annotations give none."""
-    names = {mutant.name for mutant in checks.mutants(PROGRAM)}
+    names = {mutant.name for mutant in mutants(PROGRAM)}
     assert names == {
         "if number > top: => if number >= top:",
         "if number > top: => if number <= top:",
@@ -32,7 +33,7 @@ def test_every_kind_of_small_change_is_made() -> None:
 def test_mutants_differ_and_parse() -> None:
     """No mutant is the program itself, none stands twice, all are programs."""
     problem = core.problems("seeds")[0]
-    sources = [mutant.source for mutant in checks.mutants(problem.reference)]
+    sources = [mutant.source for mutant in mutants(problem.reference)]
     assert len(set(sources)) == len(sources) > 3
     assert all(compile(source, "mutant", "exec") for source in sources)
 

@@ -1,6 +1,6 @@
 """The nearest public problems of each of ours, and what a reviewer said who did not write them.
 
-`python -m triathlon_runner.datasets.core.checks --neighbours DATA` prints what is to be judged: every problem
+`make check-core WHAT="--neighbours DATA"` prints what is to be judged: every problem
 without a verdict, or changed since, with its ten nearest neighbours out of the public files in DATA.
 """
 
@@ -13,10 +13,10 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from core_checks._originality import nearest
 from triathlon_runner.datasets.core import _load
-from triathlon_runner.datasets.core.checks._originality import nearest
 
-VERDICTS: Final = Path(__file__).resolve().parents[1] / "neighbours.json"
+VERDICTS: Final = Path(__file__).with_name("neighbours.json")
 PUBLIC: Final = ("HumanEval*", "Mbpp*", "EvoEval_*", "ClassEval_*", "mb*_release_*")
 _TEXTS: Final = ("prompt", "description", "main", "skeleton", "helpers")
 _NAMES: Final = ("task_id", "entry_point", "class_name")

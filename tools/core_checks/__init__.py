@@ -1,0 +1,34 @@
+"""Checks of our own problems: their tests must bite, and their docstrings must be true."""
+
+from core_checks._alive import Report
+from core_checks._classes import check_class, class_findings
+from core_checks._neighbours import (
+    Verdict,
+    judged_prompts,
+    public_rows,
+    public_texts,
+    unjudged,
+    verdicts,
+)
+from core_checks._originality import nearest, shared_runs
+from core_checks._rules import still_findings
+from core_checks._suite import check_problem, check_problems
+from core_checks._translations import check_translations
+
+__all__ = [
+    "Report",
+    "Verdict",
+    "check_class",
+    "check_problem",
+    "check_problems",
+    "check_translations",
+    "class_findings",
+    "judged_prompts",
+    "nearest",
+    "public_rows",
+    "public_texts",
+    "shared_runs",
+    "still_findings",
+    "unjudged",
+    "verdicts",
+]
