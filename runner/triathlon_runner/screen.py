@@ -76,6 +76,7 @@ def _json_visible(character: str) -> str:
 def write(text: str) -> None:
     """`text` and a newline on standard output, escaped."""
     sys.stdout.write(visible(text) + "\n")
+    sys.stdout.flush()
 
 
 def console() -> Screen:

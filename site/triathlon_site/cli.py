@@ -138,8 +138,14 @@ def _print_tables(gathered: "Gathered", rows: "list[Row]") -> None:
     if not rows:
         raise UserError("no results to show; run `triathlon run` first or name their folder with --results")
     for board in gathered.boards:
-        table = Table(title=f"{board.plan.discipline}, {board.plan.family}", title_justify="left")
-        table.add_column("model", overflow="fold")
+        table = Table(
+            title=f"{board.plan.discipline}, {board.plan.family}",
+            title_justify="left",
+            box=None,
+            pad_edge=False,
+            header_style="bold",
+        )
+        table.add_column("model", overflow="fold", no_wrap=True)
         table.add_column("column")
         for name in ("score", "95 %", "rank", "tasks", "open"):
             table.add_column(name, justify="right", no_wrap=True)

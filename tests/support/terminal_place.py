@@ -26,7 +26,7 @@ class Place:
         root.mkdir(parents=True, exist_ok=True)
         (root / "models.yaml").write_text(models.format(url=url))
 
-    def open(self, *arguments: str, columns: int = 80, rows: int = 24, **environment: str) -> Terminal:
+    def open(self, *arguments: str, columns: int = 80, rows: int = 24, **environment: Any) -> Terminal:
         """Starts `triathlon` with these arguments."""
         inherited = {
             name: value

@@ -32,6 +32,20 @@ def test_build(measured: Place) -> None:
     assert re.search(r"files for 1 models in .* _site/index\.html", " ".join(terminal.text.split()))
 
 
+def test_a_run_without_results_keeps_the_site(measured: Place) -> None:
+    """Where every model failed, the site that has results stays, and the command says so; exit code 2."""
+    measured.see("build", "--out", "kept")
+    before = (measured.root / "kept/index.html").read_bytes()
+    failed = ("--results", "failed")
+    measured.see("run", "--models", "broken-model", "--suites", "evolved/core-seeds", *failed, code=2)
+    terminal = measured.see("build", "--out", "kept", *failed, code=2)
+    assert_in_order(terminal)
+    assert "stays as it is" in " ".join(terminal.text.split())
+    assert (measured.root / "kept/index.html").read_bytes() == before
+    first = measured.see("build", "--out", "first", *failed)
+    assert "there are no results yet" in first.text
+
+
 def test_results_list_and_scores(measured: Place) -> None:
     """Tables fit the window: long values go on in the next line."""
     for command in (("results", "list", "--no-check"), ("scores",)):

@@ -69,10 +69,8 @@ def edited(tmp_path: Path, url: str, measured: Place) -> Place:
     [
         (("results", "diff", "before", "results"), 1),
         (("results", "list", "--no-check"), 0),
-        (("results", "list", "--no-check", "--json"), 0),
         (("verify",), 1),
         (("build",), 0),
-        (("scores",), 0),
         (("scores", "--json"), 0),
     ],
 )

@@ -14,6 +14,9 @@ from triathlon_runner.screen import indented
 from triathlon_runner.store import ResultsFolder
 
 _REASONS = 5
+_WIDE = 110
+"""Columns of a window that has room for everything."""
+_NOT_NARROW = ("units", "tokens in")
 
 
 def check_prices(rows: Sequence[ModelRow]) -> None:
@@ -32,26 +35,27 @@ def check_prices(rows: Sequence[ModelRow]) -> None:
 
 def show_estimates(estimates: list[ModelEstimate], screen: Console) -> None:
     """A line a model and suite, then a line a model."""
-    table = _table(
-        "units", "open", "requests", "tokens in", "tokens out", "pass@1 ±", left=("model", "suite")
-    )
-    table.add_column("estimated from")
+    wide = screen.width >= _WIDE
+    names = ("units", "open", "requests", "tokens in", "tokens out", "pass@1 ±")
+    table = _table(*(name for name in names if wide or name not in _NOT_NARROW), left=("model, suite",))
+    table.add_column("estimated from", overflow="fold")
     for model in estimates:
+        table.add_row(model.model)
         for suite in model.suites:
-            table.add_row(
-                model.model,
-                suite.suite,
-                f"{suite.units}",
-                f"{suite.open}",
-                _round(suite.requests),
-                _round(suite.input_tokens),
-                _round(suite.output_tokens),
-                f"{100 * suite.half_width:.1f}",
-                suite.basis if suite.open else "done",
-            )
+            cells = {
+                "units": f"{suite.units}",
+                "open": f"{suite.open}",
+                "requests": _round(suite.requests),
+                "tokens in": _round(suite.input_tokens),
+                "tokens out": _round(suite.output_tokens),
+                "pass@1 ±": f"{100 * suite.half_width:.1f}",
+                "estimated from": suite.basis if suite.open else "done",
+            }
+            shown = [cell for name, cell in cells.items() if wide or name not in _NOT_NARROW]
+            table.add_row(f"  {suite.suite}", *shown)
     screen.print(table)
     totals = _table("requests", "tokens in", "tokens out", "USD", "hours", left=("model",))
-    totals.add_column("speed")
+    totals.add_column("speed", overflow="fold")
     for model in estimates:
         totals.add_row(
             model.model,
@@ -106,7 +110,7 @@ def say(screen: Console, line: str) -> None:
 def _table(*numbers: str, left: tuple[str, ...]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in left:
-        table.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold", no_wrap=True)
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
     return table
