@@ -87,7 +87,7 @@ def build_command(
     )
     for notice in report.notices:
         write(f"warning: {notice}")
-    if not report.models:
+    if not report.units:
         write("warning: there are no results yet: the site says so; `triathlon run` makes some")
     write(f"{report.pages} files for {report.models} models in {report.seconds:.1f} s: {out / 'index.html'}")
     gc.freeze()  # the end of the process need not search what the build leaves for cycles

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_doctor(measured: Place) -> None:
 
 
 @pytest.mark.parametrize("environment", [{}, {"TERM": "dumb"}])
-def test_grade(measured: Place, environment: dict[str, str]) -> None:
+def test_grade(measured: Place, environment: dict[str, Any]) -> None:
     """Outcomes and pass@1, in a terminal of either kind."""
     lines = measured.root / "results/runs/good-model-instruct/evolved/core-seeds.jsonl"
     records = [json.loads(line) for line in lines.read_text().splitlines()]

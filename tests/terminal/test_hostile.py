@@ -6,6 +6,7 @@ import shutil
 import sys
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,8 +34,8 @@ def joined(terminal: Terminal) -> str:
     return "".join(terminal.text.split())
 
 
-@pytest.mark.parametrize("environment", [{}, {"TERM": "dumb"}])
-def test_a_servers_words(tmp_path: Path, url: str, environment: dict[str, str]) -> None:
+@pytest.mark.parametrize("environment", [{}, pytest.param({"TERM": "dumb"}, marks=pytest.mark.slow)])
+def test_a_servers_words(tmp_path: Path, url: str, environment: dict[str, Any]) -> None:
     """An error text and a model's name show their control characters, markup and emoji names as they are."""
     place = Place(tmp_path, url, ROWS)
     run = ("run", "--suites", "evolved/core-seeds", "--limit", "1")
@@ -69,7 +70,7 @@ def edited(tmp_path: Path, url: str, measured: Place) -> Place:
     [
         (("results", "diff", "before", "results"), 1),
         (("results", "list", "--no-check"), 0),
-        (("verify",), 1),
+        pytest.param(("verify",), 1, marks=pytest.mark.slow),
         (("build",), 0),
         (("scores", "--json"), 0),
     ],

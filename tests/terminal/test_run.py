@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,11 @@ def words(terminal: Terminal) -> str:
 
 @pytest.mark.parametrize(
     ("columns", "rows", "headings"),
-    [(80, 24, AT_80), (110, 40, AT_110), (200, 50, [*AT_110, "cached", "retries", "cut"])],
+    [
+        (80, 24, AT_80),
+        pytest.param(110, 40, AT_110, marks=pytest.mark.slow),
+        (200, 50, [*AT_110, "cached", "retries", "cut"]),
+    ],
 )
 def test_panel_shows_whole_names_and_headings(
     place: Place, columns: int, rows: int, headings: list[str]
@@ -58,7 +63,7 @@ def test_each_error_is_printed_once_with_its_time(place: Place) -> None:
 
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
 def test_plain_lines_where_the_terminal_or_its_user_wants_them(
-    place: Place, environment: dict[str, str]
+    place: Place, environment: dict[str, Any]
 ) -> None:
     """No escape sequence at all; lines with their time; each error once."""
     with place.open(*RUN, **environment) as terminal:
@@ -70,7 +75,7 @@ def test_plain_lines_where_the_terminal_or_its_user_wants_them(
     assert words(terminal).count(ERROR) == 1
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(40, 10), (12, 5)])
+@pytest.mark.parametrize(("columns", "rows"), [(40, 10), pytest.param(12, 5, marks=pytest.mark.slow)])
 def test_a_small_window_is_enough(place: Place, columns: int, rows: int) -> None:
     """Names are folded and columns left out; nothing breaks."""
     with place.open(*RUN, columns=columns, rows=rows) as terminal:

@@ -27,8 +27,9 @@ from triathlon_runner.screen import indented, visible
 
 _REFRESH_SECONDS: Final = 0.5
 _STATUS_SECONDS: Final = 5.0
+"""Between two lines about preparations, where the output is no terminal."""
 _ERRORS_PER_MODEL: Final = 10
-"""Different errors of one model that are printed; the others are counted with them at the end."""
+"""Different errors of one model that are printed; a line says that there are more."""
 _LAST_LINES: Final = 20
 """Messages that are printed again where a narrower window made the terminal wrap the panel's lines."""
 
@@ -154,8 +155,11 @@ class ConsoleProgress:
     def __enter__(self) -> Self:
         if self._live:
             self._live.start(refresh=True)
+        loop = None
         with suppress(RuntimeError):  # no event loop: the panel is drawn with each message
-            self._tick(asyncio.get_running_loop())
+            loop = asyncio.get_running_loop()
+        if loop:
+            self._tick(loop)
         return self
 
     def __exit__(

@@ -52,6 +52,7 @@ class BuildReport:
     out: Path
     pages: int
     models: int
+    units: int
     seconds: float
     notices: tuple[Notice, ...]
 
@@ -98,7 +99,7 @@ def build(
         pages = _write(site, out, kept)
         notices = (*site.notices, *(_remember(results, site) if history else ()))
         AggregateCache(kept).prune()
-    return BuildReport(out, pages, len(site.results.models), time.monotonic() - started, notices)
+    return BuildReport(out, pages, len(site.results.models), site.units, time.monotonic() - started, notices)
 
 
 def _checked_url(url: str) -> str:
