@@ -4,19 +4,20 @@ What they need is imported inside them: numpy, scipy and plotly take longer than
 """
 
 import gc
-import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from triathlon_runner import registry
 from triathlon_runner.cli import add_commands, app, examples, run_app
 from triathlon_runner.errors import UserError
+from triathlon_runner.screen import console, write
 
 if TYPE_CHECKING:
+    from triathlon_runner import registry
     from triathlon_site.pages import Gathered, Row
 
 ModelsFile = Annotated[
@@ -31,6 +32,8 @@ ResultsFolder = Annotated[
     Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")
 ]
 PANEL: Final = "Commands of the site"
+LONG: Final = frozenset({"run", "verify", "grade", "import", "doctor", "evolve"})
+HELP: Final = frozenset({"--help", "-h"})
 Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 
 
@@ -38,8 +41,17 @@ def main() -> None:
     """Entry point of the `triathlon` command. A command of the site does not wait for the runner's."""
     own = {command.name for command in app.registered_commands}
     if own.isdisjoint(sys.argv[1:2]):
+        _say_starting(sys.argv[1:])
         add_commands()
     run_app()
+
+
+def _say_starting(arguments: Sequence[str]) -> None:
+    """A sign of life: what these commands need takes a second to import, and more on a busy machine."""
+    if LONG.isdisjoint(arguments[:1]) or not HELP.isdisjoint(arguments):
+        return
+    sys.stderr.write(f"triathlon {arguments[0]}: starting\n")
+    sys.stderr.flush()
 
 
 @app.command(
@@ -81,10 +93,10 @@ def build_command(
         results, out, load_models(models_file), strict, cache=cache_folder(), history=history, url=url
     )
     for notice in report.notices:
-        typer.echo(f"warning: {notice}")
-    typer.echo(
-        f"{report.pages} files for {report.models} models in {report.seconds:.1f} s: {out / 'index.html'}"
-    )
+        write(f"warning: {notice}")
+    if not report.units:
+        write("warning: there are no results yet: the site says so; `triathlon run` makes some")
+    write(f"{report.pages} files for {report.models} models in {report.seconds:.1f} s: {out / 'index.html'}")
     gc.freeze()  # the end of the process need not search what the build leaves for cycles
 
 
@@ -103,7 +115,7 @@ def serve_command(
     """Shows the site on this machine only (loopback), until Ctrl-C."""
     from triathlon_site.serve import serve  # noqa: PLC0415  see above
 
-    serve(out, port, started=lambda address: typer.echo(f"{address}  (Ctrl-C stops)"))
+    serve(out, port, started=lambda address: write(f"{address}  (Ctrl-C stops)"))
 
 
 @app.command(
@@ -126,28 +138,35 @@ def scores_command(
     gathered = gather(results, load_models(models_file), cache=cache_folder())
     rows = list(score_rows(gathered.boards, gathered.models))
     if as_json:
-        typer.echo(json.dumps({"schema": 1, "scores": rows}, indent=1, ensure_ascii=False))
+        console().print_json(data={"schema": 1, "scores": rows})
     else:
         _print_tables(gathered, rows)
 
 
-def load_models(path: Path | None) -> registry.Registry | None:
+def load_models(path: Path | None) -> "registry.Registry | None":
     """models.yaml; without the option and without the file, models are shown by their ids alone."""
     if path is None and not Path("models.yaml").exists():
         return None
+    from triathlon_runner import registry  # noqa: PLC0415  see above
+
     return registry.load(path or Path("models.yaml"))
 
 
 def _print_tables(gathered: "Gathered", rows: "list[Row]") -> None:
-    from rich.console import Console  # noqa: PLC0415  for tables alone
-    from rich.table import Table  # noqa: PLC0415  see above
+    from rich.table import Table  # noqa: PLC0415  for tables alone
 
-    console = Console(highlight=False)
+    screen = console()
     if not rows:
         raise UserError("no results to show; run `triathlon run` first or name their folder with --results")
     for board in gathered.boards:
-        table = Table(title=f"{board.plan.discipline}, {board.plan.family}", title_justify="left")
-        table.add_column("model", overflow="fold")
+        table = Table(
+            title=f"{board.plan.discipline}, {board.plan.family}",
+            title_justify="left",
+            box=None,
+            pad_edge=False,
+            header_style="bold",
+        )
+        table.add_column("model", overflow="fold", no_wrap=True)
         table.add_column("column")
         for name in ("score", "95 %", "rank", "tasks", "open"):
             table.add_column(name, justify="right", no_wrap=True)
@@ -164,4 +183,4 @@ def _print_tables(gathered: "Gathered", rows: "list[Row]") -> None:
                     str(row["tasks"]),
                     str(row["open_units"]),
                 )
-        console.print(table)
+        screen.print(table)

@@ -1,6 +1,10 @@
 """Scripts for `python -m support.model_server`, for example `support.server_scripts:echo`."""
 
-from support.server_replies import Asked, Said
+from support.core_model import answer
+from support.server_replies import Asked, Response, Said, Status
+
+HOSTILE = "wrong\x1b[2J\x1b[H\x1b]0;title\x07\x9b31m \u202etxt.exe\u2066 [bold red]key[/bold red] :boom:"
+"""Clears the screen, moves the cursor, names the window, colours, turns text round, and rich's markup."""
 
 
 def echo(asked: Asked) -> str:
@@ -11,3 +15,17 @@ def echo(asked: Asked) -> str:
 def uncounted(asked: Asked) -> Said:
     """Says the prompt again, and not how many tokens that took."""
     return Said(f"echo: {asked.prompt}", changes={"usage": None})
+
+
+def good_and_broken(asked: Asked) -> str | Response:
+    """Answers our own problems, except as the models `broken`, `hostile` and `liar`.
+
+    `broken` refuses the key; `hostile` refuses it in a text full of control characters and markup; `liar`
+    answers, and gives such a text as its name.
+    """
+    model = asked.body["model"]
+    if model == "broken":
+        return Status(401, "Incorrect API key provided", "invalid_api_key")
+    if model == "hostile":
+        return Status(401, HOSTILE, "invalid_api_key")
+    return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)

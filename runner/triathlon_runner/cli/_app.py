@@ -1,5 +1,6 @@
 """The `triathlon` command and how errors are shown."""
 
+import io
 import sys
 from typing import Annotated
 
@@ -7,6 +8,7 @@ import typer
 
 from triathlon_runner import __version__
 from triathlon_runner.errors import UserError, leaves
+from triathlon_runner.screen import print_error, print_traceback
 
 
 def examples(*lines: str) -> str:
@@ -46,12 +48,18 @@ def options_of_all_commands(
 
 def run_app() -> None:
     """Runs the command line. A user's error is printed without a traceback and ends with exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that has no "…" still gets the rest
     try:
         app()
     except (UserError, BaseExceptionGroup) as error:
         found = list(leaves(error))
         if not all(isinstance(one, UserError) for one in found):
+            sys.excepthook = print_traceback
             raise
         for message in dict.fromkeys(str(one) for one in found):
-            print(f"triathlon: {message}", file=sys.stderr)  # noqa: T201  # before any console exists
+            print_error(message)
         raise SystemExit(2) from None
+    except Exception:
+        sys.excepthook = print_traceback  # in the place of typer's, which writes what it quotes as it is
+        raise

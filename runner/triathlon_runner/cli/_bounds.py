@@ -10,9 +10,13 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import ModelEstimate
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import Account, Bounds, ConsoleProgress, Summary, why_not
+from triathlon_runner.screen import indented
 from triathlon_runner.store import ResultsFolder
 
 _REASONS = 5
+_WIDE = 110
+"""Columns of a window that has room for everything."""
+_NOT_NARROW = ("units", "tokens in")
 
 
 def check_prices(rows: Sequence[ModelRow]) -> None:
@@ -31,26 +35,27 @@ def check_prices(rows: Sequence[ModelRow]) -> None:
 
 def show_estimates(estimates: list[ModelEstimate], screen: Console) -> None:
     """A line a model and suite, then a line a model."""
-    table = _table(
-        "units", "open", "requests", "tokens in", "tokens out", "pass@1 ±", left=("model", "suite")
-    )
-    table.add_column("estimated from")
+    wide = screen.width >= _WIDE
+    names = ("units", "open", "requests", "tokens in", "tokens out", "pass@1 ±")
+    table = _table(*(name for name in names if wide or name not in _NOT_NARROW), left=("model, suite",))
+    table.add_column("estimated from", overflow="fold")
     for model in estimates:
+        table.add_row(model.model)
         for suite in model.suites:
-            table.add_row(
-                model.model,
-                suite.suite,
-                f"{suite.units}",
-                f"{suite.open}",
-                _round(suite.requests),
-                _round(suite.input_tokens),
-                _round(suite.output_tokens),
-                f"{100 * suite.half_width:.1f}",
-                suite.basis if suite.open else "done",
-            )
+            cells = {
+                "units": f"{suite.units}",
+                "open": f"{suite.open}",
+                "requests": _round(suite.requests),
+                "tokens in": _round(suite.input_tokens),
+                "tokens out": _round(suite.output_tokens),
+                "pass@1 ±": f"{100 * suite.half_width:.1f}",
+                "estimated from": suite.basis if suite.open else "done",
+            }
+            shown = [cell for name, cell in cells.items() if wide or name not in _NOT_NARROW]
+            table.add_row(f"  {suite.suite}", *shown)
     screen.print(table)
     totals = _table("requests", "tokens in", "tokens out", "USD", "hours", left=("model",))
-    totals.add_column("speed")
+    totals.add_column("speed", overflow="fold")
     for model in estimates:
         totals.add_row(
             model.model,
@@ -74,20 +79,22 @@ def show_summary(
     summary: Summary, bounds: Bounds, progress: ConsoleProgress, folder: ResultsFolder, screen: Console
 ) -> None:
     """What was done, what stays open and why, what it cost."""
-    if progress.accounts:
-        screen.print(progress.endpoints())
+    if progress.has_accounts:
+        screen.print(progress.final())
     if any(account.price for account in bounds.accounts):
         say(screen, f"{bounds.spent:.4f} USD spent in this run{_estimated(bounds.accounts)}")
     if summary.stopped:
         say(screen, f"stopped: {summary.stopped}")
+    errors = [_once(error, progress) for error in summary.errors]
     for reason, count in summary.failures.most_common(_REASONS):
-        say(screen, f"open, {count} times: {reason}")
+        if (text := _once(reason, progress)) not in errors:
+            say(screen, f"open, {count} times: {text}")
     for note in summary.notes:
         say(screen, note)
     for name, why in summary.other_protocol.items():
         say(screen, f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew")
-    for error in summary.errors:
-        say(screen, f"not finished: {error.splitlines()[0]}")  # all of it stands above
+    for error in errors:
+        say(screen, f"not finished: {error}")
     say(screen, f"{summary.finished} units finished, {summary.open} open; results in {folder.root}{os.sep}")
 
 
@@ -101,15 +108,21 @@ def _estimated(accounts: Sequence[Account]) -> str:
     return f", {usd:.4f} of it estimated by the length of texts: the server of {names} does not count tokens"
 
 
+def _once(error: str, progress: ConsoleProgress) -> str:
+    """The error; where it stands among the messages above, whose it is and at what time."""
+    at = progress.printed_at(error)
+    return error if at is None else f"{at.model}, see the error of {at.time} above"
+
+
 def say(screen: Console, line: str) -> None:
-    """One plain line."""
-    screen.print(line, markup=False, highlight=False, soft_wrap=True)
+    """One message; later lines of it are indented."""
+    screen.print(indented(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _table(*numbers: str, left: tuple[str, ...]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in left:
-        table.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold", no_wrap=True)
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
     return table

@@ -89,7 +89,7 @@ def _show(rows: list[dict[str, str]], as_json: bool) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in rows[0] if rows else ():
-        table.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold", no_wrap=name == "id")
     for row in rows:
         table.add_row(*row.values())
     screen.print(table)

@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from triathlon_runner import cache
+from triathlon_runner import cache, screen
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import ResultsFolder
@@ -64,7 +63,4 @@ def names(text: str | None) -> list[str] | None:
     return found
 
 
-def console() -> Console:
-    """Where commands print; wide enough for tables where the output is no terminal."""
-    screen = Console()
-    return screen if screen.is_terminal else Console(width=160)
+console = screen.console

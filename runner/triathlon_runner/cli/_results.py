@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import JustifyMethod
 from rich.table import Table
 
 from triathlon_runner import catalogue, registry
@@ -42,6 +43,8 @@ app.add_typer(results_app, name="results")
 
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
 _SHOWN = 50
+_WIDE = 110
+"""Columns of a window that has room for everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +98,16 @@ def list_command(
     if as_json:
         console().print_json(json.dumps([asdict(row) for row in rows]))
         return
+    screen = console()
+    shown = [name for name in Row.__slots__ if screen.width >= _WIDE or name not in {"protocol", "ended"}]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in Row.__slots__:
-        table.add_column(name, overflow="fold", justify="right" if name in {"units", "open"} else "left")
+    for name in shown:
+        justify: JustifyMethod = "right" if name in {"units", "open"} else "left"
+        table.add_column(name, overflow="fold", justify=justify, no_wrap=name in {"model", "suite"})
     for row in rows:
-        table.add_row(*("?" if value is None else str(value) for value in asdict(row).values()))
-    console().print(table)
+        cells = asdict(row)
+        table.add_row(*("?" if cells[name] is None else str(cells[name]) for name in shown))
+    screen.print(table)
 
 
 @results_app.command(

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from triathlon_runner import registry
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import show_estimates, show_summary
+from triathlon_runner.cli._bounds import say, show_estimates, show_summary
 from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_place
 from triathlon_runner.cli._options import (
@@ -131,14 +131,18 @@ async def _run(options: Options, listed: registry.Registry) -> int:
     screen, cache = console(), cache_folder()
     async with AsyncExitStack() as stack:
         progress = ConsoleProgress(screen)
-        place = await stack.enter_async_context(
-            open_place(options.executor, options.ray_address, cache, progress.say)
-        )
-        replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
-        control = Control(options.bounds)
-        reacher = Reacher(listed, replies, cache, progress.say, place.servers, control)
-        judge = await _judge(listed, reacher, stack, progress, control)
-        plan = await build_plan(listed, place.grader, options.data, options.wanted, judge)
+        with progress:
+            progress.status("preparing the sandbox")
+            place = await stack.enter_async_context(
+                open_place(options.executor, options.ray_address, cache, progress.say)
+            )
+            replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
+            control = Control(options.bounds)
+            reacher = Reacher(listed, replies, cache, progress.say, place.servers, control)
+            judge = await _judge(listed, reacher, stack, progress, control)
+            plan = await build_plan(
+                listed, place.grader, options.data, options.wanted, judge, progress.status
+            )
         _say_skipped(plan, screen)
         if options.dry_run:
             show_estimates(await estimate(plan, options.folder, place.grader), screen)
@@ -239,7 +243,7 @@ async def _interruptible(runner: Runner, plan: Plan, progress: Progress) -> Summ
 def _say_skipped(plan: Plan, screen: Console) -> None:
     for what, skipped in (("model", plan.skipped_models), ("suite", plan.skipped_suites)):
         for name, reason in skipped.items():
-            screen.print(f"skipped {what} {name}: {reason}", markup=False, highlight=False, soft_wrap=True)
+            say(screen, f"skipped {what} {name}: {reason}")
 
 
 def _record_skipped(plan: Plan, folder: ResultsFolder) -> None:

@@ -1,7 +1,6 @@
 """`triathlon translation check`: which tasks a chain of translations can have, and whose references pass."""
 
 import asyncio
-import json
 from typing import Annotated
 
 import typer
@@ -43,7 +42,7 @@ def check(
     tasks, lacking = translation.joined(store), translation.incomplete(store)
     checks = asyncio.run(_check(tasks))
     if as_json:
-        typer.echo(json.dumps(translation.as_json(tasks, checks, lacking), indent=1))
+        console().print_json(data=translation.as_json(tasks, checks, lacking))
         return
     screen = console()
     for line in translation.report(tasks, checks, lacking):

@@ -1,6 +1,6 @@
 """From names to a plan: reads the data, finds out what can run here and what is left out, with the reason."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,9 +32,16 @@ class Wanted:
 
 
 async def build_plan(
-    registry: Registry, grader: Grader, data: DataStore, wanted: Wanted, judge: Model | None = None
+    registry: Registry,
+    grader: Grader,
+    data: DataStore,
+    wanted: Wanted,
+    judge: Model | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> Plan:
     """Everything that this run wants. A suite that the user named and that has no data is an error.
+
+    `report` is told what is prepared: on an empty cache data is fetched and references are executed.
 
     Raises:
         UserError: an unknown model or suite, a broken folder of prompts; DataUnavailableError for a suite
@@ -47,7 +54,9 @@ async def build_plan(
     rows = registry.select(wanted.models)
     entries = at_temperature(taken, rows, profile, named=suites is not None)
     built: list[BuiltSuite] = []
-    for entry in entries:
+    for number, entry in enumerate(entries, 1):
+        if report is not None:
+            report(f"preparing {entry.id}, suite {number} of {len(entries)}")
         try:
             one = await build_suite(entry, data, grader, profile, judge)
         except DataUnavailableError as error:

@@ -1,149 +1,380 @@
 """Progress that a person can read: a live panel on a terminal, plain lines elsewhere."""
 
+import asyncio
+import math
+import os
+import re
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
-from rich.console import Console, Group
+from rich.console import Console, ConsoleRenderable, RenderableType
+from rich.control import Control
 from rich.live import Live
+from rich.segment import ControlType
 from rich.table import Table
+from rich.text import Text
 
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._progress import Tally
 from triathlon_runner.schedule._stop import Account
+from triathlon_runner.screen import indented, visible
 
-_ERROR_WIDTH = 60
-_LINES_AROUND = 8
-"""Headings and the lines of models that a panel needs besides its suites."""
+_REFRESH_SECONDS: Final = 0.5
+_STATUS_SECONDS: Final = 5.0
+"""Between two lines about preparations, where the output is no terminal."""
+_ERRORS_PER_MODEL: Final = 10
+"""Different errors of one model that are printed; a line says that there are more."""
+_LAST_LINES: Final = 20
+"""Messages that are printed again where a narrower window made the terminal wrap the panel's lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the panel or of the final table."""
+
+    name: str
+    from_width: int
+    """The narrowest window, in columns, that shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """An error's message above the panel."""
+
+    model: str
+    time: str
+
+
+_PANEL: Final = (
+    _Column("done", 0),
+    _Column("open", 50),
+    _Column("failed", 80),
+    _Column("tokens/s", 60),
+    _Column("time left", 40),
+    _Column("USD", 90),
+    _Column("in flight", 100),
+    _Column("limit", 100),
+    _Column("replies", 110),
+    _Column("cached", 120),
+    _Column("retries", 120),
+    _Column("cut", 120),
+)
+_FINAL: Final = (
+    _Column("done", 0),
+    _Column("open", 50),
+    _Column("replies", 60),
+    _Column("tokens", 60),
+    _Column("retries", 70),
+    _Column("USD", 40),
+    _Column("cached", 90),
+    _Column("cut", 90),
+    _Column("limit", 110),
+)
+
+
+@dataclass(slots=True)
+class _Model:
+    """What is known of one model: its suites, its endpoint, its errors."""
+
+    suites: dict[str, Tally] = field(default_factory=dict)
+    account: Account | None = None
+    errors: dict[str, str] = field(default_factory=dict)
+    """The errors that were printed, without their numbers, and at what time."""
+    messages: set[str] = field(default_factory=set)
+    """Those of them that came as messages, which may come again: `starting, 30 s so far`."""
+
+    @property
+    def total(self) -> Tally:
+        """All suites as one."""
+        total = Tally(0, 0)
+        for tally in self.suites.values():
+            total.planned += tally.planned
+            total.done_before += tally.done_before
+            total.done += tally.done
+            total.failed += tally.failed
+            total.usage += tally.usage
+            if tally.started is not None:
+                total.started = min(tally.started, total.started or tally.started)
+        return total
+
+    def busy(self) -> list[tuple[str, Tally]]:
+        """The suites under way, where the model has several."""
+        if len(self.suites) < 2 or self.stopped:
+            return []
+        return [(name, tally) for name, tally in self.suites.items() if tally.open and tally.started]
+
+    @property
+    def stopped(self) -> bool:
+        return self.account is not None and bool(self.account.stats.stopped)
+
+    def cells(self) -> dict[str, str]:
+        """By the names of columns."""
+        cells = _tally_cells(self.total) if self.suites else {}
+        if self.account is None:
+            return cells
+        stats = self.account.stats
+        return {
+            **cells,
+            **({"time left": "stopped"} if self.stopped else {}),
+            "tokens/s": f"{stats.tokens_per_second:.0f}",
+            "in flight": f"{stats.in_flight}",
+            "limit": f"{stats.limit}",
+            "replies": f"{stats.answered}",
+            "tokens": f"{stats.output_tokens}",
+            "cached": f"{stats.from_cache}",
+            "retries": f"{stats.retries}",
+            "cut": f"{stats.truncated}",
+            "USD": "" if self.account.price is None else f"{self.account.usd:.4f}",
+        }
 
 
 class ConsoleProgress:
-    """Rich's live panel where the output is a terminal; a line every `interval` seconds where not."""
+    """A live panel where the output is a terminal; a line every `interval` seconds where it is not.
+
+    A terminal that cannot move its cursor (`TERM=dumb`) and one whose user wants plain text (`NO_COLOR`) get
+    lines, too.
+    """
 
     def __init__(self, console: Console, interval: float = 15.0) -> None:
         self._console = console
         self._interval = interval
         self._last_line = time.monotonic()
-        # Before the panel: Live asks for its first picture while it is made.
-        self.tallies: dict[tuple[str, str], Tally] = {}
-        self.accounts: dict[str, Account] = {}
-        self._live = (
-            Live(get_renderable=self.panel, console=console, refresh_per_second=2)
-            if console.is_terminal
-            else None
-        )
+        self._models: dict[str, _Model] = {}
+        self._status = ""
+        self._last_status = -math.inf
+        self._timer: asyncio.TimerHandle | None = None
+        plain = bool(os.environ.get("NO_COLOR")) or not console.is_interactive
+        self._live = None if plain else _Panel(self, console)
 
     def __enter__(self) -> Self:
         if self._live:
-            self._live.start()
+            self._live.start(refresh=True)
+        loop = None
+        with suppress(RuntimeError):  # no event loop: the panel is drawn with each message
+            loop = asyncio.get_running_loop()
+        if loop:
+            self._tick(loop)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._status = ""
+        if self._timer:
+            self._timer.cancel()
+        self._say_errors()
         if self._live:
             self._live.stop()
 
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        """In the event loop, not in a thread of its own: the counters change there."""
+        self._say_errors()
+        if self._live:
+            self._live.refresh()
+        self._timer = loop.call_later(_REFRESH_SECONDS, self._tick, loop)
+
     def plan(self, model: str, suite: str, *, planned: int, done: int) -> None:
-        self.tallies[model, suite] = Tally(planned, done)
+        self._model(model).suites[suite] = Tally(planned, done)
 
     def attach(self, account: Account) -> None:
-        self.accounts[account.model] = account
+        self._model(account.model).account = account
 
     def start(self, model: str, suite: str) -> None:
-        self.tallies[model, suite].started = time.monotonic()
+        self._models[model].suites[suite].started = time.monotonic()
 
     def finished(self, record: UnitRecord) -> None:
-        tally = self.tallies[record.model, record.suite]
+        tally = self._models[record.model].suites[record.suite]
         tally.add(record)
         if tally.open == 0 or (not self._live and time.monotonic() - self._last_line > self._interval):
             self._line(record.model, record.suite)
 
     def failed(self, model: str, suite: str, reason: str) -> None:
-        tally = self.tallies[model, suite]
-        tally.failed += 1
-        if tally.failed == 1:
-            self.say(f"{model} {suite}: stays open: {reason}")
+        self._models[model].suites[suite].failed += 1
+        self._error(model, reason, f"{model} {suite}: stays open: {reason}")
+
+    def status(self, text: str) -> None:
+        """What is done before models are asked: shown in the panel, or now and then in a line."""
+        self._status = text
+        if self._live:
+            self._live.refresh()
+        elif time.monotonic() - self._last_status > _STATUS_SECONDS:
+            self._last_status = time.monotonic()
+            self._print(text)
 
     def say(self, message: str) -> None:
-        self._console.print(message, markup=False, highlight=False, soft_wrap=True)
+        """A message, with the time; an error of a model that was printed before is not printed again."""
+        name, _, text = message.partition(": ")
+        if model := self._models.get(name):
+            kind = _without_numbers(text)
+            if kind in model.errors and kind not in model.messages:
+                return
+            model.messages.add(kind)
+            model.errors[kind] = _now()
+        self._print(message)
 
-    def panel(self) -> Group:
-        """Models × suites, then each model's endpoint."""
-        return Group(self._suites(), *([self.endpoints()] if self.accounts else []))
+    def printed_at(self, message: str) -> Printed | None:
+        """Where a model's error was printed; `message` is the error, or the model, a colon and the error."""
+        name, _, text = message.partition(": ")
+        if name in self._models:
+            time_of_day = self._models[name].errors.get(_without_numbers(text))
+            return Printed(name, time_of_day) if time_of_day else None
+        kind = _without_numbers(message)
+        for model, known in self._models.items():
+            if kind in known.errors:
+                return Printed(model, known.errors[kind])
+        return None
 
-    def endpoints(self) -> Table:
-        """What each model's endpoint does and has cost."""
-        table = _table(
-            "model", "in flight", "limit", "tokens/s", "replies", "cached", "retries", "cut", "USD"
+    @property
+    def has_accounts(self) -> bool:
+        """Whether any model was asked."""
+        return any(model.account for model in self._models.values())
+
+    def final(self) -> Table:
+        """What each model did and has cost."""
+        models = {name: model for name, model in self._models.items() if model.account}
+        table, columns = self._table(_FINAL, [model.cells() for model in models.values()])
+        for name, model in models.items():
+            table.add_row(visible(name), *_row(model.cells(), columns))
+        return table
+
+    def panel(self) -> RenderableType:
+        """What is being prepared; then each model and its suites under way, where the window has room."""
+        if self._status:
+            return Text(visible(self._status), overflow="ellipsis", no_wrap=True)
+        return self._progress() if self._models else ""
+
+    def _progress(self) -> Table:
+        table, columns = self._table(_PANEL, [model.cells() for model in self._models.values()])
+        room = max(self._console.height - 3, 2)  # the heading, the line of those left out, the cursor
+        rows = list(self._rows(room))
+        for name, cells, style in rows:
+            table.add_row(visible(name), *_row(cells, columns), style=style)
+        if hidden := len(self._models) - sum(not name.startswith(" ") for name, *_ in rows):
+            done = sum(not model.total.open for model in self._models.values())
+            table.add_row(f"and {hidden} more models; {done} of {len(self._models)} are done", style="dim")
+        return table
+
+    def _rows(self, room: int) -> Iterator[tuple[str, dict[str, str], str]]:
+        """Models with something open come first where there is no room for all."""
+        models = list(self._models.items())
+        if len(models) > room:
+            models = sorted(models, key=lambda item: not item[1].total.open)[:room]
+        busy = {name: model.busy() for name, model in models}
+        shows_suites = sum(map(len, busy.values())) <= room - len(models)
+        for name, model in models:
+            yield name, model.cells(), ""
+            if shows_suites:
+                for suite, tally in busy[name]:
+                    yield f"  {suite}", {**_tally_cells(tally), "tokens/s": ""}, "dim"
+
+    def _table(
+        self, columns: Sequence[_Column], rows: Sequence[dict[str, str]]
+    ) -> tuple[Table, tuple[str, ...]]:
+        """An empty table, and its columns behind the name: those that fit and that a row has a value for."""
+        names = tuple(
+            column.name
+            for column in columns
+            if column.from_width <= self._console.width and any(row.get(column.name) for row in rows)
         )
-        table.add_column("last error", overflow="ellipsis", no_wrap=True, max_width=_ERROR_WIDTH)
-        for model, account in self.accounts.items():
-            table.add_row(model, *_endpoint_cells(account))
-        return table
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        table.add_column("model", overflow="fold")
+        for name in names:
+            table.add_column(name, justify="right", no_wrap=True)
+        return table, names
 
-    def _suites(self) -> Table:
-        table = _table("model", "suite", "done", "open", "failed", "tokens", "tokens/s", "time left")
-        busy = [(key, tally) for key, tally in self.tallies.items() if tally.open]
-        room = max(4, self._console.height - _LINES_AROUND - len(self.accounts))
-        for (model, suite), tally in busy[:room]:
-            table.add_row(model, suite, *_cells(tally))
-        hidden = len(self.tallies) - len(busy[:room])
-        if hidden:
-            done = len(self.tallies) - len(busy)
-            table.add_row("", f"and {hidden} more, {done} of them done", style="dim")
-        return table
+    def _model(self, name: str) -> _Model:
+        return self._models.setdefault(name, _Model())
+
+    def _say_errors(self) -> None:
+        """What servers answered to requests that are tried again, and why models were stopped."""
+        for name, model in self._models.items():
+            if model.account and (error := model.account.stats.stopped or model.account.stats.last_error):
+                self._error(name, error, f"{name}: {error}")
+
+    def _error(self, model: str, error: str, message: str) -> None:
+        """Prints each error of a model once; errors that differ in their numbers are the same one."""
+        errors, kind = self._models[model].errors, _without_numbers(error)
+        if kind in errors:
+            return
+        errors[kind] = _now()
+        if len(errors) <= _ERRORS_PER_MODEL:
+            self._print(message)
+        elif len(errors) == _ERRORS_PER_MODEL + 1:
+            self._print(f"{model}: and other errors, which are not printed")
 
     def _line(self, model: str, suite: str) -> None:
         if self._live:
             return
         self._last_line = time.monotonic()
-        cells = zip(_cells(self.tallies[model, suite]), _UNITS, strict=True)
-        parts = [f"{cell}{unit}" for cell, unit in cells if cell]
-        if account := self.accounts.get(model):
-            stats = account.stats
-            parts += (
-                [f"limit {stats.limit}", f"{account.usd:.2f} USD"]
-                if account.price
-                else [f"limit {stats.limit}"]
+        cells = _tally_cells(self._models[model].suites[suite])
+        parts = [f"{cell} {name}" for name, cell in cells.items() if cell]
+        if account := self._models[model].account:
+            parts += [f"limit {account.stats.limit}", *([f"{account.usd:.2f} USD"] if account.price else [])]
+        self._print("  ".join((f"{model} {suite}", *parts)))
+
+    def _print(self, message: str) -> None:
+        text = indented(visible(message))
+        if self._live is None:
+            self._console.print(
+                f"{_now()} {text}", markup=False, highlight=False, emoji=False, soft_wrap=True
             )
-        self.say("  ".join((f"{model} {suite}", *parts)))
+            return
+        line = Table.grid(padding=(0, 1, 0, 0))  # breaks long messages between words, behind the time
+        line.add_row(Text(_now()), Text(text, overflow="fold"))
+        self._live.lines.append(line)
+        self._console.print(line)
 
 
-def _table(*names: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        table.add_column(name, justify="left" if name in {"model", "suite"} else "right", no_wrap=True)
-    return table
+class _Panel(Live):
+    """Rich's live display, erased at its end; what a narrower window leaves of it is erased, too."""
+
+    def __init__(self, progress: ConsoleProgress, console: Console) -> None:
+        self.lines: deque[Table] = deque(maxlen=_LAST_LINES)
+        self._width = console.width
+        super().__init__(get_renderable=progress.panel, console=console, auto_refresh=False, transient=True)
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        """Puts what is printed above the panel.
+
+        Where the window got narrower, some terminals break the panel's lines in two: the cursor's place is
+        not known, so that all is cleared and the last messages are printed again.
+        """
+        narrower, self._width = self.console.width < self._width, self.console.width
+        drawn = super().process_renderables(renderables)
+        if not narrower:
+            return drawn
+        clear = Control(ControlType.HOME, ControlType.CLEAR)
+        return [clear, *self.lines, *drawn[1:]]
 
 
-def _cells(tally: Tally) -> tuple[str, ...]:
+def _row(cells: dict[str, str], columns: Sequence[str]) -> Iterator[str]:
+    return (cells.get(column, "") for column in columns)
+
+
+def _tally_cells(tally: Tally) -> dict[str, str]:
     left = tally.seconds_left
-    return (
-        f"{tally.done_before + tally.done}/{tally.planned}",
-        f"{tally.open}",
-        f"{tally.failed}",
-        f"{tally.usage.output_tokens}",
-        f"{tally.tokens_per_second:.0f}",
-        "" if left is None or not tally.open else duration(left),
-    )
+    return {
+        "done": f"{tally.done_before + tally.done}/{tally.planned}",
+        "open": f"{tally.open}",
+        "failed": f"{tally.failed or ''}",
+        "tokens": f"{tally.usage.output_tokens}",
+        "tokens/s": f"{tally.tokens_per_second:.0f}",
+        "time left": "" if left is None or not tally.open else duration(left),
+    }
 
 
-_UNITS = (" done", " open", " failed", " tokens", " tokens/s", " left")
+def _without_numbers(text: str) -> str:
+    return re.sub(r"\d+", "#", text)
 
 
-def _endpoint_cells(account: Account) -> Iterator[str]:
-    stats = account.stats
-    yield f"{stats.in_flight}"
-    yield f"{stats.limit}"
-    yield f"{stats.tokens_per_second:.0f}"
-    yield f"{stats.answered}"
-    yield f"{stats.from_cache}"
-    yield f"{stats.retries}"
-    yield f"{stats.truncated}"
-    yield "" if account.price is None else f"{account.usd:.4f}"
-    yield stats.stopped or stats.last_error
+def _now() -> str:
+    return datetime.now().astimezone().strftime("%H:%M:%S")
 
 
 def duration(seconds: float) -> str:

@@ -20,7 +20,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry
 from triathlon_runner.store import IMPORTED
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.build._places import check_apart
+from triathlon_site.build._places import check_apart, check_empty
 from triathlon_site.environment import Environment, find_templates
 from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.load import (
@@ -51,6 +51,7 @@ class BuildReport:
     out: Path
     pages: int
     models: int
+    units: int
     seconds: float
     notices: tuple[Notice, ...]
 
@@ -92,10 +93,12 @@ def build(
             raise UserError(
                 f"--strict: expected flawless results, found {len(site.notices)} faults:\n{lines}"
             )
+        if not site.units:
+            check_empty(results, out)
         pages = _write(site, out, kept)
         notices = (*site.notices, *(_remember(results, site) if history else ()))
         AggregateCache(kept).prune()
-    return BuildReport(out, pages, len(site.results.models), time.monotonic() - started, notices)
+    return BuildReport(out, pages, len(site.results.models), site.units, time.monotonic() - started, notices)
 
 
 def _checked_url(url: str) -> str:

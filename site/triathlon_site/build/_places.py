@@ -8,6 +8,8 @@ from triathlon_runner.store import IMPORTED
 
 MARK: Final = ".triathlon-site"
 """Stands in every folder that we wrote: only such a folder, or an empty one, is ever replaced."""
+MODELS: Final = "models"
+"""Folder of a site with a page for each model; one without results has none."""
 READ: Final = ("runs", "published", "archive", IMPORTED)
 """Folders among the results that builds read."""
 
@@ -36,4 +38,18 @@ def check_apart(results: Path, out: Path) -> None:
     if outer.is_relative_to(inner) or any(inner.is_relative_to(outer / name) for name in READ):
         raise UserError(
             f"--out {str(out)!r} and the results in {str(results)!r} must lie apart; name another"
+        )
+
+
+def check_empty(results: Path, out: Path) -> None:
+    """Refuses to replace a site that shows models by one without any: a run that failed takes nothing away.
+
+    Raises:
+        UserError: naming both, and what to do.
+    """
+    if (out / MODELS).is_dir():
+        raise UserError(
+            f"no results in {str(results)!r}: the site in {str(out)!r}, which has some, stays as it is;"
+            " run `triathlon run` until there are results, name their folder with --results, or name"
+            " another --out"
         )

@@ -63,16 +63,57 @@ def test_log_that_cannot_be_written(tmp_path: Path) -> None:
         JsonLog(tmp_path)
 
 
+def shown(progress: ConsoleProgress, screen: Console) -> str:
+    with screen.capture() as capture:
+        screen.print(progress.panel())
+    return capture.get()
+
+
 def test_panel() -> None:
-    """The panel shows models × suites, and of each model limit, retries, cut replies, cost and last error."""
+    """A wide panel shows, of each model, units and its endpoint's limit, retries, cut replies and cost."""
     screen = Console(file=io.StringIO(), width=200, height=30)
     progress = ConsoleProgress(screen)
     tell(progress)
+    heading, row = (line.split() for line in shown(progress, screen).splitlines())
+    assert {"done", "open", "failed", "limit", "retries", "cut", "USD"} <= set(heading)
+    assert {"m", "2/4", "16", "2.5000"} <= set(row)
+
+
+def test_suites_under_way() -> None:
+    """Each has a row below its model's; those that have not begun or are done have none."""
+    screen = Console(file=io.StringIO(), width=80, height=24)
+    progress = ConsoleProgress(screen)
+    for number, done in enumerate((4, 1, 0)):
+        progress.plan("m", f"evolved/{number}", planned=4, done=done)
+    progress.start("m", "evolved/0")
+    progress.start("m", "evolved/1")
+    rows = [line.split() for line in shown(progress, screen).splitlines()[1:]]
+    assert [row[:3] for row in rows] == [["m", "5/12", "7"], ["evolved/1", "1/4", "3"]]
+
+
+def test_errors() -> None:
+    """Each error of a model is printed once, whatever its numbers and whoever tells it, and can be found."""
+    screen = Console(file=io.StringIO(), width=100)
+    progress = ConsoleProgress(screen)
+    tell(progress)
+    stats = EndpointStats(stopped="gone after 3 s")
     with screen.capture() as capture:
-        screen.print(progress.panel())
-    suites, endpoints = capture.get().split("in flight")
-    assert all(word in suites for word in ("evolved/x", "2/4", "open", "failed"))
-    assert all(word in endpoints for word in ("16", "429, slow", "2.5000", "cut"))
+        progress.attach(Account("m", stats, None))
+        progress.failed("m", "evolved/x", "no answer in 20 s")
+        progress.failed("m", "evolved/x", "no answer in 21 s")
+        with progress:
+            progress.say("m: its server starts, 30 s so far")
+            progress.say("m: its server starts, 60 s so far")
+        progress.say("m: gone after 3 s")
+    lines = [line.partition(" ")[2] for line in capture.get().splitlines()]
+    assert lines == [
+        "m evolved/x: stays open: no answer in 20 s",
+        "m: its server starts, 30 s so far",
+        "m: its server starts, 60 s so far",
+        "m: gone after 3 s",
+    ]
+    assert progress.printed_at("m: gone after 3 s") == progress.printed_at("gone after 4 s") is not None
+    assert progress.printed_at("something else") is None
 
 
 def test_panel_on_a_terminal() -> None:
@@ -80,20 +121,20 @@ def test_panel_on_a_terminal() -> None:
     output = io.StringIO()
     screen = Console(file=output, width=80, height=24, force_terminal=True)
     with ConsoleProgress(screen) as progress:
+        progress.status("preparing")
+        progress.status("")
         tell(progress)
-    assert all(word in output.getvalue() for word in ("evolved/x", "2/4"))
+    assert all(word in output.getvalue() for word in ("preparing", "2/4", "something"))
 
 
 def test_panel_of_many() -> None:
-    """However many suites are planned, the panel fits the screen and says how many it leaves out."""
+    """However many models are planned, the panel fits the screen and says how many it leaves out."""
     screen = Console(file=io.StringIO(), width=200, height=20)
     progress = ConsoleProgress(screen)
     for number in range(300):
         progress.plan(f"m{number}", "evolved/x", planned=4, done=4 if number < 100 else 0)
-    with screen.capture() as capture:
-        screen.print(progress.panel())
-    assert len(capture.get().splitlines()) <= 20
-    assert "more, 100 of them done" in capture.get()
+    assert len(shown(progress, screen).splitlines()) <= 20
+    assert "and 283 more models; 100 of 300 are done" in shown(progress, screen)
 
 
 def test_several_hear_the_same(tmp_path: Path) -> None:

@@ -72,6 +72,19 @@ def test_no_results_say_what_to_do(tmp_path: Path) -> None:
     assert "No results yet" in page and "make leaderboard" in page
 
 
+def test_no_results_never_replace_a_site_that_has_some(tmp_path: Path) -> None:
+    """A run that failed, or the wrong folder: the old site stays; a site without results may be replaced."""
+    (tmp_path / "empty/runs/weak").mkdir(parents=True)
+    (tmp_path / "empty/runs/weak/skipped.txt").write_text("no key")
+    for _ in range(2):
+        assert build(tmp_path / "empty", tmp_path / "other", None).models == 0
+    build_small(tmp_path)
+    before = files(tmp_path / "_site")
+    with pytest.raises(UserError, match=r"no results in '.*empty': the site in '.*_site'.* stays as it is"):
+        build(tmp_path / "empty", tmp_path / "_site", None)
+    assert files(tmp_path / "_site") == before
+
+
 def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
     """It keeps its date; a file that the old site had otherwise, or as something else, is written."""
     build_small(tmp_path)

@@ -1,0 +1,96 @@
+"""Printing for people: the one way by which text reaches the terminal.
+
+Error texts, model names, file names and result lines come from servers, files and models. A control character
+in them could clear the screen, colour it, or make text look like something else; so it is printed as `\\x1b`,
+in the way Python writes it. Rich's markup and emoji names in such texts are left as they are.
+"""
+
+import os
+import sys
+import traceback
+import unicodedata
+from functools import cache
+from json import dumps, loads
+from types import TracebackType
+from typing import Any, Final
+
+from rich.console import Console
+from rich.text import Text
+
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode categories: control (C0, C1), format (bidirectional overrides, zero width), lone surrogates,
+line and paragraph separators."""
+_KEPT: Final = frozenset("\n\t")
+_WIDTH_OF_FILES: Final = 160
+"""Columns where the output is no terminal: wide enough for tables."""
+
+
+def visible(text: str) -> str:
+    """`text` with control and invisible characters as escapes, such as `\\x1b`; newlines and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_visible, text))
+
+
+@cache
+def _visible(character: str) -> str:
+    if character in _KEPT or unicodedata.category(character) not in _HIDDEN:
+        return character
+    number = ord(character)
+    if number < 0x100:
+        return {"\r": "\\r"}.get(character, f"\\x{number:02x}")
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def indented(text: str) -> str:
+    """`text` with later lines indented, so that none of them looks like a message of its own."""
+    return text.replace("\n", "\n  ")
+
+
+class Screen(Console):
+    """A console on which every string is data: escaped, and never read as markup, emoji name or number."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Takes rich's settings; NO_COLOR takes away bold and dim, too."""
+        if os.environ.get("NO_COLOR"):
+            settings.setdefault("color_system", None)
+        super().__init__(markup=False, emoji=False, highlight=False, **settings)
+
+    def render_str(self, text: str, **settings: Any) -> Text:
+        """As rich's, which every string passes that is printed or stands in a table."""
+        return super().render_str(visible(text), **{**settings, "markup": False, "emoji": False})
+
+    def print_json(self, json: str | None = None, *, data: Any = None, **_: Any) -> None:
+        """One JSON document for machines; what must not reach a terminal stands as JSON's own escapes."""
+        text = dumps(data if json is None else loads(json), indent=2, ensure_ascii=False)
+        self.file.write("".join(map(_json_visible, text)) + "\n")
+
+
+@cache
+def _json_visible(character: str) -> str:
+    if character == "\n" or _visible(character) == character:
+        return character
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else dumps(character)[1:-1]
+
+
+def write(text: str) -> None:
+    """`text` and a newline on standard output, escaped."""
+    sys.stdout.write(visible(text) + "\n")
+    sys.stdout.flush()
+
+
+def console() -> Screen:
+    """Standard output; wide enough for tables where it is no terminal."""
+    screen = Screen()
+    return screen if screen.is_terminal else Screen(width=_WIDTH_OF_FILES)
+
+
+def print_error(message: str) -> None:
+    """One message on standard error, after the command's name."""
+    sys.stderr.write(f"triathlon: {visible(indented(message))}\n")
+    sys.stderr.flush()
+
+
+def print_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """A `sys.excepthook`: an exception may quote a server's reply."""
+    sys.stderr.write(visible("".join(traceback.format_exception(kind, error, trace))))

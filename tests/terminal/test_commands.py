@@ -1,0 +1,92 @@
+"""The other commands in a terminal of 80 × 24: they end as they should and leave it in order."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from support.terminal import Terminal
+from support.terminal_place import Place
+
+CORE = ("--suite", "evolved/core-seeds")
+
+
+def assert_in_order(terminal: Terminal) -> None:
+    """No traceback; the cursor is shown; no line is longer than the window by a table's doing."""
+    assert "Traceback" not in terminal.text
+    assert terminal.output.rfind(b"\x1b[?25h") >= terminal.output.rfind(b"\x1b[?25l")
+    assert "…" not in terminal.text, "nothing is cut"
+
+
+def test_verify(measured: Place) -> None:
+    """Each file's verdict, and that of all."""
+    terminal = measured.see("verify")
+    assert_in_order(terminal)
+    assert "good-model-instruct evolved/core-seeds: 2/2 units, follows" in " ".join(terminal.text.split())
+
+
+def test_build(measured: Place) -> None:
+    """How much was written, and where."""
+    terminal = measured.see("build")
+    assert_in_order(terminal)
+    assert re.search(r"files for 1 models in .* _site/index\.html", " ".join(terminal.text.split()))
+
+
+def test_a_run_without_results_keeps_the_site(measured: Place) -> None:
+    """Where every model failed, the site that has results stays, and the command says so; exit code 2."""
+    measured.see("build", "--out", "kept")
+    before = (measured.root / "kept/index.html").read_bytes()
+    failed = ("--results", "failed")
+    measured.see("run", "--models", "broken-model", "--suites", "evolved/core-seeds", *failed, code=2)
+    terminal = measured.see("build", "--out", "kept", *failed, code=2)
+    assert_in_order(terminal)
+    assert "stays as it is" in " ".join(terminal.text.split())
+    assert (measured.root / "kept/index.html").read_bytes() == before
+    first = measured.see("build", "--out", "first", *failed)
+    assert "there are no results yet" in first.text
+
+
+def test_results_list_and_scores(measured: Place) -> None:
+    """Tables fit the window: long values go on in the next line."""
+    for command in (("results", "list", "--no-check"), ("scores",)):
+        terminal = measured.see(*command)
+        assert_in_order(terminal)
+        assert "good-model-instruct" in terminal.text
+
+
+def test_doctor(measured: Place) -> None:
+    """The sandbox level and both models, each in a line."""
+    with measured.open("doctor") as terminal:
+        terminal.finish()
+    assert_in_order(terminal)
+    assert re.search(r"^sandbox +\w+", terminal.text, re.MULTILINE)
+    assert re.search(r"^model +broken-model: ready", terminal.text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("environment", [{}, {"TERM": "dumb"}])
+def test_grade(measured: Place, environment: dict[str, Any]) -> None:
+    """Outcomes and pass@1, in a terminal of either kind."""
+    lines = measured.root / "results/runs/good-model-instruct/evolved/core-seeds.jsonl"
+    records = [json.loads(line) for line in lines.read_text().splitlines()]
+    samples = measured.root / "samples.jsonl"
+    samples.write_text(
+        "".join(
+            json.dumps({"task_id": record["task_id"], "solution": record["program"]}) + "\n"
+            for record in records
+        )
+    )
+    with measured.open("grade", "samples.jsonl", *CORE, **environment) as terminal:
+        terminal.finish()
+    assert_in_order(terminal)
+    assert "pass@1" in terminal.text
+
+
+def test_import(measured: Place) -> None:
+    """What was imported, and where it lies."""
+    log = measured.root / "log.jsonl"
+    log.write_text(json.dumps({"task_id": "core/unknown", "solution": "def f(): return 1"}) + "\n")
+    with measured.open("import", "evalplus", "log.jsonl", *CORE, "--model", "other") as terminal:
+        assert terminal.finish() in (1, 2)
+    assert_in_order(terminal)
+    assert "core/unknown" in terminal.text

@@ -1,0 +1,153 @@
+"""`triathlon run` as a person sees it: in terminals of several sizes, with two models, one of which fails."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.terminal import CTRL_C, Terminal
+from support.terminal_place import MODELS, SUITES, Place
+
+ERROR = "Incorrect API key provided"
+RUN = ("run", "--suites", SUITES, "--limit", "6")
+AT_80 = ["model", "done", "open", "tokens/s", "time left"]
+AT_110 = [*AT_80, "USD", "in flight", "limit", "replies"]
+HIDE_CURSOR, SHOW_CURSOR = b"\x1b[?25l", b"\x1b[?25h"
+
+
+def words(terminal: Terminal) -> str:
+    """All that was printed, with line breaks as blanks."""
+    return " ".join(terminal.text.split())
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "headings"),
+    [
+        (80, 24, AT_80),
+        pytest.param(110, 40, AT_110, marks=pytest.mark.slow),
+        (200, 50, [*AT_110, "cached", "retries", "cut"]),
+    ],
+)
+def test_panel_shows_whole_names_and_headings(
+    place: Place, columns: int, rows: int, headings: list[str]
+) -> None:
+    """While it runs: each model's row with whole names; behind the run nothing of the panel is left."""
+    with place.open(*RUN, columns=columns, rows=rows) as terminal:
+        terminal.wait_for(lambda: all(word in terminal.screen for word in ("time left", "stopped", " s\n")))
+        shown = terminal.screen
+        assert terminal.finish() == 2, terminal.text
+    (heading,) = [line for line in shown.splitlines() if line.startswith("model ")]
+    assert re.split(r"  +", heading) == headings
+    (good,) = [line for line in shown.splitlines() if line.startswith("good-model-instruct ")]
+    assert re.fullmatch(r"good-model-instruct +\d+/12 +\d+ +\d+ +\d+ s.*", good)
+    assert re.search(r"^broken-model +0/12 +12 +0 +stopped", shown, re.MULTILINE)
+    assert "…" not in shown and "  evolved/core-seeds " in shown
+    assert "time left" not in terminal.text, "the panel is erased"
+    assert len(re.findall(r"^model ", terminal.text, re.MULTILINE)) == 1, "the final table stands there once"
+    assert re.search(r"^good-model-instruct +12/12 +0 ", terminal.screen, re.MULTILINE)
+    assert "12 units finished, 12 open" in terminal.screen
+    assert terminal.output.rfind(SHOW_CURSOR) > terminal.output.rfind(HIDE_CURSOR)
+
+
+def test_each_error_is_printed_once_with_its_time(place: Place) -> None:
+    """Above the panel, when it happens; the end refers to it by its time."""
+    with place.open(*RUN) as terminal:
+        assert terminal.finish() == 2, terminal.text
+    assert words(terminal).count(ERROR) == 1
+    found = re.search(r"^(\d\d:\d\d:\d\d) broken-model: ", terminal.text, re.MULTILINE)
+    assert found, terminal.text
+    assert f"not finished: broken-model, see the error of {found[1]} above" in terminal.text
+
+
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
+def test_plain_lines_where_the_terminal_or_its_user_wants_them(
+    place: Place, environment: dict[str, Any]
+) -> None:
+    """No escape sequence at all; lines with their time; each error once."""
+    with place.open(*RUN, **environment) as terminal:
+        assert terminal.finish() == 2, terminal.text
+    assert b"\x1b" not in terminal.output
+    assert re.search(r"^\d\d:\d\d:\d\d preparing the sandbox$", terminal.text, re.MULTILINE)
+    finished = r"^\d\d:\d\d:\d\d good-model-instruct evolved/core-seeds  6/6 done  0 open"
+    assert re.search(finished, terminal.text, re.MULTILINE)
+    assert words(terminal).count(ERROR) == 1
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(40, 10), pytest.param(12, 5, marks=pytest.mark.slow)])
+def test_a_small_window_is_enough(place: Place, columns: int, rows: int) -> None:
+    """Names are folded and columns left out; nothing breaks."""
+    with place.open(*RUN, columns=columns, rows=rows) as terminal:
+        assert terminal.finish() == 2, terminal.text
+    assert "Traceback" not in terminal.text
+    assert "12unitsfinished,12open" in "".join(terminal.text.split())
+
+
+def test_a_window_that_changes_its_size(place: Place) -> None:
+    """The panel takes the columns that there are; the error is still there once, and no old panel."""
+    with place.open(*RUN, columns=110, rows=40) as terminal:
+        terminal.wait_for(lambda: "in flight" in terminal.screen and "stopped" in terminal.screen)
+        terminal.resize(60, 20)
+        terminal.wait_for(lambda: "time left" in terminal.screen and "in flight" not in terminal.screen)
+        assert sum(line.startswith("model ") for line in terminal.screen.splitlines()) == 1
+        assert " ".join(terminal.screen.split()).count(ERROR) == 1
+        terminal.resize(110, 40)
+        terminal.wait_for("in flight")
+        assert terminal.finish() == 2, terminal.text
+    assert "time left" not in terminal.screen
+    assert "12 units finished, 12 open" in terminal.screen
+
+
+def test_more_models_than_the_window_has_rows(tmp_path: Path, url: str) -> None:
+    """The panel fits; the models that are not shown are counted."""
+    rows = "".join(
+        f'  - {{{{id: "m{number}", name: M, api: {{{{base_url: "{{url}}", model: scripted}}}}}}}}\n'
+        for number in range(40)
+    )
+    place = Place(tmp_path, url, "models:\n" + rows)
+    with place.open("run", "--suites", "evolved/core-seeds", "--limit", "1") as terminal:
+        terminal.wait_for(lambda: "more models" in terminal.screen)
+        shown = terminal.screen
+        terminal.finish()
+    assert "time left" in shown or "tokens/s" in shown, "the heading is on the screen"
+    assert re.search(r"and 19 more models; \d+ of 40 are done", shown)
+
+
+def test_ctrl_c_once_ends_in_order(place: Place) -> None:
+    """It says that it stops, keeps what is finished, and leaves a screen that one can go on typing on."""
+    with place.open(*RUN, "--models", "good-model-instruct") as terminal:
+        terminal.wait_for("time left")
+        terminal.press(CTRL_C)
+        terminal.wait_for("Ctrl-C")
+        assert terminal.finish() in (0, 1), terminal.text
+    assert re.search(r"^\d\d:\d\d:\d\d Ctrl-C", terminal.text, re.MULTILINE)
+    assert "Traceback" not in terminal.text
+    assert "time left" not in terminal.text
+    assert re.search(r"^\d+ units finished, \d+ open", terminal.screen, re.MULTILINE)
+    assert terminal.output.rfind(SHOW_CURSOR) > terminal.output.rfind(HIDE_CURSOR)
+
+
+def test_ctrl_c_twice_ends_at_once(place: Place) -> None:
+    """The second one waits for nothing, and the screen is in order, too."""
+    with place.open(*RUN, "--models", "good-model-instruct") as terminal:
+        terminal.wait_for("time left")
+        terminal.press(CTRL_C)
+        terminal.wait_for("Ctrl-C")
+        terminal.press(CTRL_C)
+        assert terminal.finish() == 1, terminal.text
+    assert "Traceback" not in terminal.text
+    assert "time left" not in terminal.text
+    assert terminal.output.rfind(SHOW_CURSOR) > terminal.output.rfind(HIDE_CURSOR)
+
+
+def test_a_sign_of_life_comes_before_any_work(place: Place) -> None:
+    """Something is printed before the list of models has been read, let alone data, programs and servers."""
+    fifo = place.root / "models.fifo"
+    os.mkfifo(fifo)
+    with place.open("run", "--models-file", str(fifo)) as terminal:
+        terminal.wait_for("triathlon run: starting")
+        with fifo.open("w") as file:  # opens once the command reads: only now can it go on
+            file.write(MODELS.format(url="http://127.0.0.1:9/v1") + "  - {id: X}\n")
+        assert terminal.finish() == 2, terminal.text
+    assert "models.fifo" in terminal.text
