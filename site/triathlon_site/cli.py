@@ -87,10 +87,21 @@ def scores_command(
 
     gathered = gather(results, load_models(models_file), cache=cache_folder())
     rows = list(score_rows(gathered.boards, gathered.models))
+    notices = gathered.results.notices
+    for notice in notices:
+        typer.echo(f"warning: {notice}", err=True)
     if as_json:
-        typer.echo(json.dumps({"schema": 1, "scores": rows}, indent=1, ensure_ascii=False))
+        said = [notice.model_dump() for notice in notices]
+        typer.echo(json.dumps({"schema": 1, "scores": rows, "notices": said}, indent=1, ensure_ascii=False))
     else:
         _print_tables(gathered, rows)
+
+
+def _rank(row: "Row") -> str:
+    """With its interval; a column that is not ranked (a rank would say nothing) has a dash."""
+    if row["rank"] is None:
+        return "–"
+    return f"{'=' if row['tied'] else ''}{row['rank']} ({row['rank_low']}–{row['rank_high']})"
 
 
 def load_models(path: Path | None) -> registry.Registry | None:
@@ -116,7 +127,7 @@ def _print_tables(gathered: "Gathered", rows: "list[Row]") -> None:
         for row in rows:
             if row["board"] == board.plan.id:
                 span = f"{row['low']:.4g}–{row['high']:.4g}"
-                ranks = f"{'=' if row['tied'] else ''}{row['rank']} ({row['rank_low']}–{row['rank_high']})"
+                ranks = _rank(row)
                 table.add_row(
                     str(row["model"]),
                     str(row["title"]),

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from triathlon_runner import __version__
+from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import Foreign
@@ -116,6 +117,7 @@ def _manifest(form: Format, path: Path, work: Work, records: Sequence[UnitRecord
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,
+        engine_versions=(ENGINE_VERSION,),
         sandbox_level="",
         grader_integrity="not run",
         profile=IMPORTED,

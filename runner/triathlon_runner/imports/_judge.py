@@ -34,7 +34,6 @@ async def judged(foreign: Foreign, sample: int, work: Work, grader: Grader, prot
     Raises:
         NotInEvidenceError: our judgement goes on where theirs ended, and asks for what was not asked.
         SandboxError: our machinery failed.
-        KeyError: the suite has no such task.
     """
     if isinstance(foreign, ForeignProgram):
         return await _program(foreign, sample, work, grader, protocol)
@@ -53,7 +52,6 @@ async def judged_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRe
     Raises:
         NotInEvidenceError: our judgement asks for what was not asked.
         SandboxError: our machinery failed.
-        KeyError: the suite has no such task.
     """
     if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
         foreign = ForeignProgram(record.task_id, record.reply.text, record.prompt)

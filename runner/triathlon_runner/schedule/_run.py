@@ -18,7 +18,7 @@ from triathlon_runner.schedule._progress import Progress
 from triathlon_runner.schedule._reach import Reached, Reacher
 from triathlon_runner.schedule._stop import Account, Bounds, Stop
 from triathlon_runner.serving import ServerLostError
-from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, archive
+from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, UnreadableManifestError, archive
 
 UNITS_PER_SLOT = 3
 """Units in flight for each request that may be: some ask while the programs of others are executed."""
@@ -141,9 +141,15 @@ class Runner:
             task.cancel()
 
     def _open(self, work: Work, stack: ExitStack) -> _Opened | None:
-        """Opens the results file; None where it is finished, or was made under other conditions."""
+        """Opens the results file; None where it is finished, was made under other conditions, or nothing can
+        be known of its lines.
+        """
         model, suite, planned = work.row.id, work.suite_id, work.built.count
-        before = self._folder.read_manifest(model, suite)
+        try:
+            before = self._folder.read_manifest(model, suite)
+        except UnreadableManifestError as error:  # of this file alone: the others go on
+            self._stop_at(f"{model} {suite}: {error}")
+            return None
         if stands_finished(work, before, self._folder.size(model, suite)):
             self._progress.plan(model, suite, planned=planned, done=planned)
             return None
@@ -170,7 +176,7 @@ class Runner:
                     one.left.clear()
                     continue
                 one.left = deque(one.work.open_units(()))
-            self._write_manifest(one, reached)
+            self._write_manifest(one, reached, begins=bool(one.left))
             kept.append(one)
         return kept
 
@@ -197,8 +203,11 @@ class Runner:
     def _give_up(self, model: str, errors: BaseExceptionGroup[Exception]) -> None:
         """This model cannot go on; the others can. Each reason is said once."""
         for message in dict.fromkeys(f"{model}: {error}" for error in leaves(errors)):
-            self.summary.errors.append(message)
-            self._progress.say(message)
+            self._stop_at(message)
+
+    def _stop_at(self, message: str) -> None:
+        self.summary.errors.append(message)
+        self._progress.say(message)
 
     async def _worker(self, turns: Iterator[tuple[_Opened, Unit]], model: Model) -> None:
         while not self._must_stop():
@@ -236,7 +245,9 @@ class Runner:
             self.summary.failures.update(one.failures)
             self._write_manifest(one, reached, seconds)
 
-    def _write_manifest(self, one: _Opened, reached: Reached | None, seconds: float = 0.0) -> None:
+    def _write_manifest(
+        self, one: _Opened, reached: Reached | None, seconds: float = 0.0, *, begins: bool = False
+    ) -> None:
         stats = reached.stats if reached else None
         manifest = manifest_of(
             one.work,
@@ -246,6 +257,7 @@ class Runner:
             reached=reached,
             failures=one.failures,
             speed=round(stats.output_tokens / seconds, 2) if stats and seconds else None,
+            begins=begins,
         )
         if manifest is not None:
             self._folder.write_manifest(manifest)
