@@ -2,7 +2,7 @@
 
 from triathlon_runner.engine import ENGINE_VERSION, engine_digest, judged_otherwise
 
-DECIDED = (1, "2a4471b28d37b2102c7446d57eb6fec63d94edcd0c0edf1993441bc1795f327a")
+DECIDED = (1, "2ec70d1ffe8b9c51bb2a36758ccbc9679d741e93d8aad10a1dfc0b8095aa0d94")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
