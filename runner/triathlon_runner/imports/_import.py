@@ -12,15 +12,18 @@ from triathlon_runner import __version__
 from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.imports._foreign import Foreign
+from triathlon_runner.imports._foreign import Foreign, ForeignLoop
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._judge import judged
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
+from triathlon_runner.verify import NotInEvidenceError
 
 _AT_ONCE = 8
 """Units judged beside each other; the sandbox has its own limit."""
+_GOES_ON = "passes here, failed there; the log has no further reply"
+"""A loop's log ends where its last program failed: what our judgement asks next, nobody asked."""
 
 
 @dataclass(slots=True)
@@ -68,15 +71,20 @@ async def _judge_all(
     """The records in the suite's order."""
     samples: Counter[str] = Counter()
     limit = asyncio.Semaphore(_AT_ONCE)
+    place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
 
     async def judge(foreign: Foreign, sample: int) -> UnitRecord | None:
+        name = f"{foreign.task_id} #{sample}" if sample else foreign.task_id
+        if foreign.task_id not in place:
+            report.left_out[name] = "the suite has no such task"
+            return None
         async with limit:
             try:
                 return await judged(foreign, sample, work, grader, work.protocol)
-            except KeyError:
-                report.left_out[foreign.task_id] = "the suite has no such task"
+            except NotInEvidenceError as error:
+                report.left_out[name] = _GOES_ON if isinstance(foreign, ForeignLoop) else str(error)
             except InfrastructureError as error:
-                report.left_out[foreign.task_id] = str(error)
+                report.left_out[name] = str(error)
         return None
 
     waiting = []
@@ -86,7 +94,6 @@ async def _judge_all(
     records = [one for one in await asyncio.gather(*waiting) if one is not None]
     report.units = len(records)
     report.outcomes = Counter(one.outcome.value for one in records)
-    place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
     return sorted(records, key=lambda one: (place[one.task_id], one.sample))
 
 

@@ -65,7 +65,7 @@ async def _program(
     suite = work.built.suite
     if not isinstance(suite, Programs):
         raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
-    problem = {one.task_id: one for one in suite.functions()}[foreign.task_id]
+    problem = next(one for one in suite.functions() if one.task_id == foreign.task_id)
     whole = foreign.program and problem.prompt + foreign.program if foreign.completes else foreign.program
     said = _unjudged(foreign, whole, sample, work, protocol)
     found: dict[str, Any] = {"program": whole, "parents": problem.parents}
