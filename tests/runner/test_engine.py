@@ -2,7 +2,7 @@
 
 from triathlon_runner.engine import ENGINE_VERSION, engine_digest, judged_otherwise
 
-DECIDED = (1, "2ec70d1ffe8b9c51bb2a36758ccbc9679d741e93d8aad10a1dfc0b8095aa0d94")
+DECIDED = (1, "23808125c15de371f684e23fe81b05b17b90898ef1ac5c2caa656f792f4b8670")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

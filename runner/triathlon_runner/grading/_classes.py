@@ -7,6 +7,7 @@ here. A pass then needs, for each assertion that the reference reaches, in its o
 that, where they are plain data, are the reference's.
 """
 
+import ast
 import asyncio
 import operator
 from collections.abc import Callable
@@ -104,7 +105,7 @@ class ClassGrader:
         return Verdict(outcome=Outcome.PASSED, passed=count, total=count, judged=ways.judged)
 
     async def _find_ways(self, problem: ClassProblem) -> Ways:
-        tests = read(problem.test)
+        tests = _readable(problem)
         calls: list[Call] = []
         tried = await self._run_away(problem.reference, problem, tests.methods, calls.append)
         away = tuple(method for method in tests.methods if tried[method].ended == "passed")
@@ -157,6 +158,21 @@ class ClassGrader:
         job = Job(beside(program, tests), calls, limits=self._limits, libraries=problem.libraries)
         execution = await self._sandbox.run(job)
         return _by_method(methods, (execution,), lambda value: _of_beside(value, tests.sites))
+
+
+def _readable(problem: ClassProblem) -> UnittestModule:
+    """The tests, where they and the reference are Python.
+
+    Raises:
+        UnjudgeableError: one of them is not.
+    """
+    try:
+        ast.parse(problem.reference)
+        return read(problem.test)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UnjudgeableError(
+            f"{problem.task_id} can't be judged: its reference or its tests are no Python ({error})"
+        ) from None
 
 
 def _by_method(

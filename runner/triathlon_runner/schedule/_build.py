@@ -51,10 +51,10 @@ async def build_plan(
     faults = await _faults_of_languages(entries, grader)
     for entry in entries:
         if missing := [faults[one] for one in entry.languages if faults[one]]:
-            reason = "; ".join(missing)
+            fault = "; ".join(missing)
             if suites is not None:
-                raise UserError(f"suite {entry.id!r} was named and cannot run here: {reason}")
-            plan.skipped_suites[entry.id] = reason
+                raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
+            plan.skipped_suites[entry.id] = fault
             continue
         try:
             one = await build_suite(entry, data, grader, profile, judge)

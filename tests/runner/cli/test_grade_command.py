@@ -117,7 +117,11 @@ def test_missing_tasks_are_named(place: SmallRun, tmp_path: Path) -> None:
 def test_unknown_tasks_and_broken_lines_are_named(place: SmallRun, tmp_path: Path) -> None:
     """Both are counted and end with 1, also with --partial; without any known task there is no score."""
     problems = write(tmp_path / "p.jsonl", [problem(1)])
-    rows = [{"task_id": "Else/1", "solution": RIGHT}, '{"task_id": "Own/1", "solu', "[]"]
+    rows: list[dict[str, Any] | str] = [
+        {"task_id": "Else/1", "solution": RIGHT},
+        '{"task_id": "Own/1", "solu',
+        "[]",
+    ]
     result = said(place, write(tmp_path / "s.jsonl", rows), "--problems", problems, "--partial")
     assert result.exit_code == 1
     assert "1 samples of 1 tasks that no problem has: Else/1" in result.output

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,7 @@ def test_lines_that_were_lost_do_not_follow(small: SmallRun) -> None:
     assert "manifest units: stored 2 or more, judged again 1" in result.output
 
 
-MANIFESTS = {
+MANIFESTS: dict[str, Callable[[str], str]] = {
     "torn": lambda text: text[: len(text) // 2],
     "newer": lambda text: text.replace('"schema_version": 1', '"schema_version": 2'),
     "unknown key": lambda text: text.replace("{", '{"colour": "red", ', 1),
