@@ -80,5 +80,5 @@ async def test_a_problem_without_inputs(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(("reference", "tests"), [("def double(n):\n", "x = 1\n"), (RIGHT, "def check(:")])
 async def test_a_problem_that_is_no_python(sandbox: Sandbox, reference: str, tests: str) -> None:
     """A reference or tests that do not parse are the problem's fault, said with its id."""
-    with pytest.raises(UnjudgeableError, match="Own/5 can't be judged: .* no Python"):
+    with pytest.raises(UnjudgeableError, match=r"Own/5 can't be judged: .* no Python"):
         await ClassGrader(sandbox).judge(RIGHT, ClassProblem("Own/5", "double", reference, tests))
