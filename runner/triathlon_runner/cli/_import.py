@@ -55,7 +55,8 @@ def import_command(
     report = asyncio.run(_import(FORMATS[form], path, suite, row, ResultsFolder(results), data_store(data)))
     screen = console()
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
-    say(screen, f"{report.units} units imported into {report.lines}: {outcomes}")
+    imported = f"{report.units} units imported into {report.lines}: {outcomes}"
+    say(screen, imported if report.units else "nothing was imported")
     for name, why in list(report.left_out.items())[:_SHOWN]:
         say(screen, f"left out {name}: {why}")
     if len(report.left_out) > _SHOWN:

@@ -60,8 +60,9 @@ async def import_log(
             raise UserError(f"expected {form.about} at {str(path)!r}, got nothing to import")
         report = ImportReport(lines)
         records = await _judge_all(units, work, grader, report)
-        folder.write_manifest(_manifest(form, path, work, records))
-        replace_file(lines, "".join(one.model_dump_json(by_alias=True) + "\n" for one in records))
+        if records:  # where all was left out, a mended log may still be imported
+            folder.write_manifest(_manifest(form, path, work, records))
+            replace_file(lines, "".join(one.model_dump_json(by_alias=True) + "\n" for one in records))
     return report
 
 
