@@ -51,8 +51,11 @@ def update_file(
         UserError: the disk is full or the folder cannot be written; the file stays as it was.
     """
     model, suite = report.model, report.suite
-    kept = [_as_asked(stored, found) for stored, found in report.pairs if _stays(stored, found)]
-    reopened = tuple(f"{one.task_id} #{one.sample}" for one, found in report.pairs if not _stays(one, found))
+    has_judge = bool(manifest.settings.get("judge"))
+    stays = [_stays(*pair, has_judge=has_judge) for pair in report.pairs]
+    kept = [_as_asked(*pair) for pair, good in zip(report.pairs, stays, strict=True) if good]
+    open_again = [one for (one, _), good in zip(report.pairs, stays, strict=True) if not good]
+    reopened = tuple(f"{one.task_id} #{one.sample}" for one in open_again)
     text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in kept)
     before = {(one.task_id, one.sample): one for one, _ in report.pairs}
     changed = sum(before[one.task_id, one.sample] != one for one in kept)
@@ -92,15 +95,15 @@ def _as_asked(stored: UnitRecord, found: UnitRecord | None) -> UnitRecord:
     return found.model_copy(update=taken)
 
 
-def _stays(stored: UnitRecord, found: UnitRecord | None) -> bool:
-    """Whether the stored replies answer the questions that are asked now."""
+def _stays(stored: UnitRecord, found: UnitRecord | None, *, has_judge: bool) -> bool:
+    """Whether the stored replies, those of a judge too, answer the questions that are asked now."""
     if not isinstance(stored, LoopRecord) or not isinstance(found, LoopRecord):
         return found is not None
     pairs = list(zip(stored.loops, found.loops, strict=False))
     asked = all(one.prompt == other.prompt for one, other in pairs)
     summed_up = all(one.program == other.program for one, other in pairs if other.summary_reply is not None)
-    compared = not found.judge_replies or (
-        len(stored.loops) == len(found.loops)
-        and all(one.program == other.program for one, other in pairs[-2:])
-    )
+    same_end = len(stored.loops) == len(found.loops)
+    same_pair = same_end and all(one.program == other.program for one, other in pairs[-2:])
+    needs_judge = has_judge and 1 <= found.sustained_loops < len(found.loops)
+    compared = same_pair or not (needs_judge or found.judge_replies)
     return asked and summed_up and compared
