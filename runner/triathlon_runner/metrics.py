@@ -6,8 +6,20 @@ Every score of the three disciplines has this form (a mean is a ratio whose deno
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import comb
 
 from triathlon_runner.records import UnitRecord
+
+
+def pass_at_k_of(samples: int, correct: int, k: int) -> float:
+    """The unbiased estimate of pass@k from `samples` samples of one task (Chen et al. 2021, equation 1).
+
+    Raises:
+        ValueError: there are fewer than k samples; nothing unbiased can be said.
+    """
+    if not 0 <= correct <= samples or not 1 <= k <= samples:
+        raise ValueError(f"expected 0 <= correct <= samples and 1 <= k <= samples, got {correct, samples, k}")
+    return 1.0 - comb(samples - correct, k) / comb(samples, k)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from triathlon_runner.endpoints import Model
 from triathlon_runner.grading import Grader
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Discipline, UnitRecord
+from triathlon_runner.sandbox import Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,8 @@ class SuiteEntry:
     """Reads the data (DataUnavailableError where there is none) and makes the suite."""
     core: bool = False
     """On our own problems: needs no download."""
+    languages: tuple[Language, ...] = ()
+    """What it executes beside Python: without their interpreters it cannot run."""
     variant_of: str | None = None
     """The suite id that this one differs from in one protocol setting, and in which kind of setting:"""
     variant_kind: str | None = None

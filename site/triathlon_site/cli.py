@@ -14,7 +14,7 @@ import typer
 
 from triathlon_runner.cli import add_commands, app, examples, run_app
 from triathlon_runner.errors import UserError
-from triathlon_runner.screen import console, write
+from triathlon_runner.screen import console, print_error, write
 
 if TYPE_CHECKING:
     from triathlon_runner import registry
@@ -137,10 +137,21 @@ def scores_command(
 
     gathered = gather(results, load_models(models_file), cache=cache_folder())
     rows = list(score_rows(gathered.boards, gathered.models))
+    notices = gathered.results.notices
+    for notice in notices:
+        print_error(f"warning: {notice}")
     if as_json:
-        console().print_json(data={"schema": 1, "scores": rows})
+        said = [notice.model_dump() for notice in notices]
+        console().print_json(data={"schema": 1, "scores": rows, "notices": said})
     else:
         _print_tables(gathered, rows)
+
+
+def _rank(row: "Row") -> str:
+    """With its interval; a column that is not ranked (a rank would say nothing) has a dash."""
+    if row["rank"] is None:
+        return "–"
+    return f"{'=' if row['tied'] else ''}{row['rank']} ({row['rank_low']}–{row['rank_high']})"
 
 
 def load_models(path: Path | None) -> "registry.Registry | None":
@@ -173,7 +184,7 @@ def _print_tables(gathered: "Gathered", rows: "list[Row]") -> None:
         for row in rows:
             if row["board"] == board.plan.id:
                 span = f"{row['low']:.4g}–{row['high']:.4g}"
-                ranks = f"{'=' if row['tied'] else ''}{row['rank']} ({row['rank_low']}–{row['rank_high']})"
+                ranks = _rank(row)
                 table.add_row(
                     str(row["model"]),
                     str(row["title"]),

@@ -13,7 +13,8 @@ from urllib.request import Request
 import pytest
 from typer.testing import CliRunner
 
-from support.site import small_results
+from support.results import FakeModel, FakeSuite, fake_records, write_file, write_results
+from support.site import entries, small_results
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build
@@ -33,6 +34,62 @@ def test_scores_as_json_are_those_of_the_site(tmp_path: Path, monkeypatch: pytes
     found = [row for row in json.loads(result.output)["scores"] if row["board"] == "loop-core"]
     build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache" / "site")
     assert found == json.loads((tmp_path / "_site/data/loop-core.json").read_text())["rows"]
+
+
+def test_scores_name_damaged_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that does not count is named with file and line, on stderr and in the JSON; so does --strict."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    small_results(tmp_path / "results")
+    path = next((tmp_path / "results/runs").rglob("evolved/core-seeds.jsonl"))
+    first, *rest = path.read_text().splitlines()
+    changed = json.loads(first)
+    changed["outcome"] = "failed" if changed["outcome"] == "passed" else "passed"
+    path.write_text("\n".join([json.dumps(changed), "nonsense", *rest, ""]))
+    file = path.relative_to(tmp_path / "results").as_posix()
+    for options in ([], ["--json"]):
+        result = CliRunner().invoke(app, ["scores", *options])
+        assert result.exit_code == 0, result.output
+        assert f"warning: {file}, line 1: outcome: " in result.stderr
+        assert f"warning: {file}, line 2: not a JSON object" in result.stderr
+    found = json.loads(result.stdout)["notices"]
+    assert [(one["file"], one["line"]) for one in found] == [(file, 1), (file, 2)]
+    strict = CliRunner().invoke(app, ["build", "--strict"])
+    assert f"{file}, line 1: outcome: " in str(strict.exception)
+
+
+def test_scores_show_no_rank_where_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column that is not ranked has a dash; open units are those of the column's own suites."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    seeds, subtle = entries(["evolved/core-seeds", "evolved/core-subtle"])
+    suites = [FakeSuite(seeds, tasks=6), FakeSuite(subtle, tasks=6, open_units=7)]
+    write_results(tmp_path / "results", [FakeModel("a", 0.0), FakeModel("b", 1.0)], suites)
+    shown = CliRunner().invoke(app, ["scores"], env={"COLUMNS": "200"})
+    assert shown.exit_code == 0, shown.output
+    assert "None" not in shown.output
+    rows = json.loads(CliRunner().invoke(app, ["scores", "--json"]).stdout)["scores"]
+    opened = {tuple(row["suites"]): row["open_units"] for row in rows}
+    assert opened["evolved/core-seeds",] == 0 and opened["evolved/core-subtle",] == 7
+
+
+def test_equal_outcomes_have_equal_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two models that ended alike on as many tasks are known alike, whichever tasks these were."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (seeds,) = entries(["evolved/core-seeds"])
+    suite = FakeSuite(seeds, tasks=6)
+    passed = list(fake_records(FakeModel("x", 50.0), suite))
+    failed = list(fake_records(FakeModel("x", -50.0), suite))
+    for model, wrong in (("a", 0), ("b", 0), ("c", 3)):
+        records = [
+            (failed if place == wrong else passed)[place].model_copy(update={"model": model})
+            for place in range(6)
+        ]
+        write_file(tmp_path / "results", model, seeds.id, records, suite)
+    rows = json.loads(CliRunner().invoke(app, ["scores", "--json"]).stdout)["scores"]
+    spans = {(row["score"], row["low"], row["high"]) for row in rows if row["suites"] == [seeds.id]}
+    assert len(spans) == 1
 
 
 def test_no_models_file_is_no_error_but_a_named_one_is(

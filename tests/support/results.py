@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.records import (
     AnswerRecord,
     DataSetRecord,
@@ -102,6 +103,7 @@ def fake_manifest(
         settings={"temperature": 0.0, "max_tokens": 1024, "prompts": {"generate": "ab" * 32}},
         data=DataSetRecord(name=suite.split("/")[1], version="1", sha256="cd" * 32),
         runner_version="0.1.0",
+        engine_versions=(ENGINE_VERSION,),
         sandbox_level="namespaces",
         grader_integrity="not run",
         profile="quick" if fake and fake.planned else "standard",

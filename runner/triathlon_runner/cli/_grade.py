@@ -1,15 +1,17 @@
 """`triathlon grade`: judges programs made elsewhere."""
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Table
 
 from triathlon_runner import catalogue
 from triathlon_runner.cli._app import app, examples
+from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._options import Data, cache_folder, console, data_store
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem
 from triathlon_runner.datasets.official import TestedProblem, problem_file
@@ -18,6 +20,7 @@ from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
 from triathlon_runner.suites import Programs
 
 Inputs = Literal["base", "all"]
+_SHOWN = 10
 
 
 @app.command(
@@ -38,13 +41,23 @@ def grade(
     base_only: Annotated[
         bool, typer.Option("--base-only", help="Judge on the data set's base inputs alone.")
     ] = False,
+    k: Annotated[
+        str, typer.Option("--k", help="Numbers of samples for pass@k, separated by commas: 1,10.")
+    ] = "1",
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Tasks without a sample are no fault (exit code 0).")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Programs at once; left out: one a core.")] = None,
     data: Data = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Judges samples and goes on where an earlier call stopped.
 
-    Exit code 0: all judged; 1: some stay open; 2: something is for you to mend.
+    Verdicts in --out are kept where program, problem, tests and grader are the same. Exit code 0: every task
+    has samples, and all were judged; 1: tasks are missing or unknown, lines are broken, or samples could not
+    be judged; 2: something is for you to mend.
     """
+    wanted = _numbers(k)
     found, inputs = _problems(suite, problems, data_store(data))
     report = asyncio.run(
         grade_samples(
@@ -59,8 +72,24 @@ def grade(
             ),
         )
     )
-    _show(report)
-    raise typer.Exit(1 if report.open else 0)
+    whole = report.whole(partial=partial)
+    if as_json:
+        typer.echo(json.dumps(_document(report, wanted, whole=whole), indent=1))
+    else:
+        _show(report, wanted, partial=partial)
+    raise typer.Exit(0 if whole else 1)
+
+
+def _numbers(text: str) -> list[int]:
+    """`1,10` as a list.
+
+    Raises:
+        UserError: something else, or 0.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
+        raise UserError(f"expected --k as whole numbers from 1, separated by commas (1,10), got {text!r}")
+    return sorted({int(part) for part in parts})
 
 
 def _problems(
@@ -81,7 +110,14 @@ def _problems(
     return built.functions(), built.inputs
 
 
-def _show(report: GradeReport) -> None:
+def _rows(report: GradeReport) -> dict[str, bool]:
+    """What the programs were judged on, and whether that is the base inputs alone of lines that have both."""
+    if report.splits:
+        return {"base": True, "base and plus": False}
+    return {"base" if report.inputs == "base" else "all": False}
+
+
+def _show(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> None:
     screen = console()
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("outcome")
@@ -89,7 +125,76 @@ def _show(report: GradeReport) -> None:
     for outcome, count in sorted(report.outcomes().items(), key=lambda pair: (-pair[1], pair[0])):
         table.add_row(outcome, str(count))
     screen.print(table)
-    judged = f"pass@1 {report.pass_at_1():.4f}, judged at sandbox level {report.level}"
-    screen.print(f"{judged}; {report.kept} lines kept from an earlier call", highlight=False)
-    for reason in report.open:
-        screen.print(f"open: {reason}", markup=False, highlight=False, soft_wrap=True)
+    scores = Table(box=None, pad_edge=False, header_style="bold")
+    scores.add_column("tests")
+    for name in ("tasks", *(f"pass@{k}" for k in wanted)):
+        scores.add_column(name, justify="right")
+    sampled = report.samples()
+    for name, base in _rows(report).items():
+        values = [report.pass_at(k, base=base) for k in wanted]
+        shown = ["–" if value is None else f"{value:.4f}" for value in values]
+        scores.add_row(name, f"{len(sampled)} of {len(report.tasks)}", *shown)
+    screen.print(scores)
+    for line in _said(report, wanted, partial=partial):
+        say(screen, line)
+
+
+def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Iterator[str]:
+    """Everything beside the numbers, a line each."""
+    yield f"judged at sandbox level {report.level}; {report.kept} verdicts kept from an earlier call" + (
+        f", {report.replaced} of other programs, tests or graders replaced" if report.replaced else ""
+    )
+    counts = [len(passed) for passed in report.samples().values()]
+    for k in wanted:
+        if fewer := sum(count < k for count in counts):
+            yield f"no pass@{k}: {fewer} of {len(counts)} tasks have fewer than {k} samples"
+    unknown, missing = report.unknown, report.missing
+    if missing:
+        accepted = ", as --partial accepts" if partial else ""
+        yield f"{len(missing)} of {len(report.tasks)} tasks have no sample{accepted}: {_some(missing)}"
+    if unknown:
+        yield f"{unknown.total()} samples of {len(unknown)} tasks that no problem has: {_some(list(unknown))}"
+    if report.broken:
+        yield f"{len(report.broken)} lines cannot be read:"
+        yield from _first(report.broken)
+    if report.refused:
+        yield f"{len(report.refused)} problems were refused, their samples are not judged:"
+        yield from _first(list(report.refused.values()))
+    if report.open:
+        yield f"{len(report.open)} samples could not be judged; the next call tries them again:"
+        yield from _first(report.open)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _first(lines: Sequence[str]) -> Iterator[str]:
+    yield from (f"  {line}" for line in lines[:_SHOWN])
+    if len(lines) > _SHOWN:
+        yield f"  and {len(lines) - _SHOWN} more"
+
+
+def _document(report: GradeReport, wanted: Sequence[int], *, whole: bool) -> dict[str, Any]:
+    """What `--json` prints."""
+    return {
+        "schema": 1,
+        "whole": whole,
+        "tasks": len(report.tasks),
+        "tasks_with_samples": len(report.samples()),
+        "samples": len(report.lines),
+        "outcomes": dict(sorted(report.outcomes().items())),
+        "pass_at_k": {
+            name: {str(k): report.pass_at(k, base=base) for k in wanted}
+            for name, base in _rows(report).items()
+        },
+        "missing": report.missing,
+        "unknown": dict(report.unknown),
+        "broken": report.broken,
+        "refused": report.refused,
+        "open": report.open,
+        "kept": report.kept,
+        "replaced": report.replaced,
+        "sandbox_level": report.level,
+    }

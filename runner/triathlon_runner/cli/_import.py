@@ -1,6 +1,7 @@
 """`triathlon import`: other people's logs become records, judged by us."""
 
 import asyncio
+from collections import Counter
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, Literal
@@ -63,11 +64,17 @@ def import_command(
     report = asyncio.run(_import(FORMATS[form], path, suite, row, ResultsFolder(results), data_store(data)))
     screen = console()
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
-    say(screen, f"{report.units} units imported into {report.lines}: {outcomes}")
-    for task_id, why in list(report.left_out.items())[:_SHOWN]:
-        say(screen, f"left out {task_id}: {why}")
+    imported = f"{report.units} units imported into {report.lines}: {outcomes}"
+    say(screen, imported if report.units else "nothing was imported")
+    for name, why in list(report.left_out.items())[:_SHOWN]:
+        say(screen, f"left out {name}: {why}")
+    if len(report.left_out) > _SHOWN:
+        say(screen, f"and {len(report.left_out) - _SHOWN} more")
+    for why, count in Counter(report.left_out.values()).most_common() if len(report.left_out) > 1 else ():
+        say(screen, f"{count} × {why}")
     if report.left_out:
-        say(screen, f"{len(report.left_out)} units left out")
+        whole = report.units + len(report.left_out)
+        say(screen, f"{len(report.left_out)} of {whole} units left out, as listed above")
     raise typer.Exit(1 if report.left_out else 0)
 
 

@@ -26,13 +26,25 @@ from triathlon_runner.cli._options import (
     names,
 )
 from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.engine import judged_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import PaperModel
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.registry import Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
-from triathlon_runner.store import IMPORTED, ResultsFile, ResultsFolder, archive, archived, compare_files
+from triathlon_runner.store import (
+    IMPORTED,
+    Archived,
+    DamagedLineError,
+    ResultsFile,
+    ResultsFolder,
+    UnreadableManifestError,
+    archive,
+    archived,
+    compare_files,
+    count_lines,
+)
 
 results_app = typer.Typer(
     help="What was measured: list, archive, diff.",
@@ -57,8 +69,9 @@ class Row:
     open: int | None
     protocol: str
     ended: str
+    """Empty where the last run did not come to its end."""
     state: str
-    """`current`, what it was made with instead, or why that is not known."""
+    """`current`, what it was made with instead, or why that is not known; what else there is to say of it."""
 
 
 @results_app.command(
@@ -96,7 +109,7 @@ def list_command(
         *_archived_rows(folder),
     ]
     if as_json:
-        console().print_json(json.dumps([asdict(row) for row in rows]))
+        typer.echo(json.dumps([asdict(row) for row in rows], indent=1))
         return
     screen = console()
     shown = [name for name in Row.__slots__ if screen.width >= _WIDE or name not in {"protocol", "ended"}]
@@ -166,15 +179,20 @@ def archive_command(
 def diff_command(
     first: Annotated[Path, typer.Argument(help="A results file (.jsonl), or a results folder.")],
     second: Annotated[Path, typer.Argument(help="Another.")],
+    as_json: AsJson = False,
 ) -> None:
     """Units whose outcome differs, and units that stand in one of them only.
 
     Exit code 0: no difference; 1: differences.
     """
-    screen, differing = console(), 0
-    for name, left, right in _pairs(first, second):
-        changes = compare_files(left, right)
-        differing += len(changes)
+    compared = {name: compare_files(left, right) for name, left, right in _pairs(first, second)}
+    differing = sum(map(len, compared.values()))
+    if as_json:
+        files = {name: [asdict(change) for change in changes] for name, changes in compared.items()}
+        typer.echo(json.dumps({"schema": 1, "differences": differing, "files": files}, indent=1))
+        raise typer.Exit(1 if differing else 0)
+    screen = console()
+    for name, changes in compared.items():
         if changes:
             say(screen, f"{name}: {len(changes)} units differ")
         for change in changes[:_SHOWN]:
@@ -203,31 +221,52 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
 
 
 def _row(folder: ResultsFolder, model: str, suite: str, state: str) -> Row:
-    manifest = folder.read_manifest(model, suite)
+    """Units are what lines there are: a manifest counts them only where its run came to its end."""
+    units, torn = count_lines(folder.lines(model, suite))
+    try:
+        manifest = folder.read_manifest(model, suite)
+    except UnreadableManifestError as error:
+        return Row(model, suite, units, None, "?", "", str(error))
+    said = ["its last line was cut before its end"] if torn else []
     if manifest is None:
-        return Row(model, suite, len(folder.units(model, suite)), None, "?", "", state or "no manifest")
-    units = sum(manifest.outcomes.values())
-    return Row(model, suite, units, manifest.open_units, manifest.protocol, manifest.ended, state)
+        return Row(model, suite, units, None, "?", "", "; ".join([state or "no manifest", *said]))
+    planned = sum(manifest.outcomes.values()) + manifest.open_units
+    if manifest.unfinished:
+        said = [f"unfinished run, {units} line{'s' if units != 1 else ''} whole", *said]
+    elif sum(manifest.outcomes.values()) != units:
+        said.append(f"its manifest counts {sum(manifest.outcomes.values())} units")
+    if units and (engine := judged_otherwise(manifest.engine_versions)):
+        said.append(engine)
+    states = "; ".join(one for one in (state, *said) if one)
+    return Row(model, suite, units, max(0, planned - units), manifest.protocol, manifest.ended, states)
 
 
 def _imported_rows(folder: ResultsFolder) -> list[Row]:
     imported = ResultsFolder(folder.root / IMPORTED)
     rows = []
     for model, suite in imported.files():
-        manifest = imported.read_manifest(model, suite)
-        origin = (manifest.origin if manifest else None) or {}
+        origin = _origin(imported, model, suite)
         state = f"imported: {origin.get('format', '?')}, {origin.get('file', '?')}"
         rows.append(_row(imported, model, suite, state))
     return rows
 
 
+def _origin(imported: ResultsFolder, model: str, suite: str) -> dict[str, str]:
+    """Where an import comes from; empty where its manifest does not say."""
+    try:
+        manifest = imported.read_manifest(model, suite)
+    except UnreadableManifestError:
+        return {}
+    return (manifest.origin if manifest else None) or {}
+
+
 def _archived_rows(folder: ResultsFolder) -> list[Row]:
-    rows = []
-    for one in archived(folder):
-        with one.lines.open("rb") as lines:
-            units = sum(1 for _ in lines)
-        rows.append(Row(one.model, one.suite, units, None, one.lines.stem, "", f"archived: {one.lines}"))
-    return rows
+    return [_archived_row(one) for one in archived(folder)]
+
+
+def _archived_row(one: Archived) -> Row:
+    units, _ = count_lines(one.lines)
+    return Row(one.model, one.suite, units, None, one.lines.stem, "", f"archived: {one.lines}")
 
 
 async def _states(folder: ResultsFolder, listed: Registry, data: DataStore) -> dict[tuple[str, str], str]:
@@ -251,11 +290,14 @@ async def _built(suite: str, data: DataStore, grader: Grader, listed: Registry) 
         judge = PaperModel(listed.judge, listed.row(listed.judge).kind)
     try:
         (entry,) = catalogue.select([suite])
+    except UserError:
+        return "no such suite"
+    try:
         return await build_suite(entry, data, grader, PROFILES["standard"], judge)
     except DataUnavailableError:
         return "its data is not here"
-    except UserError:
-        return "no such suite"
+    except UserError as error:  # a broken file of the user's own: the other rows are shown all the same
+        return str(error)
 
 
 def _state(folder: ResultsFolder, listed: Registry, model: str, built: BuiltSuite) -> str:
@@ -263,8 +305,11 @@ def _state(folder: ResultsFolder, listed: Registry, model: str, built: BuiltSuit
     if not rows:
         return "not in models.yaml"
     (work,) = work_for(listed, rows[0], [built])
-    manifest = folder.read_manifest(model, work.suite_id)
     file = ResultsFile(folder.lines(model, work.suite_id), work.built.entry.record)
-    file.scan()
+    try:
+        manifest = folder.read_manifest(model, work.suite_id)
+        file.scan()
+    except (UnreadableManifestError, DamagedLineError) as error:
+        return str(error)
     why = differs(work, file, manifest)
     return f"made with {why}" if why else "current"

@@ -1,5 +1,6 @@
 """What `triathlon run` may be told, and what of it is checked before anything is read."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,8 @@ from triathlon_runner.cli._options import Common, names
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import check_prompts
-from triathlon_runner.schedule import PROFILES, Bounds, Profile, Wanted
+from triathlon_runner.registry import ModelRow
+from triathlon_runner.schedule import PROFILES, Bounds, Profile, Wanted, why_not
 from triathlon_runner.store import ResultsFolder
 
 SingleModel = Annotated[
@@ -81,9 +83,12 @@ class Options:
         """Before money is spent, or data read.
 
         Raises:
-            UserError: an unknown model or suite, prompts that are none, a budget without prices.
+            UserError: an unknown model or suite, a named model that cannot run here, prompts that are none, a
+                budget without prices.
         """
         rows = listed.select(self.wanted.models)
+        if self.wanted.models is not None:
+            _check_that_they_run(rows)
         if self.bounds.budget_usd is not None:
             check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])])
         catalogue.select(self.wanted.suites, self.wanted.variants)
@@ -111,6 +116,18 @@ def models_to_run(
     listed = registry.load(models_file, missing_ok=models_file == Common.models_file)
     known, added = registry.single(model, base_url, key_env, listed)
     return known, [added]
+
+
+def _check_that_they_run(rows: Sequence[ModelRow]) -> None:
+    """Models that were named are wanted: one that cannot run is no reason to go on without it.
+
+    Raises:
+        UserError: some cannot run here; names each with the reason.
+    """
+    reasons = {row.id: reason for row in rows if (reason := why_not(row)) is not None}
+    if reasons:
+        each = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
+        raise UserError(f"expected models that can run here with --models, got {each}")
 
 
 def profile_of(name: str) -> Profile:

@@ -1,10 +1,11 @@
 """`triathlon verify`: whether the stored scores follow from the stored evidence."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+import json
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,6 +13,7 @@ from rich.console import Console
 from triathlon_runner import catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._executor import ExecutorOption, Place, RayAddress, check_executor, open_place
 from triathlon_runner.cli._options import (
     Common,
@@ -27,10 +29,19 @@ from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports import judged_again
+from triathlon_runner.records import Manifest
 from triathlon_runner.registry import check_names
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
-from triathlon_runner.store import IMPORTED, ResultsFolder
-from triathlon_runner.verify import FileReport, replayed, verify_file, work_of
+from triathlon_runner.store import IMPORTED, ResultsFolder, UnreadableManifestError
+from triathlon_runner.verify import (
+    FileReport,
+    Update,
+    replayed,
+    update_file,
+    verify_file,
+    why_not_updated,
+    work_of,
+)
 
 _SHOWN = 20
 
@@ -40,6 +51,18 @@ class _Stored:
     folder: ResultsFolder
     model: str
     suite: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    """One file, verified and, where that was wanted, brought up to date."""
+
+    report: FileReport
+    update: Update | None = None
+
+    @property
+    def good(self) -> bool:
+        return self.report.follows or self.update is not None
 
 
 @app.command(
@@ -54,10 +77,19 @@ def verify(
     prompts: Annotated[
         Path | None, typer.Option(help="Folder with the prompts of your own that were used.")
     ] = None,
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update",
+            help="Rewrite the verdicts of files that another version of extraction and grading judged, from"
+            " their stored replies; the old file goes to results/archive/.",
+        ),
+    ] = False,
     executor: ExecutorOption = "local",
     ray_address: RayAddress = None,
     results: Results = Common.results,
     data: Data = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Executes and judges everything that is stored again, asks no model, and compares; imports, too.
 
@@ -65,10 +97,16 @@ def verify(
     not be judged again; 2: something is for you to mend.
     """
     check_executor(executor, ray_address)
-    screen = console()
+    screen = Console(stderr=True) if as_json else console()
     wanted = _wanted(ResultsFolder(results), names(models), names(suites))
     place = open_place(executor, ray_address, cache_folder(), lambda line: say(screen, line))
-    raise typer.Exit(asyncio.run(_verify(wanted, data_store(data), prompts, place, screen)))
+    job = _verify(wanted, data_store(data), prompts, place, None if as_json else screen, update=update)
+    verified = asyncio.run(job)
+    if as_json:
+        typer.echo(json.dumps(_document(verified), indent=1))
+    else:
+        _sum_up(verified, screen)
+    raise typer.Exit(0 if all(one.good for one in verified) else 1)
 
 
 def _wanted(root: ResultsFolder, models: list[str] | None, suites: list[str] | None) -> list[_Stored]:
@@ -93,23 +131,21 @@ async def _verify(
     data: DataStore,
     prompts: Path | None,
     opening: AbstractAsyncContextManager[Place],
-    screen: Console,
-) -> int:
-    reports: list[FileReport] = []
+    screen: Console | None,
+    *,
+    update: bool,
+) -> list[_Verified]:
+    verified: list[_Verified] = []
     async with opening as place:
         for suite in dict.fromkeys(one.suite for one in wanted):
             built = await _built(suite, data, place.grader, prompts)
             for stored in (one for one in wanted if one.suite == suite):
-                report = await _file(stored, built, place.grader)
-                _show(report, screen)
-                reports.append(report)
-    bad = [report for report in reports if not report.follows]
-    units = sum(report.verified for report in reports)
-    if bad:
-        say(screen, f"{len(bad)} of {len(reports)} files do NOT follow from their evidence, as listed above")
-        return 1
-    say(screen, f"all scores follow from their evidence, bit for bit: {units} units in {len(reports)} files")
-    return 0
+                with stored.folder.locked(stored.model) if update else nullcontext():
+                    one = await _file(stored, built, place.grader, update=update)
+                verified.append(one)
+                if screen is not None:
+                    _show(one, screen)
+    return verified
 
 
 async def _built(suite: str, data: DataStore, grader: Grader, prompts: Path | None) -> BuiltSuite | str:
@@ -121,11 +157,34 @@ async def _built(suite: str, data: DataStore, grader: Grader, prompts: Path | No
         return str(error)
 
 
-async def _file(stored: _Stored, built: BuiltSuite | str, grader: Grader) -> FileReport:
+async def _file(stored: _Stored, built: BuiltSuite | str, grader: Grader, *, update: bool) -> _Verified:
     model, suite = stored.model, stored.suite
     if isinstance(built, str):
-        return FileReport(model, suite, unverified={"the suite": built})
-    manifest = stored.folder.read_manifest(model, suite)
+        return _Verified(FileReport(model, suite, unverified={"the suite": built}))
+    manifest, unreadable = None, ""
+    try:
+        manifest = stored.folder.read_manifest(model, suite)
+    except UnreadableManifestError as error:
+        unreadable = str(error)
+    report = await _reported(stored, built, manifest, grader)
+    if unreadable:
+        report.unverified["manifest"] = unreadable
+    if not update or not report.other_engine:
+        return _Verified(report)
+    if manifest is None or (why := why_not_updated(report, manifest)):
+        report.notes.append(f"not brought up to date: {why}")
+        return _Verified(report)
+    level = grader.sandbox.level
+    done = update_file(
+        stored.folder, report, manifest, sandbox_level=level, integrity=grader_integrity(level)
+    )
+    return _Verified(report, done)
+
+
+async def _reported(
+    stored: _Stored, built: BuiltSuite, manifest: Manifest | None, grader: Grader
+) -> FileReport:
+    model, suite = stored.model, stored.suite
     origin = manifest.origin if manifest is not None else None
     report = await verify_file(
         work_of(model, built, manifest),
@@ -142,18 +201,76 @@ async def _file(stored: _Stored, built: BuiltSuite | str, grader: Grader) -> Fil
     return report
 
 
-def _show(report: FileReport, screen: Console) -> None:
-    verdict = "follows" if report.follows else "DOES NOT FOLLOW"
-    scores = ", ".join(f"{name} {value:.6g}" for name, value in report.scores.items())
-    say(screen, f"{report.model} {report.suite}: {report.verified}/{report.units} units, {verdict}; {scores}")
+def _show(verified: _Verified, screen: Console) -> None:
+    report = verified.report
+    say(screen, f"{report.model} {report.suite}: {_in_short(verified)}")
     for one in report.mismatches[:_SHOWN]:
         say(screen, f"  {one.what}: stored {one.stored}, judged again {one.found}")
     if len(report.mismatches) > _SHOWN:
         say(screen, f"  and {len(report.mismatches) - _SHOWN} more differences")
-    for note in report.notes:
+    notes = [*report.notes, *([report.other_engine] if report.other_engine and not verified.update else [])]
+    for note in notes:
         say(screen, f"  {note}")
+    if verified.update is not None and verified.update.archived is not None:
+        say(screen, f"  as it was: {verified.update.archived}")
     for reason, count in _counted(report.unverified).items():
         say(screen, f"  not judged again: {reason}" + (f" ({count} units)" if count > 1 else ""))
+
+
+def _in_short(verified: _Verified) -> str:
+    report, update = verified.report, verified.update
+    if report.follows and not report.units:
+        return "no unit is finished, so there is nothing to judge"
+    verdict = "follows" if report.follows else "DOES NOT FOLLOW"
+    if update is not None:
+        verdict = (
+            f"brought up to date: {update.changed} lines changed, {len(update.reopened)} units open again"
+        )
+    scores = ", ".join(f"{name} {value:.6g}" for name, value in report.scores.items())
+    return f"{report.verified}/{report.units} units, {verdict}" + (f"; {scores}" if scores else "")
+
+
+def _sum_up(verified: list[_Verified], screen: Console) -> None:
+    bad = sum(not one.good for one in verified)
+    units = sum(one.report.verified for one in verified)
+    if bad:
+        say(screen, f"{bad} of {len(verified)} files do NOT follow from their evidence, as listed above")
+    elif not units:
+        say(screen, f"no unit is finished in {len(verified)} files: there is nothing to judge")
+    else:
+        files = sum(bool(one.report.units) for one in verified)
+        say(screen, f"all scores follow from their evidence, bit for bit: {units} units in {files} files")
+
+
+def _document(verified: list[_Verified]) -> dict[str, Any]:
+    """What `--json` prints."""
+    return {
+        "schema": 1,
+        "follows": all(one.good for one in verified),
+        "files": [
+            {
+                "model": one.report.model,
+                "suite": one.report.suite,
+                "units": one.report.units,
+                "verified": one.report.verified,
+                "follows": one.good,
+                "unfinished": one.report.unfinished,
+                "scores": one.report.scores,
+                "mismatches": [asdict(mismatch) for mismatch in one.report.mismatches],
+                "unverified": one.report.unverified,
+                "notes": one.report.notes,
+                "other_engine": one.report.other_engine,
+                "update": None
+                if one.update is None
+                else {
+                    "changed": one.update.changed,
+                    "reopened": list(one.update.reopened),
+                    "archived": str(one.update.archived) if one.update.archived else None,
+                },
+            }
+            for one in verified
+        ],
+    }
 
 
 def _counted(unverified: dict[str, str]) -> dict[str, int]:

@@ -2,23 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from math import comb
 from typing import Final
 
 from triathlon_runner.evolved._units import Unit, passed
-from triathlon_runner.metrics import Contribution, Metric
+from triathlon_runner.metrics import Contribution, Metric, pass_at_k_of
 from triathlon_runner.records import UnitRecord
-
-
-def pass_at_k_of(samples: int, correct: int, k: int) -> float:
-    """The unbiased estimate of pass@k from `samples` samples of one task (Chen et al. 2021, equation 1).
-
-    Raises:
-        ValueError: there are fewer than k samples; nothing unbiased can be said.
-    """
-    if not 0 <= correct <= samples or not 1 <= k <= samples:
-        raise ValueError(f"expected 0 <= correct <= samples and 1 <= k <= samples, got {correct, samples, k}")
-    return 1.0 - comb(samples - correct, k) / comb(samples, k)
 
 
 def estimates(units: Iterable[Unit], k: int) -> dict[str, float]:

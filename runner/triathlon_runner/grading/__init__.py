@@ -4,10 +4,11 @@ from triathlon_runner.grading._answer_key import AnswerKey
 from triathlon_runner.grading._api import Grader
 from triathlon_runner.grading._classes import CLASS_LIMITS, ClassGrader
 from triathlon_runner.grading._compare import agree
-from triathlon_runner.grading._grade import UNKNOWN_TASK, GradeOptions, GradeReport, grade_samples
+from triathlon_runner.grading._grade import GradeOptions, grade_samples
 from triathlon_runner.grading._keys import AnswerKeys, ReferenceFailedError
 from triathlon_runner.grading._program import ProgramGrader
-from triathlon_runner.grading._tests import TEST_LIMITS, judge_by_tests, with_helpers
+from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport
+from triathlon_runner.grading._tests import TEST_LIMITS, UnjudgeableError, judge_by_tests, with_helpers
 
 __all__ = [
     "CLASS_LIMITS",
@@ -21,6 +22,7 @@ __all__ = [
     "Grader",
     "ProgramGrader",
     "ReferenceFailedError",
+    "UnjudgeableError",
     "agree",
     "grade_samples",
     "judge_by_tests",

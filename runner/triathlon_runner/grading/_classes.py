@@ -7,6 +7,7 @@ here. A pass then needs, for each assertion that the reference reaches, in its o
 that, where they are plain data, are the reference's.
 """
 
+import ast
 import asyncio
 import operator
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from triathlon_runner.grading._class_tests import RELAYED, Site, UnittestModule,
 from triathlon_runner.grading._keys import ReferenceFailedError
 from triathlon_runner.grading._sandboxed import source
 from triathlon_runner.grading._shown import shorten, shown
+from triathlon_runner.grading._tests import UnjudgeableError
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.records._verdict import JudgedBy
 from triathlon_runner.sandbox import (
@@ -79,6 +81,7 @@ class ClassGrader:
         """Where the tests of a problem are decided.
 
         Raises:
+            UnjudgeableError: the tests never call the class, nor look at anything of it.
             SandboxError: our machinery failed, or the reference does not pass either way.
         """
         async with self._finding.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
@@ -102,8 +105,9 @@ class ClassGrader:
         return Verdict(outcome=Outcome.PASSED, passed=count, total=count, judged=ways.judged)
 
     async def _find_ways(self, problem: ClassProblem) -> Ways:
-        tests = read(problem.test)
-        tried = await self._run_away(problem.reference, problem, tests.methods)
+        tests = _readable(problem)
+        calls: list[Call] = []
+        tried = await self._run_away(problem.reference, problem, tests.methods, calls.append)
         away = tuple(method for method in tests.methods if tried[method].ended == "passed")
         left = tuple(method for method in tests.methods if method not in away)
         fault = "there are no tests"
@@ -112,6 +116,11 @@ class ClassGrader:
             again = await self._seen(problem.reference, problem, tests, ways)
             wrong = [one for one in seen.values() if one.ended != "passed"]
             if seen and not wrong:
+                if not calls and not any(one.sites for one in seen.values()):
+                    raise UnjudgeableError(
+                        f"the tests of {problem.task_id} prove nothing: executed, they never call"
+                        f" {problem.class_name or 'the program'!r}, and any program would pass"
+                    )
                 return replace(ways, expected={one: _steady(seen[one], again[one]) for one in seen})
             fault = f"{wrong[0].ended}: {wrong[0].words}" if wrong else fault
         raise ReferenceFailedError(problem.task_id, fault)
@@ -128,14 +137,18 @@ class ClassGrader:
         return seen
 
     async def _run_away(
-        self, program: str, problem: ClassProblem, methods: tuple[Method, ...]
+        self,
+        program: str,
+        problem: ClassProblem,
+        methods: tuple[Method, ...],
+        on_call: Callable[[Call], None] | None = None,
     ) -> dict[Method, _Seen]:
         calls = tuple(Call("_triathlon_test", method) for method in methods)
         text = away(problem.test, problem.reference)
         examiner = Job(text, calls, limits=self._limits, libraries=problem.libraries, asks=RELAYED)
         asked = f"{program}\n{source('candidate')}"
         candidate = Job(asked, (), limits=self._limits, libraries=problem.libraries)
-        executions = await self._sandbox.examine(examiner, candidate)
+        executions = await self._sandbox.examine(examiner, candidate, on_call)
         return _by_method(methods, executions, _of_away)
 
     async def _run_beside(
@@ -145,6 +158,21 @@ class ClassGrader:
         job = Job(beside(program, tests), calls, limits=self._limits, libraries=problem.libraries)
         execution = await self._sandbox.run(job)
         return _by_method(methods, (execution,), lambda value: _of_beside(value, tests.sites))
+
+
+def _readable(problem: ClassProblem) -> UnittestModule:
+    """The tests, where they and the reference are Python.
+
+    Raises:
+        UnjudgeableError: one of them is not.
+    """
+    try:
+        ast.parse(problem.reference)
+        return read(problem.test)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UnjudgeableError(
+            f"{problem.task_id} can't be judged: its reference or its tests are no Python ({error})"
+        ) from None
 
 
 def _by_method(

@@ -4,52 +4,25 @@ import asyncio
 import hashlib
 import json
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._program import ProgramGrader
+from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport, Line
 from triathlon_runner.grading._samples import AnyProblem, Sample, by_id, read_samples
 from triathlon_runner.grading._tested import TestedGrader
+from triathlon_runner.grading._tests import UnjudgeableError
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
 
-UNKNOWN_TASK = "unknown_task"
-"""The outcome of a sample for a task that the problems do not have."""
-
-Line = dict[str, Any]
-_Key = tuple[str, int, str]
-
-
-@dataclass(slots=True)
-class GradeReport:
-    """What grading came to."""
-
-    lines: list[Line] = field(default_factory=list)
-    """One a judged sample, in the samples' order, as written to the file."""
-    open: list[str] = field(default_factory=list)
-    """Samples that our machinery could not judge, with the reason; the next run tries them again."""
-    kept: int = 0
-    """Lines that an earlier run had written."""
-    level: str = ""
-
-    def outcomes(self) -> Counter[str]:
-        """How many samples came to each outcome."""
-        return Counter(line["outcome"] for line in self.lines)
-
-    def pass_at_1(self) -> float:
-        """Mean over the known tasks that have samples of the share of their samples that passed."""
-        shares: dict[str, list[bool]] = {}
-        for line in self.lines:
-            if line["outcome"] != UNKNOWN_TASK:
-                shares.setdefault(line["task_id"], []).append(line["outcome"] == Outcome.PASSED)
-        rates = [sum(passed) / len(passed) for passed in shares.values()]
-        return sum(rates) / len(rates) if rates else float("nan")
+_Key = tuple[object, ...]
+"""All that a verdict follows from: task, sample, program, problem with its tests, version of the grader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +30,7 @@ class GradeOptions:
     """How samples are judged, and where the lines go."""
 
     out: Path | None = None
-    """The file of lines; what it has already is kept."""
+    """The file of lines; verdicts that it has already are kept where they follow from the same."""
     model: str = ""
     """Whose programs these are; stands in every line."""
     inputs: Literal["base", "all"] = "all"
@@ -88,26 +61,35 @@ async def grade_samples(
         SandboxError: nothing can be executed here.
     """
     known = by_id(problems)
-    found = read_samples(samples, known)
-    out = options.out
+    read = read_samples(samples, known)
+    found, out = read.samples, options.out
+    digests = {task_id: problem_digest(problem, options.inputs) for task_id, problem in known.items()}
     written = {_key_of(line): line for line in _written(out)}
     _mend(out)
-    report = GradeReport()
+    wanted = [_key(sample, digests) for sample in found]
+    report = GradeReport(
+        tasks=tuple(known),
+        inputs=options.inputs,
+        splits=any(map(has_more_than_base, problems)) and options.inputs == "all",
+        broken=read.broken,
+        replaced=len(written.keys() - set(wanted)),
+    )
     judged: dict[_Key, Line] = {}
     async with open_sandbox(options.level, options.jobs) as sandbox:
         report.level = sandbox.level
         classes = ClassGrader(sandbox)
         judges = _Judges(ProgramGrader(sandbox, options.keys), classes, TestedGrader(sandbox, classes))
-        waiting = iter(found)
+        waiting = iter(zip(found, wanted, strict=True))
 
         async def judge_some() -> None:
-            for sample in waiting:
-                key = _key(sample)
+            for sample, key in waiting:
                 line = written.get(key)
                 if line is not None:
                     report.kept += 1
+                    line = {**line, **({"model": options.model} if options.model else {})}
                 else:
-                    line = await _line(sample, known.get(sample.task_id), judges, options, report)
+                    head = _head(sample, digests, options)
+                    line = await _line(head, sample, known.get(sample.task_id), judges, options, report)
                     _append(out, line)
                 if line is not None:
                     judged[key] = line
@@ -117,12 +99,37 @@ async def grade_samples(
         async with asyncio.TaskGroup() as group:
             for _ in range(options.jobs or len(os.sched_getaffinity(0))):
                 group.create_task(judge_some())
-    report.lines = [judged[key] for key in dict.fromkeys(map(_key, found)) if key in judged]
+    report.lines = [judged[key] for key in dict.fromkeys(wanted) if key in judged]
     _rewrite(out, report.lines)
     return report
 
 
+def problem_digest(problem: AnyProblem, inputs: Literal["base", "all"]) -> str:
+    """Hash of a problem with its tests, and of which of them a program is judged on."""
+    fields = {"kind": type(problem).__name__, "judged on": inputs, **asdict(problem)}
+    text = json.dumps(fields, sort_keys=True, default=sorted)  # sets of names are all that JSON lacks
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def has_more_than_base(problem: AnyProblem) -> bool:
+    """Whether a problem has inputs beside the data set's base inputs."""
+    return isinstance(problem, Problem) and 0 < (problem.base_inputs or 0) < len(problem.inputs)
+
+
+def _head(sample: Sample, digests: Mapping[str, str], options: GradeOptions) -> Line:
+    """What tells a line apart, and what its verdict follows from."""
+    head: Line = {
+        "task_id": sample.task_id,
+        "sample": sample.number,
+        "program_sha256": _digest(sample),
+        "problem_sha256": digests.get(sample.task_id),
+        "engine_version": ENGINE_VERSION,
+    }
+    return {**head, "model": options.model} if options.model else head
+
+
 async def _line(
+    head: Line,
     sample: Sample,
     problem: AnyProblem | None,
     judges: _Judges,
@@ -130,19 +137,27 @@ async def _line(
     report: GradeReport,
 ) -> Line | None:
     """One sample's line; None where our machinery failed."""
-    head: Line = {"task_id": sample.task_id, "sample": sample.number, "program_sha256": _digest(sample)}
-    if options.model:
-        head["model"] = options.model
-    if problem is None and not sample.fault.startswith("not JSON"):
+    if problem is None:
         return {**head, "outcome": UNKNOWN_TASK, "detail": "the problems have no task of this id"}
-    if sample.fault or problem is None:
+    if sample.fault:
         return {**head, "outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
     try:
         verdict = await _judge(sample.program, problem, judges, options)
+    except UnjudgeableError as error:
+        report.refused[sample.task_id] = str(error)
+        return None
     except SandboxError as error:
         report.open.append(f"{sample.task_id} sample {sample.number}: {error}")
         return None
-    return {**head, **verdict.model_dump(mode="json")}
+    line = {**head, **verdict.model_dump(mode="json")}
+    return {**line, "base_outcome": _base_outcome(verdict, problem)} if report.splits else line
+
+
+def _base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
+    """How the program ended on the base inputs, which come first: judging stops at the first failure."""
+    failing = verdict.failing
+    on_others = isinstance(problem, Problem) and failing and failing.index >= (problem.base_inputs or 0) > 0
+    return str(Outcome.PASSED if on_others else verdict.outcome)
 
 
 async def _judge(program: str, problem: AnyProblem, judges: _Judges, options: GradeOptions) -> Verdict:
@@ -153,12 +168,15 @@ async def _judge(program: str, problem: AnyProblem, judges: _Judges, options: Gr
     return await judges.tested.judge(program, problem)
 
 
-def _key(sample: Sample) -> _Key:
-    return sample.task_id, sample.number, _digest(sample)
+def _key(sample: Sample, digests: Mapping[str, str]) -> _Key:
+    problem = digests.get(sample.task_id)
+    return sample.task_id, sample.number, _digest(sample), problem, ENGINE_VERSION
 
 
 def _key_of(line: Line) -> _Key:
-    return line["task_id"], line["sample"], line["program_sha256"]
+    """That of a line; one from before the last two were written down is like no other."""
+    own = line["task_id"], line["sample"], line["program_sha256"]
+    return *own, line.get("problem_sha256", "unknown"), line.get("engine_version")
 
 
 def _digest(sample: Sample) -> str:

@@ -99,6 +99,8 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     Raises:
         ReferenceFailedError: it did not come to its end, or raised on every input.
     """
+    if not problem.inputs:
+        raise ReferenceFailedError(problem.task_id, "the problem has no inputs, so nothing can be compared")
     file.write(FORMAT)
     ends: list[int] = []
     odd: set[int] = set()

@@ -5,6 +5,7 @@ Whatever is odd about a sample becomes something to report about it, never an er
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,18 +30,34 @@ class Sample:
     """Why there is nothing to execute: shown as the detail of the outcome `no_answer`."""
 
 
-def read_samples(path: Path, problems: Mapping[str, AnyProblem]) -> list[Sample]:
-    """All samples, in the order of the folder's names or of the file's lines.
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """What was found."""
+
+    samples: list[Sample]
+    """In the order of the folder's names or of the file's lines."""
+    broken: list[str]
+    """Lines of which nobody can say whose they are: which, and what is wrong with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    why: str
+
+
+def read_samples(path: Path, problems: Mapping[str, AnyProblem]) -> Samples:
+    """All samples of a folder or a file.
 
     Raises:
         UserError: there is neither a folder nor a readable file, or nothing in it.
     """
     if not path.exists():
         raise UserError(f"expected samples (a folder or a .jsonl file) at {str(path)!r}, there is nothing")
-    samples = list(_in_folder(path, problems) if path.is_dir() else _in_lines(path, problems))
-    if not samples:
+    found = list(_in_folder(path, problems) if path.is_dir() else _in_lines(path, problems))
+    if not found:
         raise UserError(f"expected samples in {str(path)!r}: folders `<task>/<n>.py` or JSON lines, got none")
-    return samples
+    samples = [one for one in found if isinstance(one, Sample)]
+    return Samples(samples, [one.why for one in found if isinstance(one, _Broken)])
 
 
 def _in_folder(folder: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sample]:
@@ -64,27 +81,33 @@ def _of_bytes(task_id: str, number: int, data: bytes) -> Sample:
         return Sample(task_id, number, "", f"not UTF-8: {error}")
 
 
-def _in_lines(file: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sample]:
-    data = file.read_bytes()
-    if data[:2] == b"\x1f\x8b":
-        data = gzip.decompress(data)
+def _in_lines(file: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sample | _Broken]:
+    try:
+        data = file.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"cannot read the samples in {str(file)!r}: {error}") from None
     numbers: dict[str, int] = {}
     for place, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
         sample = _of_line(line, place, problems)
+        if isinstance(sample, _Broken):
+            yield sample
+            continue
         number = numbers.get(sample.task_id, 0)
         numbers[sample.task_id] = number + 1
         yield Sample(sample.task_id, number, sample.program, sample.fault)
 
 
-def _of_line(line: bytes, place: int, problems: Mapping[str, AnyProblem]) -> Sample:
+def _of_line(line: bytes, place: int, problems: Mapping[str, AnyProblem]) -> Sample | _Broken:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return Sample(f"line {place}", 0, "", f"not JSON: {error}")
+        return _Broken(f"line {place}: not JSON: {error}")
     if not isinstance(row, dict) or not isinstance(row.get("task_id"), str | int):
-        return Sample(f"line {place}", 0, "", "no task_id")
+        return _Broken(f"line {place}: expected an object with task_id, got {line[:60]!r}")
     return _of_row(row, problems)
 
 

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from triathlon_runner.datasets import ClassProblem
 from triathlon_runner.datasets.official import TestedProblem
 from triathlon_runner.grading._classes import ClassGrader
-from triathlon_runner.grading._tests import judge_by_tests, with_helpers
+from triathlon_runner.grading._tests import (
+    UnjudgeableError,
+    check_that_tests_call,
+    judge_by_tests,
+    with_helpers,
+)
 from triathlon_runner.records import Outcome, Verdict
-from triathlon_runner.sandbox import Sandbox, SandboxError
-
-
-class UnjudgeableError(SandboxError):
-    """Nothing that a problem's tests say about a program could be trusted."""
+from triathlon_runner.sandbox import Sandbox
 
 
 class TestedGrader:
@@ -31,14 +32,19 @@ class TestedGrader:
         self._sandbox = sandbox
         self._classes = classes
         self._crossing: dict[TestedProblem, Verdict] = {}
+        self._useless: dict[TestedProblem, str] = {}
+        """Why a problem's tests prove nothing; empty where they may."""
         self._finding: dict[TestedProblem, asyncio.Lock] = {}
 
     async def judge(self, program: str, problem: TestedProblem) -> Verdict:
         """Runs the tests away from the program; beside it only where the reference does not pass that way.
 
         Raises:
-            SandboxError: our machinery failed, or the problem can't be judged.
+            UnjudgeableError: the problem's tests prove nothing.
+            SandboxError: our machinery failed.
         """
+        if useless := await self._why_useless(problem):
+            raise UnjudgeableError(useless)
         verdict = await self._away(program, problem)
         if verdict.outcome is Outcome.PASSED or not problem.reference:
             return verdict
@@ -46,6 +52,18 @@ class TestedGrader:
         if reference.outcome is Outcome.PASSED:
             return verdict
         return await self._classes.judge(program, beside_problem(problem, reference.detail))
+
+    async def _why_useless(self, problem: TestedProblem) -> str:
+        async with self._finding.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+            if problem not in self._useless:
+                tests = with_helpers(problem.tests, problem.prompt, problem.entry_point)
+                found = ""
+                try:
+                    await check_that_tests_call(self._sandbox, tests, (problem.entry_point,), problem.task_id)
+                except UnjudgeableError as error:
+                    found = str(error)
+                self._useless[problem] = found
+        return self._useless[problem]
 
     async def _away(self, program: str, problem: TestedProblem) -> Verdict:
         tests = with_helpers(problem.tests, problem.prompt, problem.entry_point)

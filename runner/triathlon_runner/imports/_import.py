@@ -9,17 +9,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from triathlon_runner import __version__
+from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.imports._foreign import Foreign
+from triathlon_runner.imports._foreign import Foreign, ForeignLoop
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._judge import judged
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
+from triathlon_runner.verify import NotInEvidenceError
 
 _AT_ONCE = 8
 """Units judged beside each other; the sandbox has its own limit."""
+_GOES_ON = "passes here, failed there; the log has no further reply"
+"""A loop's log ends where its last program failed: what our judgement asks next, nobody asked."""
 
 
 @dataclass(slots=True)
@@ -56,8 +60,9 @@ async def import_log(
             raise UserError(f"expected {form.about} at {str(path)!r}, got nothing to import")
         report = ImportReport(lines)
         records = await _judge_all(units, work, grader, report)
-        folder.write_manifest(_manifest(form, path, work, records))
-        replace_file(lines, "".join(one.model_dump_json(by_alias=True) + "\n" for one in records))
+        if records:  # where all was left out, a mended log may still be imported
+            folder.write_manifest(_manifest(form, path, work, records))
+            replace_file(lines, "".join(one.model_dump_json(by_alias=True) + "\n" for one in records))
     return report
 
 
@@ -67,15 +72,20 @@ async def _judge_all(
     """The records in the suite's order."""
     samples: Counter[str] = Counter()
     limit = asyncio.Semaphore(_AT_ONCE)
+    place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
 
     async def judge(foreign: Foreign, sample: int) -> UnitRecord | None:
+        name = f"{foreign.task_id} #{sample}" if sample else foreign.task_id
+        if foreign.task_id not in place:
+            report.left_out[name] = "the suite has no such task"
+            return None
         async with limit:
             try:
                 return await judged(foreign, sample, work, grader, work.protocol)
-            except KeyError:
-                report.left_out[foreign.task_id] = "the suite has no such task"
+            except NotInEvidenceError as error:
+                report.left_out[name] = _GOES_ON if isinstance(foreign, ForeignLoop) else str(error)
             except InfrastructureError as error:
-                report.left_out[foreign.task_id] = str(error)
+                report.left_out[name] = str(error)
         return None
 
     waiting = []
@@ -85,7 +95,6 @@ async def _judge_all(
     records = [one for one in await asyncio.gather(*waiting) if one is not None]
     report.units = len(records)
     report.outcomes = Counter(one.outcome.value for one in records)
-    place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
     return sorted(records, key=lambda one: (place[one.task_id], one.sample))
 
 
@@ -116,6 +125,7 @@ def _manifest(form: Format, path: Path, work: Work, records: Sequence[UnitRecord
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,
+        engine_versions=(ENGINE_VERSION,),
         sandbox_level="",
         grader_integrity="not run",
         profile=IMPORTED,

@@ -34,7 +34,6 @@ async def judged(foreign: Foreign, sample: int, work: Work, grader: Grader, prot
     Raises:
         NotInEvidenceError: our judgement goes on where theirs ended, and asks for what was not asked.
         SandboxError: our machinery failed.
-        KeyError: the suite has no such task.
     """
     if isinstance(foreign, ForeignProgram):
         return await _program(foreign, sample, work, grader, protocol)
@@ -53,7 +52,6 @@ async def judged_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRe
     Raises:
         NotInEvidenceError: our judgement asks for what was not asked.
         SandboxError: our machinery failed.
-        KeyError: the suite has no such task.
     """
     if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
         foreign = ForeignProgram(record.task_id, record.reply.text, record.prompt)
@@ -67,7 +65,7 @@ async def _program(
     suite = work.built.suite
     if not isinstance(suite, Programs):
         raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
-    problem = {one.task_id: one for one in suite.functions()}[foreign.task_id]
+    problem = next(one for one in suite.functions() if one.task_id == foreign.task_id)
     whole = foreign.program and problem.prompt + foreign.program if foreign.completes else foreign.program
     said = _unjudged(foreign, whole, sample, work, protocol)
     found: dict[str, Any] = {"program": whole, "parents": problem.parents}

@@ -28,6 +28,9 @@ class Manifest(Strict):
     """What the protocol hash covers, in the clear: prompts' hashes, sampling, data set."""
     data: DataSetRecord
     runner_version: str
+    engine_versions: tuple[int, ...] = ()
+    """Versions of extraction and grading that judged the lines: more than one where a run went on after a
+    change, 0 for a version that was not written down; none in manifests from before versions were kept."""
     sandbox_level: str
     grader_integrity: str
     """Result of the last `doctor --attack` with this engine, or `not run`."""
@@ -56,3 +59,10 @@ class Manifest(Strict):
     started: str
     """ISO 8601, UTC."""
     ended: str
+    """Empty while a run is going on, and for ever where it was killed: what the manifest counts is then what
+    there was when it began."""
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the last run did not come to its end."""
+        return not self.ended

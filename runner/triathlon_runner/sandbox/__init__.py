@@ -16,7 +16,7 @@ from triathlon_runner.sandbox._api import (
     Source,
 )
 from triathlon_runner.sandbox._decode import MalformedError, refuse_collisions
-from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor
+from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor, try_language
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
 from triathlon_runner.sandbox._wire import prepare
@@ -45,4 +45,5 @@ __all__ = [
     "open_sandbox",
     "prepare",
     "refuse_collisions",
+    "try_language",
 ]

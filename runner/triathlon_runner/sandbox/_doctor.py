@@ -53,7 +53,7 @@ async def doctor() -> SandboxHealth:
             async with open_sandbox(level, 1) as sandbox:
                 if working is None:
                     working = level
-                    languages = tuple([await _try(sandbox, language) for language in Language])
+                    languages = tuple([await try_language(sandbox, language) for language in Language])
         except SandboxError as error:
             refused[level] = str(error)
     return SandboxHealth(
@@ -65,7 +65,8 @@ async def doctor() -> SandboxHealth:
     )
 
 
-async def _try(sandbox: Sandbox, language: Language) -> LanguageHealth:
+async def try_language(sandbox: Sandbox, language: Language) -> LanguageHealth:
+    """Whether programs of a language can be executed there, found by executing one."""
     job = Job(_PROBES[language], (Call("version", ()),), language, Limits(cpu_seconds=10))
     try:
         execution = await sandbox.run(job)

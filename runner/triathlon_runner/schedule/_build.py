@@ -10,6 +10,7 @@ from triathlon_runner.endpoints import Model
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.sandbox import Language, try_language
 from triathlon_runner.schedule._plan import BuiltSuite, Plan, choose, work_for
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.schedule._reach import why_not
@@ -44,8 +45,8 @@ async def build_plan(
     `report` is told what is prepared: on an empty cache data is fetched and references are executed.
 
     Raises:
-        UserError: an unknown model or suite, a broken folder of prompts; DataUnavailableError for a suite
-            that was named.
+        UserError: an unknown model or suite, a broken folder of prompts, a suite that was named and cannot
+            run here; DataUnavailableError for a suite that was named.
     """
     plan, profile, suites = Plan(), wanted.profile, wanted.suites
     variants = (*wanted.variants, "sampling") if profile.repeats and suites is None else wanted.variants
@@ -54,9 +55,16 @@ async def build_plan(
     rows = registry.select(wanted.models)
     entries = at_temperature(taken, rows, profile, named=suites is not None)
     built: list[BuiltSuite] = []
+    faults = await _faults_of_languages(entries, grader)
     for number, entry in enumerate(entries, 1):
         if report is not None:
             report(f"preparing {entry.id}, suite {number} of {len(entries)}")
+        if missing := [faults[one] for one in entry.languages if faults[one]]:
+            fault = "; ".join(missing)
+            if suites is not None:
+                raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
+            plan.skipped_suites[entry.id] = fault
+            continue
         try:
             one = await build_suite(entry, data, grader, profile, judge)
         except DataUnavailableError as error:
@@ -73,6 +81,15 @@ async def build_plan(
         else:
             plan.skipped_models[row.id] = reason
     return plan
+
+
+async def _faults_of_languages(entries: Sequence[SuiteEntry], grader: Grader) -> dict[Language, str]:
+    """What is missing of the languages that suites execute, and how to get it; empty where nothing is.
+
+    Tried where the programs will be executed, which may be other machines.
+    """
+    wanted = dict.fromkeys(language for entry in entries for language in entry.languages)
+    return {one: (await try_language(grader.sandbox, one)).fault for one in wanted}
 
 
 def _that_differ(built: Sequence[BuiltSuite], row: ModelRow, plan: Plan) -> list[BuiltSuite]:

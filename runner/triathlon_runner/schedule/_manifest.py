@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from triathlon_runner import __version__
+from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.registry import Price
 from triathlon_runner.schedule._identity import WEIGHTS, difference
@@ -73,8 +74,12 @@ def manifest_of(
     reached: Reached | None,
     failures: Counter[str],
     speed: float | None = None,
+    begins: bool = False,
 ) -> Manifest | None:
-    """The manifest to write now; None where nothing was asked and the one that is there still holds."""
+    """The manifest to write now; None where nothing was asked and the one that is there still holds.
+
+    `begins`: units are about to be asked; the manifest says so until the run has ended.
+    """
     if before is not None and before.protocol != work.protocol:
         before = None
     open_units = len(work.open_units(file.units))
@@ -84,7 +89,7 @@ def manifest_of(
         open_units,
         file.size,
     )
-    if holds and not failures and reached is None:
+    if holds and not failures and reached is None and not (before and before.unfinished):
         return None
     wanted = {task.task_id for task in work.built.chosen} | {task_id for task_id, _ in file.units}
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -98,6 +103,7 @@ def manifest_of(
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,
+        engine_versions=_engine_versions(before, file, open_units=open_units, begins=begins),
         sandbox_level=conditions.sandbox_level,
         grader_integrity=conditions.grader_integrity,
         profile=conditions.profile,
@@ -113,8 +119,17 @@ def manifest_of(
         bytes=file.size,
         tokens_per_second=speed if speed else before.tokens_per_second if before else None,
         started=before.started if before else now,
-        ended=now,
+        ended="" if begins else now,
     )
+
+
+def _engine_versions(
+    before: Manifest | None, file: ResultsFile[UnitRecord], *, open_units: int, begins: bool
+) -> tuple[int, ...]:
+    """Those that judged the lines that are there and, where units are about to be asked, this one."""
+    earlier = ((before.engine_versions if before else ()) or (0,)) if file.units else ()
+    adds = not earlier or (begins and open_units > 0)
+    return tuple(sorted({*earlier, *((ENGINE_VERSION,) if adds else ())}))
 
 
 def _identity(work: Work, before: Manifest | None, reached: Reached | None) -> dict[str, Any]:

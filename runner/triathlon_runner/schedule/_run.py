@@ -20,7 +20,7 @@ from triathlon_runner.schedule._progress import Progress
 from triathlon_runner.schedule._reach import Reached, Reacher
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.serving import ServerLostError
-from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, archive
+from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, UnreadableManifestError, archive
 
 UNITS_PER_SLOT = 3
 """Units in flight for each request that may be: some ask while the programs of others are executed."""
@@ -240,9 +240,15 @@ class Runner:
             task.cancel()
 
     def _open(self, work: Work, stack: ExitStack) -> _Opened | None:
-        """Opens the results file; None where it is finished, or was made under other conditions."""
+        """Opens the results file; None where it is finished, was made under other conditions, or nothing can
+        be known of its lines.
+        """
         model, suite, planned = work.row.id, work.suite_id, work.built.count
-        before = self._folder.read_manifest(model, suite)
+        try:
+            before = self._folder.read_manifest(model, suite)
+        except UnreadableManifestError as error:  # of this file alone: the others go on
+            self._stop_at(model, f"{model} {suite}: {error}")
+            return None
         if stands_finished(work, before, self._folder.size(model, suite)):
             self._progress.plan(model, suite, planned=planned, done=planned)
             return None
@@ -270,7 +276,7 @@ class Runner:
                     one.left.clear()
                     continue
                 one.left = deque(one.work.open_units(()))
-            self._write_manifest(one, reached)
+            self._write_manifest(one, reached, begins=bool(one.left))
             kept.append(one)
         return kept
 
@@ -301,8 +307,11 @@ class Runner:
         stats = reached[0].stats if reached else None
         ended.is_away = stats is not None and stats.away
         for message in dict.fromkeys(f"{model}: {error}" for error in leaves(errors)):
-            ended.errors.append(message)
-            self._progress.say(message)
+            self._stop_at(model, message)
+
+    def _stop_at(self, model: str, message: str) -> None:
+        self._ended[model].errors.append(message)
+        self._progress.say(message)
 
     async def _worker(self, turns: Iterator[tuple[_Opened, Unit]], model: Model) -> None:
         while self._control.may_send():
@@ -373,7 +382,9 @@ class Runner:
             ended.failures.update(one.failures)
             self._write_manifest(one, reached, _speed(reached.stats if reached else None))
 
-    def _write_manifest(self, one: _Opened, reached: Reached | None, speed: float | None = None) -> None:
+    def _write_manifest(
+        self, one: _Opened, reached: Reached | None, speed: float | None = None, *, begins: bool = False
+    ) -> None:
         manifest = manifest_of(
             one.work,
             one.file,
@@ -382,6 +393,7 @@ class Runner:
             reached=reached,
             failures=one.failures,
             speed=speed,
+            begins=begins,
         )
         if manifest is not None:
             self._folder.write_manifest(manifest)

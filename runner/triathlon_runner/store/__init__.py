@@ -3,9 +3,11 @@
 from triathlon_runner.store._archive import Archived, archive, archived
 from triathlon_runner.store._compare import Change, compare_files
 from triathlon_runner.store._file import ResultsFile
-from triathlon_runner.store._folder import IMPORTED, ResultsFolder
+from triathlon_runner.store._folder import IMPORTED, ResultsFolder, UnreadableManifestError
 from triathlon_runner.store._lines import (
+    DamagedLineError,
     Unit,
+    count_lines,
     read_lines,
     read_records,
     replace_file,
@@ -16,12 +18,15 @@ __all__ = [
     "IMPORTED",
     "Archived",
     "Change",
+    "DamagedLineError",
     "ResultsFile",
     "ResultsFolder",
     "Unit",
+    "UnreadableManifestError",
     "archive",
     "archived",
     "compare_files",
+    "count_lines",
     "read_lines",
     "read_records",
     "replace_file",

@@ -1,11 +1,14 @@
 """Putting results aside: kept and listed, but no longer what a run goes on from or a site shows."""
 
+import os
+import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.store._folder import ResultsFolder
+from triathlon_runner.store._folder import ResultsFolder, UnreadableManifestError
 
 _ARCHIVE = "archive"
 
@@ -23,10 +26,10 @@ class Archived:
         return self.lines.with_suffix(".manifest.json")
 
 
-def archive(folder: ResultsFolder, model: str, suite: str) -> Archived:
+def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False) -> Archived:
     """Moves a results file and its manifest to `archive/<model>/<suite>/<protocol>-<number>.jsonl`.
 
-    The caller holds the model's lock.
+    Nothing that is there is replaced. The caller holds the model's lock. `copy`: both files stay, too.
 
     Raises:
         UserError: there is nothing to move, or it cannot be moved.
@@ -36,19 +39,30 @@ def archive(folder: ResultsFolder, model: str, suite: str) -> Archived:
         raise UserError(
             f"no results of {model!r} on {suite!r} in {str(folder.root)!r}; see `triathlon results list`"
         )
-    manifest = folder.read_manifest(model, suite)
-    place = folder.root / _ARCHIVE / model / suite
-    stem = manifest.protocol if manifest else "unknown"
-    number = 1 + sum(1 for _ in place.glob(f"{stem}-*.jsonl"))
-    target = Archived(model, suite, place / f"{stem}-{number}.jsonl")
+    target = Archived(model, suite, _unused(folder, model, suite))
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        target.lines.parent.mkdir(parents=True, exist_ok=True)
+        put = shutil.copy2 if copy else os.rename
         if beside.exists():
-            beside.rename(target.manifest)
-        source.rename(target.lines)
+            put(beside, target.manifest)
+        put(source, target.lines)
     except OSError as error:
         raise UserError(f"cannot move {str(source)!r} to {str(target.lines)!r}: {error.strerror}") from None
     return target
+
+
+def _unused(folder: ResultsFolder, model: str, suite: str) -> Path:
+    """A name that nothing in the archive has: its number is one above the highest that is there."""
+    try:
+        manifest = folder.read_manifest(model, suite)
+    except UnreadableManifestError:
+        manifest = None
+    stem = manifest.protocol if manifest else "unknown"
+    place = folder.root / _ARCHIVE / model / suite
+    names = re.compile(re.escape(stem) + r"-(\d+)\.(jsonl|manifest\.json)")
+    found = place.iterdir() if place.is_dir() else ()
+    numbers = [int(name[1]) for path in found if (name := names.fullmatch(path.name))]
+    return place / f"{stem}-{max(numbers, default=0) + 1}.jsonl"
 
 
 def archived(folder: ResultsFolder) -> Iterator[Archived]:

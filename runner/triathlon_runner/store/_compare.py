@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import ConfigDict
 
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.store._lines import Unit
+from triathlon_runner.store._lines import Unit, parse_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ def compare_files(first: Path, second: Path) -> list[Change]:
     """The differences, in the order of the first file, then of the second.
 
     Raises:
-        UserError: a line that is no record.
+        DamagedLineError: a line that is no record; names file and line.
     """
     before, after = _outcomes(first), _outcomes(second)
     return [
@@ -43,5 +43,9 @@ def _outcomes(path: Path) -> dict[Unit, str]:
     if not path.exists():
         return {}
     with path.open("rb") as lines:
-        heads = (_Head.model_validate_json(line) for line in lines if line.endswith(b"\n"))
+        heads = (
+            parse_line(line, _Head, path, number)
+            for number, line in enumerate(lines, start=1)
+            if line.endswith(b"\n")
+        )
         return {(head.task_id, head.sample): head.outcome.value for head in heads}

@@ -4,18 +4,22 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import Manifest
-from triathlon_runner.store._lines import Unit, replace_file
+from triathlon_runner.records import SCHEMA_VERSION, Manifest
+from triathlon_runner.store._lines import Unit, damaged, replace_file
 
 IMPORTED: Final = "imported"
 """Folder inside the results folder; below it everything lies as in the results folder itself."""
+
+
+class UnreadableManifestError(UserError):
+    """A manifest that is damaged, or that a newer version wrote: nothing is known of the lines beside it."""
 
 
 class ResultsFolder:
@@ -79,12 +83,20 @@ class ResultsFolder:
             lock.release()
 
     def units(self, model: str, suite: str) -> set[Unit]:
-        """The units that stand in a results file, without parsing the rest of their lines."""
+        """The units that stand in a results file, without parsing the rest of their lines.
+
+        Raises:
+            DamagedLineError: a line that is no record; names file and line.
+        """
         path = self.lines(model, suite)
         if not path.exists():
             return set()
         with path.open("rb") as lines:
-            return {_unit_of(line) for line in lines if line.endswith(b"\n")}
+            return {
+                _unit_of(line, path, number)
+                for number, line in enumerate(lines, start=1)
+                if line.endswith(b"\n")
+            }
 
     def size(self, model: str, suite: str) -> int:
         """Bytes of a results file; 0 where there is none."""
@@ -96,8 +108,9 @@ class ResultsFolder:
     def manifests(self) -> Iterator[Manifest]:
         """Every manifest that can be read."""
         for model, suite in self.files():
-            if (manifest := self.read_manifest(model, suite)) is not None:
-                yield manifest
+            with suppress(UnreadableManifestError):
+                if (manifest := self.read_manifest(model, suite)) is not None:
+                    yield manifest
 
     def files(self) -> Iterator[tuple[str, str]]:
         """(model, suite) of every results file, in order."""
@@ -113,20 +126,66 @@ class ResultsFolder:
         )
 
     def read_manifest(self, model: str, suite: str) -> Manifest | None:
-        """The manifest beside a results file; None where there is none that can be read."""
+        """The manifest beside a results file; None where there is none.
+
+        Raises:
+            UnreadableManifestError: there is one that is damaged, or that a newer version wrote.
+        """
+        path = self.manifest(model, suite)
         try:
-            return Manifest.model_validate_json(self.manifest(model, suite).read_bytes())
-        except (FileNotFoundError, ValidationError):
+            content = path.read_bytes()
+        except FileNotFoundError:
             return None
+        except OSError as error:
+            raise _unreadable(path, str(error.strerror), model, suite) from None
+        try:
+            version = _schema_of(content)
+            if version != SCHEMA_VERSION:
+                what = f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
+                raise _unreadable(path, what, model, suite)
+            return Manifest.model_validate_json(content)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            where = ".".join(str(part) for part in fault["loc"]) or "the file"
+            raise _unreadable(path, f"{where}: {fault['msg']}", model, suite) from None
+        except (ValueError, RecursionError) as error:
+            raise _unreadable(path, f"it is no JSON object ({error})", model, suite) from None
+
+
+def _schema_of(content: bytes) -> object:
+    """The schema that a manifest names; ours where it names none.
+
+    Raises:
+        ValueError: it is no JSON object.
+    """
+    found = json.loads(content)
+    if not isinstance(found, dict):
+        raise ValueError(f"got {str(found)[:40]!r}")
+    return found.get("schema", found.get("schema_version", SCHEMA_VERSION))
+
+
+def _unreadable(path: Path, why: str, model: str, suite: str) -> UnreadableManifestError:
+    return UnreadableManifestError(
+        f"the manifest {str(path)!r} cannot be read: {why}. Nothing was asked or changed there, as it is not"
+        " known what its results are: update the program, mend the manifest, or put both files aside with"
+        f" `triathlon results archive --models {model} --suites {suite}`"
+    )
 
 
 _HEAD = re.compile(rb'.*?"task_id":("(?:[^"\\]|\\.)*"),"sample":(\d+),')
 
 
-def _unit_of(line: bytes) -> Unit:
-    """The unit that a line stands for: records begin with what tells them apart."""
-    head = _HEAD.match(line, 0, 4096)
-    if head is None:
-        whole = json.loads(line)
-        return whole["task_id"], whole["sample"]
-    return json.loads(head[1]), int(head[2])
+def _unit_of(line: bytes, path: Path, number: int) -> Unit:
+    """The unit that a line stands for: records begin with what tells them apart.
+
+    Raises:
+        DamagedLineError: the line is no record.
+    """
+    try:
+        head = _HEAD.match(line, 0, 4096)
+        if head is None:
+            whole = json.loads(line)
+            return whole["task_id"], whole["sample"]
+        return json.loads(head[1]), int(head[2])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise damaged(path, number, "expected a record with task_id and sample", line) from None

@@ -16,11 +16,15 @@ Unit = tuple[str, int]
 R = TypeVar("R", bound=UnitRecord)
 
 
+class DamagedLineError(UserError):
+    """A line of a results file that is no record, or that stands for a unit that another line has already."""
+
+
 def read_records(path: Path, record: type[R]) -> Iterator[R]:
     """The records of one file, in its order; none where there is no file.
 
     Raises:
-        UserError: a line that is no record, or a unit that stands twice; names file and line.
+        DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
     """
     for _, parsed in read_lines(path, record):
         yield parsed
@@ -30,7 +34,7 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
     """Each line as it stands in the file, and the record that it is; a torn last line is none.
 
     Raises:
-        UserError: a line that is no record, or a unit that stands twice; names file and line.
+        DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
     """
     if not path.exists():
         return
@@ -39,26 +43,46 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
                 return
-            parsed = _parse(line, record, path, number)
+            parsed = parse_line(line, record, path, number)
             unit = (parsed.task_id, parsed.sample)
             if unit in seen:
-                raise UserError(
+                raise DamagedLineError(
                     f"{path}: {unit!r} stands in line {seen[unit]} and in line {number}; keep one"
                 )
             seen[unit] = number
             yield line, parsed
 
 
-def _parse(line: bytes, record: type[R], path: Path, number: int) -> R:
+def parse_line(line: bytes, record: type[R], path: Path, number: int) -> R:
+    """One line as a record.
+
+    Raises:
+        DamagedLineError: it is none; names file and line.
+    """
     try:
         return record.model_validate_json(line)
     except ValidationError as error:
         fault = error.errors()[0]
         where = ".".join(str(part) for part in fault["loc"]) or "the line"
-        raise UserError(
-            f"{path}, line {number}: {where}: {fault['msg']}, got {line[:80]!r};"
-            " mend the line or move the file away"
-        ) from None
+        raise damaged(path, number, f"{where}: {fault['msg']}", line) from None
+
+
+def damaged(path: Path, number: int, fault: str, line: bytes) -> DamagedLineError:
+    """The error for a line that is no record."""
+    return DamagedLineError(
+        f"{path}, line {number}: {fault}, got {line[:80]!r}; mend the line or move the file away"
+    )
+
+
+def count_lines(path: Path) -> tuple[int, bool]:
+    """How many whole lines a file has, and whether a torn one follows; (0, False) where there is no file."""
+    count, last = 0, b"\n"
+    if path.exists():
+        with path.open("rb") as lines:
+            for line in lines:
+                last = line
+                count += line.endswith(b"\n")
+    return count, not last.endswith(b"\n")
 
 
 def set_torn_line_aside(path: Path) -> bytes:

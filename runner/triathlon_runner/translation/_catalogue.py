@@ -9,13 +9,15 @@ from triathlon_runner.datasets import DataStore, core, official
 from triathlon_runner.metrics import Metric
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Discipline, LoopRecord
-from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.sandbox import Language, Sandbox
 from triathlon_runner.suites import DataSetInfo, SuiteEntry
 from triathlon_runner.translation._core import core_tasks
-from triathlon_runner.translation._languages import STEPS
+from triathlon_runner.translation._languages import STEPS, TARGETS
 from triathlon_runner.translation._mbxp import mbxp_tasks
 from triathlon_runner.translation._suite import TranslationSuite
 from triathlon_runner.translation._task import MbxpTask
+
+_OTHERS = tuple(language for language in TARGETS if language is not Language.PYTHON)
 
 
 def metrics() -> tuple[Metric, ...]:
@@ -42,6 +44,7 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
             record=LoopRecord,
             build=partial(_core, prompts),
             core=True,
+            languages=_OTHERS,
         ),
         SuiteEntry(
             id="translation/mbxp",
@@ -50,6 +53,7 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
             metrics=metrics(),
             record=LoopRecord,
             build=partial(_mbxp, prompts),
+            languages=_OTHERS,
         ),
     )
 

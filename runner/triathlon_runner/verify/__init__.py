@@ -1,6 +1,7 @@
 """Whether stored scores follow from stored evidence: all is executed and judged again, nobody is asked."""
 
 from triathlon_runner.verify._replay import NotInEvidenceError, ReplayJudge, ReplayModel, replayed
+from triathlon_runner.verify._update import Update, update_file, why_not_updated
 from triathlon_runner.verify._verify import FileReport, Mismatch, verify_file
 from triathlon_runner.verify._work import work_of
 
@@ -10,7 +11,10 @@ __all__ = [
     "NotInEvidenceError",
     "ReplayJudge",
     "ReplayModel",
+    "Update",
     "replayed",
+    "update_file",
     "verify_file",
+    "why_not_updated",
     "work_of",
 ]

@@ -93,7 +93,6 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
     Raises:
         NotInEvidenceError: our judgement asks for what was not asked.
         SandboxError: our machinery failed.
-        KeyError: the suite has no such task.
     """
     if isinstance(record, LoopRecord):
         current.set(record)  # each task has its own context

@@ -1,17 +1,19 @@
 """Judging a results file once more and comparing what comes out with what stands there."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import math
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from triathlon_runner.engine import judged_otherwise
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.schedule import Work
-from triathlon_runner.store import read_records
-from triathlon_runner.verify._replay import replayed
+from triathlon_runner.store import DamagedLineError, count_lines, read_records
+from triathlon_runner.verify._replay import NotInEvidenceError, replayed
 
 _AT_ONCE = 8
 """Units judged beside each other; the sandbox has its own limit."""
@@ -45,7 +47,15 @@ class FileReport:
     notes: list[str] = field(default_factory=list)
     """What the evidence says nothing about."""
     scores: dict[str, float] = field(default_factory=dict)
-    """Metrics over what was judged again."""
+    """Metrics over what was judged again; only those that say something of it."""
+    unfinished: bool = False
+    """Whether the run that wrote the file did not come to its end."""
+    other_engine: str = ""
+    """That other versions of extraction and grading judged it, in words; empty where this one did."""
+    pairs: list[tuple[UnitRecord, UnitRecord | None]] = field(default_factory=list)
+    """Each stored record with the one that its replies lead to now."""
+    not_in_evidence: set[str] = field(default_factory=set)
+    """Those of `unverified` that ask for replies that are not stored."""
 
     @property
     def follows(self) -> bool:
@@ -71,30 +81,53 @@ async def verify_file(
         grader: Executes.
         judge: Leads from a record's replies to a record.
         on_unit: Called behind each unit.
-
-    Raises:
-        UserError: the file holds a line that is no record.
     """
     report = FileReport(work.row.id, work.suite_id)
-    stored = list(read_records(path, work.built.entry.record))
+    try:
+        stored = list(read_records(path, work.built.entry.record))
+    except DamagedLineError as error:
+        report.unverified["the file"] = str(error)
+        return report
     report.units = len(stored)
+    _about_the_run(path, manifest, report)
+    tasks = {task.task_id for task in work.built.tasks}
     limit = asyncio.Semaphore(_AT_ONCE)
 
     async def check(record: UnitRecord) -> UnitRecord | None:
         async with limit:
-            found = await _again(work, record, grader, report, judge)
+            found = await _again(work, record, grader, report, judge, tasks)
         on_unit()
         return found
 
-    found = [one for one in await asyncio.gather(*map(check, stored)) if one is not None]
+    report.pairs = list(zip(stored, await asyncio.gather(*map(check, stored)), strict=True))
+    found = [one for _, one in report.pairs if one is not None]
     report.verified = len(found)
     _compare_scores(work, stored, found, report)
     _compare_manifest(work, stored, manifest, report)
     return report
 
 
+def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) -> None:
+    """Whether the run came to its end, and which version judged the lines."""
+    _, torn = count_lines(path)
+    if torn:
+        report.notes.append("behind them a line that was cut before its end: the next run asks it again")
+    if manifest is None:
+        return
+    report.unfinished = manifest.unfinished
+    if manifest.unfinished:
+        lines = f"{report.units} line{'s' if report.units != 1 else ''}"
+        report.notes.insert(0, f"unfinished run, {lines} whole; the next run goes on from there")
+    report.other_engine = judged_otherwise(manifest.engine_versions) if report.units else ""
+
+
 async def _again(
-    work: Work, record: UnitRecord, grader: Grader, report: FileReport, judge: Rejudge
+    work: Work,
+    record: UnitRecord,
+    grader: Grader,
+    report: FileReport,
+    judge: Rejudge,
+    tasks: Collection[str],
 ) -> UnitRecord | None:
     """The record that its own replies lead to now; None where that cannot be found out."""
     name = f"{record.task_id} #{record.sample}"
@@ -105,13 +138,15 @@ async def _again(
         named, place = f"{record.model} {record.suite}", f"{work.row.id} {work.suite_id}"
         report.mismatches.append(Mismatch(name, named, place))
         return None
+    if record.task_id not in tasks:
+        report.unverified[name] = "the suite has no such task"
+        return None
     try:
         found = await judge(record, work, grader)
     except InfrastructureError as error:
         report.unverified[name] = str(error)
-        return None
-    except KeyError:
-        report.unverified[name] = "the suite has no such task"
+        if isinstance(error, NotInEvidenceError):
+            report.not_in_evidence.add(name)
         return None
     report.mismatches.extend(_differences(name, record, found))
     return found
@@ -149,7 +184,8 @@ def _compare_scores(
     """Bit for bit: the same sums in the same order."""
     for metric in work.built.entry.metrics:
         before, after = metric.score(stored), metric.score(found)
-        report.scores[metric.id] = after
+        if not math.isnan(after):
+            report.scores[metric.id] = after
         if repr(before) != repr(after):
             report.mismatches.append(Mismatch(f"score {metric.id}", repr(before), repr(after)))
 
@@ -158,14 +194,18 @@ def _compare_manifest(
     work: Work, stored: Sequence[UnitRecord], manifest: Manifest | None, report: FileReport
 ) -> None:
     if manifest is None:
-        report.unverified["manifest"] = "there is none that can be read"
+        report.unverified.setdefault("manifest", "there is none beside the file")
         return
     outcomes: dict[str, int] = {}
     for record in stored:
         outcomes[record.outcome.value] = outcomes.get(record.outcome.value, 0) + 1
     data = work.built.suite.data
+    counted = sum(manifest.outcomes.values())
+    if manifest.unfinished and counted > len(stored):
+        report.mismatches.append(Mismatch("manifest units", f"{counted} or more", f"{len(stored)}"))
+    now = manifest.outcomes if manifest.unfinished else dict(sorted(outcomes.items()))
     for what, said, is_so in (
-        ("outcomes", manifest.outcomes, dict(sorted(outcomes.items()))),
+        ("outcomes", manifest.outcomes, now),
         ("protocol", manifest.protocol, work.protocol),
         ("data", manifest.data.sha256, data.sha256),
     ):

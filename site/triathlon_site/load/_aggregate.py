@@ -82,7 +82,11 @@ class FileAggregate:
 
     @property
     def open_units(self) -> int:
-        return self.manifest.open_units if self.manifest else 0
+        """Planned units without a line; where a run was killed, its manifest counts what was there before."""
+        if self.manifest is None:
+            return 0
+        planned = sum(self.manifest.outcomes.values()) + self.manifest.open_units
+        return max(0, planned - self.units) if self.manifest.unfinished else self.manifest.open_units
 
     @property
     def partial(self) -> bool:

@@ -8,7 +8,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from triathlon_runner.records import SCHEMA_VERSION, LoopRecord, Manifest, UnitRecord
+from triathlon_runner.engine import judged_otherwise
+from triathlon_runner.records import (
+    SCHEMA_VERSION,
+    EvolvedRecord,
+    LoopRecord,
+    Manifest,
+    Outcome,
+    RuntimeRecord,
+    UnitRecord,
+    Verdict,
+)
 
 MOST_TOKENS: Final = 2**53
 """Larger numbers are no counts, and no spreadsheet or script would read them exactly."""
@@ -31,8 +41,8 @@ def readable(name: str) -> str:
 
 
 def fault_of_record(record: UnitRecord) -> str:
-    """The first number that cannot be, in words; empty where all can."""
-    return next(_out_of_range(record), "")
+    """The first number or outcome that cannot be, in words; empty where all can."""
+    return next(_out_of_range(record), "") or next(_contradicting(record), "")
 
 
 def _out_of_range(record: UnitRecord) -> Iterator[str]:
@@ -56,6 +66,56 @@ def _loops_out_of_range(record: LoopRecord) -> Iterator[str]:
         yield f"similarity: expected 0 to 1, got {record.similarity!r}"
 
 
+def _contradicting(record: UnitRecord) -> Iterator[str]:
+    """Outcomes that the record's own evidence does not bear out: somebody changed the one or the other."""
+    if isinstance(record, EvolvedRecord):
+        yield from _of_verdict("outcome", record.outcome, record.verdict)
+    elif isinstance(record, LoopRecord) and record.loops:
+        yield from _of_loops(record)
+    elif isinstance(record, RuntimeRecord):
+        yield from _of_answers(record)
+
+
+def _of_verdict(what: str, outcome: Outcome, verdict: Verdict | None) -> Iterator[str]:
+    if verdict is None and outcome is Outcome.PASSED:
+        yield f"{what}: 'passed' without a verdict"
+    if verdict is None:
+        return
+    if verdict.outcome is not outcome:
+        yield f"{what}: {outcome.value!r}, but its verdict says {verdict.outcome.value!r}"
+    passed = verdict.failing is None and verdict.passed == verdict.total
+    if verdict.outcome is Outcome.PASSED and not passed:
+        yield f"{what}: 'passed', but its verdict counts {verdict.passed} of {verdict.total} tests"
+
+
+def _of_loops(record: LoopRecord) -> Iterator[str]:
+    for step in record.loops:
+        yield from _of_verdict(f"loops[{step.loop - 1}].outcome", step.outcome, step.verdict)
+    passed, last = sum(step.outcome is Outcome.PASSED for step in record.loops), record.loops[-1].outcome
+    if record.sustained_loops != passed:
+        yield f"sustained_loops: {record.sustained_loops}, but {passed} of its loops passed"
+    whole = passed == record.max_loops
+    if whole != (record.outcome is Outcome.PASSED) or last not in (Outcome.PASSED, record.outcome):
+        yield f"outcome: {record.outcome.value!r}, but {passed} of {record.max_loops} loops passed" + (
+            "" if last is Outcome.PASSED else f" and the last ended as {last.value!r}"
+        )
+
+
+def _of_answers(record: RuntimeRecord) -> Iterator[str]:
+    named = [
+        (f"statements[{place}].{kind}", getattr(one, kind))
+        for place, one in enumerate(record.statements)
+        for kind in ("coverage", "state", "path")
+    ]
+    for what, answer in [*named, ("output", record.output)]:
+        if answer.correct != (answer.outcome is Outcome.PASSED):
+            yield f"{what}.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
+    right = all(answer.correct for _, answer in named) and record.output.correct
+    if right != (record.outcome is Outcome.PASSED):
+        said = "every answer is" if right else "not every answer is"
+        yield f"outcome: {record.outcome.value!r}, but {said} right"
+
+
 def fault_of_manifest(manifest: Manifest, model: str, suite: str) -> str:
     """Why it does not tell the conditions of these results, in words; empty where it does."""
     if manifest.schema_version != SCHEMA_VERSION:
@@ -63,7 +123,7 @@ def fault_of_manifest(manifest: Manifest, model: str, suite: str) -> str:
     if (manifest.model, manifest.suite) != (model, suite):
         return f"it is that of {manifest.model!r} on {manifest.suite!r}"
     for name in ("started", "ended"):
-        if not _is_date(getattr(manifest, name)):
+        if not _is_date(getattr(manifest, name)) and not (name == "ended" and manifest.unfinished):
             return f"{name}: expected a date (ISO 8601), got {getattr(manifest, name)[:40]!r}"
     for name in ("tasks_in_suite", "tasks_planned", "open_units", "cost_usd", "tokens_per_second"):
         value = getattr(manifest, name)
@@ -88,3 +148,5 @@ def contradictions(manifest: Manifest, records: Sequence[UnitRecord], lines: int
     tasks = len({record.task_id for record in records})
     if tasks > manifest.tasks_in_suite:
         yield f"{tasks} tasks, but its manifest says that the suite has {manifest.tasks_in_suite}"
+    if records and (engine := judged_otherwise(manifest.engine_versions)):
+        yield engine

@@ -159,7 +159,6 @@ def _computable(text: str) -> str | float | None:
 
 
 def _board_rows(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Row]:
-    open_units = {model: board.open_units(model) for model in board.models}
     for column in board.columns:
         suites = [suite for suite, _ in column.column.parts]
         for model in board.models:
@@ -172,7 +171,7 @@ def _board_rows(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Row]:
                     "column": column.column.id,
                     "title": column.column.title,
                     **score_fields(column.scores[model]),
-                    "open_units": open_units[model],
+                    "open_units": board.open_units(model, suites),
                 }
 
 

@@ -21,7 +21,9 @@ def receipt_anchor(suite: str) -> str:
 def receipt(file: FileAggregate, info: ModelInfo) -> Markup:
     """What one results file holds, under which conditions it was made, and what verifies it."""
     units, passed, run = len(file.tasks), file.outcomes.get("passed", 0), file.manifest
-    said = f", protocol {escaped(file.protocol[:12])}, {escaped(run.ended[:10])}" if run else ""
+    said = (
+        f", protocol {escaped(file.protocol[:12])}, {escaped(run.ended[:10] or 'unfinished')}" if run else ""
+    )
     command = escaped(f"triathlon verify --models {shlex.quote(info.id)} --suites {shlex.quote(file.suite)}")
     return Markup(
         f'<details class="receipt"><summary>'
@@ -33,22 +35,23 @@ def receipt(file: FileAggregate, info: ModelInfo) -> Markup:
         f"{_row('File', f'<code>{escaped(file.file)}</code>')}"
         f"{_row('SHA-256 of the file', f'<code>{file.sha256}</code>')}"
         f"{_row('Protocol', f'<code>{escaped(file.protocol)}</code>')}"
-        f"{_conditions(run) if run else ''}</dl></details>\n"
+        f"{_conditions(run, file.open_units) if run else ''}</dl></details>\n"
     )
 
 
-def _conditions(run: Manifest) -> str:
+def _conditions(run: Manifest, open_units: int) -> str:
     reasons = "; ".join(f"{count} × {escaped(reason)}" for reason, count in run.open_reasons.items())
     planned = f"{run.tasks_planned} of {run.tasks_in_suite}, profile {escaped(run.profile)}"
-    opened = f"{run.open_units} open{': ' if reasons else ''}{reasons}"
+    opened = f"{open_units} open{': ' if reasons else ''}{reasons}"
     data = f"{escaped(run.data.name)} {escaped(run.data.version)}"
     grader = escaped(run.grader_integrity)
+    ended = f"to {escaped(run.ended)}" if run.ended else "and not finished"
     return (
         f"{_row('Data', f'{data}, SHA-256 <code>{escaped(run.data.sha256)}</code>')}"
         f"{_row('Served', f'{escaped(run.served_model)} by {escaped(run.served_by)}')}"
         f"{_row('Tasks', f'{planned}; {opened}')}"
         f"{_row('Sandbox', f'{escaped(run.sandbox_level)}; grader integrity: {grader}')}"
-        f"{_row('Runner', f'{escaped(run.runner_version)}, {escaped(run.started)} to {escaped(run.ended)}')}"
+        f"{_row('Runner', f'{escaped(run.runner_version)}, {escaped(run.started)} {ended}')}"
         f"{_row('Settings', f'<pre>{_settings(json.dumps(run.settings, sort_keys=True))}</pre>')}"
     )
 

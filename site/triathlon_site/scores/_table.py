@@ -1,7 +1,7 @@
 """The numbers of one board."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -74,8 +74,10 @@ class Board:
         found = ((model, file) for model in self.models for file in self.files[model] if file.suite == suite)
         return dict(found)
 
-    def open_units(self, model: str) -> int:
-        return sum(file.open_units for file in self.files[model])
+    def open_units(self, model: str, suites: Collection[str] | None = None) -> int:
+        """Of all its suites, or of these."""
+        files = self.files[model]
+        return sum(file.open_units for file in files if suites is None or file.suite in suites)
 
     def partial(self, model: str) -> bool:
         return any(file.partial for file in self.files[model])
@@ -102,9 +104,9 @@ def _with_tasks(results: Results, suite: str) -> dict[str, FileAggregate]:
 def _column_scores(column: Column, drawing: Drawing) -> ColumnScores:
     models = drawing.models
     drawn, upper = drawing.of(column.parts), drawing.of(column.upper) if column.upper else None
-    spans = interval(drawn.draws, drawn.values)
+    spans = _intervals(drawn)
     if upper:
-        above = interval(upper.draws, upper.values)
+        above = _intervals(upper)
         spans = [Interval(low.low, high.high) for low, high in zip(spans, above, strict=True)]
     tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0)
     none: list[None] = [None] * len(models)
@@ -122,6 +124,23 @@ def _column_scores(column: Column, drawing: Drawing) -> ColumnScores:
         ranked=drawn.ranked if compared else np.empty((0, len(models)), dtype=np.int32),
         draws=drawn.draws if drawing.averages(column) else np.empty((0, len(models))),
     )
+
+
+def _intervals(drawn: Drawn) -> list[Interval]:
+    """One a model; models with equal outcomes have the same one, although each has draws of its own.
+
+    In a mean over suites that means equal task by task: suites may share what they were made from.
+    """
+    spans = interval(drawn.draws, drawn.values)
+    first: dict[bytes, Interval] = {}
+    return [first.setdefault(_outcomes(drawn.samples, row), span) for row, span in enumerate(spans)]
+
+
+def _outcomes(samples: Sequence[Sample], row: int) -> bytes:
+    parts = [np.stack([one.numerators[row], one.denominators[row]]) for one in samples]
+    if len(parts) == 1:
+        parts = [part[:, np.lexsort(part)] for part in parts]
+    return b"".join(part.tobytes() for part in parts)
 
 
 def _shifts(drawn: Drawn, baseline: Drawn) -> list[RankShift | None]:

@@ -1,24 +1,11 @@
 """Commands that look at results: dry run, verify, results list, archive and diff, on one small run."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from support.small_run import KEY, SmallRun, made
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
-    return made(tmp_path_factory.mktemp("small"))
-
-
-@pytest.fixture
-def small(finished: SmallRun, tmp_path: Path) -> SmallRun:
-    """A copy that a test may spoil."""
-    shutil.copytree(finished.root, tmp_path / "copy")
-    return SmallRun(tmp_path / "copy")
+from support.small_run import KEY, SmallRun
 
 
 def tamper(path: Path, change: dict[str, object]) -> None:

@@ -6,8 +6,9 @@ import pytest
 import pytest_asyncio
 
 from triathlon_runner.datasets.official import TestedProblem
+from triathlon_runner.grading import UnjudgeableError
 from triathlon_runner.grading._classes import ClassGrader
-from triathlon_runner.grading._tested import TestedGrader, UnjudgeableError
+from triathlon_runner.grading._tested import TestedGrader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import open_sandbox
 

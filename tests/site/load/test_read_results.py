@@ -4,11 +4,13 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.results import FakeModel, FakeSuite, fake_records, write_file
 from support.site import entries
+from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import UnitRecord
 from triathlon_site.load import AggregateCache, Results, read_results
@@ -302,3 +304,86 @@ def test_evidence_has_the_seeds_of_what_it_shows(tmp_path: Path, lines: Path) ->
     lines.write_text(lines.read_text().replace('"seconds":0.5', '"seconds":0.6'))
     read_results(tmp_path / "results", both, cache, extractor)
     assert extractor.calls == 4
+
+
+def verdict_of(line: dict[str, Any], **change: object) -> dict[str, Any]:
+    return {"verdict": {**line["verdict"], **change}}
+
+
+SEEDS_ID, LOOP_ID, RUNTIME_ID = "evolved/core-seeds", "loop/core", "runtime/core"
+CONTRADICTIONS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] = {
+    "outcome": (
+        SEEDS_ID,
+        lambda _: {"outcome": "timed_out"},
+        "outcome: 'timed_out', but its verdict says 'passed'",
+    ),
+    "verdict": (
+        SEEDS_ID,
+        lambda line: verdict_of(line, outcome="failed"),
+        "outcome: 'passed', but its verdict says 'failed'",
+    ),
+    "count": (
+        SEEDS_ID,
+        lambda line: verdict_of(line, passed=3),
+        "outcome: 'passed', but its verdict counts 3 of 12 tests",
+    ),
+    "no verdict": (SEEDS_ID, lambda _: {"verdict": None}, "outcome: 'passed' without a verdict"),
+    "loops": (
+        LOOP_ID,
+        lambda _: {"sustained_loops": 9},
+        "sustained_loops: 9, but 10 of its loops passed",
+    ),
+    "end of loops": (
+        LOOP_ID,
+        lambda _: {"outcome": "failed"},
+        "outcome: 'failed', but 10 of 10 loops passed",
+    ),
+    "answers": (
+        RUNTIME_ID,
+        lambda _: {"outcome": "failed"},
+        "outcome: 'failed', but every answer is right",
+    ),
+    "an answer": (
+        RUNTIME_ID,
+        lambda line: {"output": {**line["output"], "correct": False}},
+        "output.outcome: 'passed', but `correct` says False",
+    ),
+}
+STRONGEST = FakeModel("m", 50.0, 1.0)
+"""Everything it says is right."""
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS)
+def test_a_changed_outcome_is_no_result(tmp_path: Path, case: str) -> None:
+    """An outcome that its own evidence does not bear out is named with file and line, and not counted."""
+    suite_id, change, said = CONTRADICTIONS[case]
+    suite = entries([suite_id])[0]
+    path = write_file(tmp_path / "results", "m", suite.id, list(fake_records(STRONGEST, FakeSuite(suite, 4))))
+    content = path.read_text().splitlines()
+    line = json.loads(content[2])
+    path.write_text("\n".join([*content[:2], json.dumps(line | change(line)), content[3], ""]))
+    found = read_results(tmp_path / "results", [suite], AggregateCache(tmp_path / "cache"), NoExtracts())
+    ((number, message),) = notices(found)
+    assert number == 3 and message.startswith(said) and message.endswith("; not counted")
+    assert len(found.files[0].tasks) == 3
+
+
+@pytest.mark.parametrize("versions", [[], [0], [ENGINE_VERSION + 1], [0, ENGINE_VERSION]], ids=str)
+def test_verdicts_of_another_version_are_noticed(tmp_path: Path, lines: Path, versions: list[int]) -> None:
+    """Results that another version of extraction and grading judged count, with a warning."""
+    path = lines.with_name("core-seeds.manifest.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"engine_versions": versions}))
+    found = read(tmp_path)
+    assert len(found.files[0].tasks) == 6
+    ((line, message),) = notices(found)
+    assert line is None and message.startswith("judged by version") and "verify --update" in message
+
+
+def test_an_unfinished_run_counts_what_is_there(tmp_path: Path, lines: Path) -> None:
+    """A killed run's manifest counts what there was before: the lines are counted, the rest is open."""
+    path = lines.with_name("core-seeds.manifest.json")
+    before = {"ended": "", "outcomes": {}, "open_units": 9}
+    path.write_text(json.dumps(json.loads(path.read_text()) | before))
+    found = read(tmp_path)
+    assert not found.notices
+    assert (found.files[0].units, found.files[0].open_units) == (6, 3)

@@ -1,0 +1,53 @@
+"""The version of extraction and grading: what a stored verdict depends on beside the reply and the tests."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+ENGINE_VERSION: Final = 1
+"""Stands in every manifest. Raise it by hand whenever a reply may be judged otherwise than before: results
+that another version judged are marked, and `triathlon verify --update` judges them anew."""
+_SOURCES: Final = (
+    "extraction/**/*.py",
+    "grading/**/*.py",
+    "loop/_judge.py",
+    "loop/_prompt.py",
+    "runtime/_answers.py",
+    "runtime/_assertions.py",
+    "runtime/_judge.py",
+    "runtime/_literals.py",
+    "runtime/_states.py",
+    "translation/_extract.py",
+    "translation/_task.py",
+    "translation/_values.py",
+)
+"""What takes answers out of replies and judges them."""
+
+
+def engine_digest() -> str:
+    """Hash of the sources that extract and grade, whatever their files are called.
+
+    A test compares it with the one that was looked at last, so that no change of these sources passes without
+    a decision about `ENGINE_VERSION`.
+    """
+    folder = Path(__file__).parent
+    paths = {path for pattern in _SOURCES for path in folder.glob(pattern)}
+    contents = sorted(hashlib.sha256(path.read_bytes()).digest() for path in paths)
+    return hashlib.sha256(b"".join(contents)).hexdigest()
+
+
+def judged_otherwise(versions: Iterable[int]) -> str:
+    """What to say of results that other versions of extraction and grading judged; empty where none did.
+
+    Args:
+        versions: As a manifest names them; none at all in manifests from before versions were kept.
+    """
+    found = sorted(set(versions))
+    if found == [ENGINE_VERSION]:
+        return ""
+    named = ", ".join(f"{one}" if one else "unknown" for one in found) or "unknown"
+    return (
+        f"judged by version {named} of extraction and grading, this is version {ENGINE_VERSION}:"
+        " `triathlon verify --update` judges the stored replies anew"
+    )

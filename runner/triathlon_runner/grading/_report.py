@@ -1,0 +1,80 @@
+"""What grading samples came to."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from triathlon_runner.metrics import pass_at_k_of
+from triathlon_runner.records import Outcome
+
+UNKNOWN_TASK = "unknown_task"
+"""The outcome of a sample for a task that the problems do not have."""
+
+Line = dict[str, Any]
+
+
+@dataclass(slots=True)
+class GradeReport:
+    """The verdicts, and all that is missing from them."""
+
+    tasks: tuple[str, ...] = ()
+    """task_ids of all problems."""
+    inputs: Literal["base", "all"] = "all"
+    """Which of the problems' inputs the programs were judged on."""
+    splits: bool = False
+    """Whether lines tell the base inputs and all inputs apart."""
+    lines: list[Line] = field(default_factory=list)
+    """One a judged sample, in the samples' order, as written to the file."""
+    broken: list[str] = field(default_factory=list)
+    """Lines of the samples that nothing can be made of, with the reason."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Tasks whose tests prove nothing, with the reason."""
+    open: list[str] = field(default_factory=list)
+    """Samples that our machinery could not judge, with the reason; the next run tries them again."""
+    kept: int = 0
+    """Verdicts of an earlier run that follow from the same program, problem, tests and grader."""
+    replaced: int = 0
+    """Lines of an earlier run that did not, or whose samples are gone."""
+    level: str = ""
+
+    @property
+    def missing(self) -> list[str]:
+        """Tasks without a sample."""
+        sampled = {line["task_id"] for line in self.lines} | self.refused.keys()
+        return [task for task in self.tasks if task not in sampled and not self._is_open(task)]
+
+    def _is_open(self, task: str) -> bool:
+        return any(one.startswith(f"{task} sample ") for one in self.open)
+
+    @property
+    def unknown(self) -> Counter[str]:
+        """Samples by ids that no problem has."""
+        return Counter(line["task_id"] for line in self.lines if line["outcome"] == UNKNOWN_TASK)
+
+    def outcomes(self) -> Counter[str]:
+        """How many samples came to each outcome."""
+        return Counter(line["outcome"] for line in self.lines)
+
+    def samples(self, *, base: bool = False) -> dict[str, list[bool]]:
+        """By known task, which of its samples passed, on all inputs or on the base inputs."""
+        found: dict[str, list[bool]] = {}
+        for line in self.lines:
+            if line["outcome"] != UNKNOWN_TASK:
+                outcome = line["base_outcome" if base and "base_outcome" in line else "outcome"]
+                found.setdefault(line["task_id"], []).append(outcome == Outcome.PASSED)
+        return found
+
+    def pass_at(self, k: int, *, base: bool = False) -> float | None:
+        """Mean of the unbiased estimates of pass@k over the tasks with samples.
+
+        None where there is no such task, or one has fewer than k samples: nothing unbiased can be said.
+        """
+        samples = list(self.samples(base=base).values())
+        if not samples or min(map(len, samples)) < k:
+            return None
+        return sum(pass_at_k_of(len(passed), sum(passed), k) for passed in samples) / len(samples)
+
+    def whole(self, *, partial: bool = False) -> bool:
+        """Whether every sample was judged, and every task has one; `partial`: or some."""
+        faults = self.unknown or self.broken or self.refused or self.open
+        return not faults and (partial or not self.missing)

@@ -1,0 +1,109 @@
+"""Bringing a results file up to date after a change of extraction or grading: its replies, judged anew."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.records import LoopRecord, Manifest, UnitRecord
+from triathlon_runner.store import ResultsFolder, archive, replace_file
+from triathlon_runner.verify._verify import FileReport
+
+_NOT_ASKED: str = "judged anew, it asks for a reply that was never asked for"
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What bringing one file up to date came to."""
+
+    changed: int
+    """Lines that are other ones now."""
+    reopened: tuple[str, ...]
+    """Units that need replies which are not stored: the next run asks for them."""
+    archived: Path | None
+    """The file as it was; None where no line changed."""
+
+
+def why_not_updated(report: FileReport, manifest: Manifest | None) -> str:
+    """Why a file cannot be brought up to date, in words; empty where it can."""
+    left = [f"{what}: {why}" for what, why in report.unverified.items() if what not in report.not_in_evidence]
+    if manifest is None:
+        return "its manifest does not say what it is"
+    return f"not all of it could be judged again ({left[0]})" if left else ""
+
+
+def update_file(
+    folder: ResultsFolder, report: FileReport, manifest: Manifest, *, sandbox_level: str, integrity: str
+) -> Update:
+    """Writes the verdicts that verifying found in place of the stored ones; replies and usage stay.
+
+    A unit whose replies lead elsewhere now, to a question that nobody asked, leaves the file: it is open. The
+    caller holds the model's lock since the file was read.
+
+    Args:
+        folder: Where the file lies.
+        report: What `verify_file` found, of which `why_not_updated` says nothing.
+        manifest: That of the file.
+        sandbox_level: At which it was judged.
+        integrity: What is known of the grader's.
+
+    Raises:
+        UserError: the disk is full or the folder cannot be written; the file stays as it was.
+    """
+    model, suite = report.model, report.suite
+    has_judge = bool(manifest.settings.get("judge"))
+    stays = [_stays(*pair, has_judge=has_judge) for pair in report.pairs]
+    kept = [_as_asked(*pair) for pair, good in zip(report.pairs, stays, strict=True) if good]
+    open_again = [one for (one, _), good in zip(report.pairs, stays, strict=True) if not good]
+    reopened = tuple(f"{one.task_id} #{one.sample}" for one in open_again)
+    text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in kept)
+    before = {(one.task_id, one.sample): one for one, _ in report.pairs}
+    changed = sum(before[one.task_id, one.sample] != one for one in kept)
+    place = None
+    if changed or reopened:
+        place = archive(folder, model, suite, copy=True).lines
+        replace_file(folder.lines(model, suite), text)
+    outcomes = Counter(record.outcome.value for record in kept)
+    fields = {
+        "engine_versions": (ENGINE_VERSION,),
+        "sandbox_level": sandbox_level,
+        "grader_integrity": integrity,
+        "outcomes": dict(sorted(outcomes.items())),
+        "open_units": _open_units(manifest, len(kept)),
+        "open_reasons": {
+            **manifest.open_reasons,
+            **({_NOT_ASKED: len(reopened)} if reopened else {}),
+        },
+        "bytes": folder.size(model, suite),
+    }
+    folder.write_manifest(manifest.model_copy(update=fields))
+    return Update(changed, reopened, place)
+
+
+def _open_units(manifest: Manifest, units: int) -> int:
+    """What of the planned units is not in the file; an import has no next run that could ask for them."""
+    planned = sum(manifest.outcomes.values()) + manifest.open_units
+    return 0 if manifest.origin is not None else max(0, planned - units)
+
+
+def _as_asked(stored: UnitRecord, found: UnitRecord | None) -> UnitRecord:
+    """The new judgement with what asking took."""
+    assert found is not None, "those that stay have been judged"
+    taken = {"usage": stored.usage, "seconds": stored.seconds}
+    if isinstance(stored, LoopRecord):
+        taken["judge_usage"] = stored.judge_usage
+    return found.model_copy(update=taken)
+
+
+def _stays(stored: UnitRecord, found: UnitRecord | None, *, has_judge: bool) -> bool:
+    """Whether the stored replies, those of a judge too, answer the questions that are asked now."""
+    if not isinstance(stored, LoopRecord) or not isinstance(found, LoopRecord):
+        return found is not None
+    pairs = list(zip(stored.loops, found.loops, strict=False))
+    asked = all(one.prompt == other.prompt for one, other in pairs)
+    summed_up = all(one.program == other.program for one, other in pairs if other.summary_reply is not None)
+    same_end = len(stored.loops) == len(found.loops)
+    same_pair = same_end and all(one.program == other.program for one, other in pairs[-2:])
+    needs_judge = has_judge and 1 <= found.sustained_loops < len(found.loops)
+    compared = same_pair or not (needs_judge or found.judge_replies)
+    return asked and summed_up and compared

@@ -1,0 +1,78 @@
+"""What cannot run on this machine: named, it is a user's error; unnamed, it is left out with the reason."""
+
+from pathlib import Path
+
+import pytest
+
+from support.model_server import model_server_process
+from support.small_run import ROWS, SmallRun
+from triathlon_runner import catalogue
+from triathlon_runner.sandbox import Language
+from triathlon_runner.sandbox._settings import TOOLCHAINS
+
+KEYLESS = """
+  - id: keyless
+    name: Keyless
+    api: {base_url: 'http://127.0.0.1:1/v1', model: m, key_env: NOBODY_SETS_THIS_KEY}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> SmallRun:
+    """A model whose server is away, and one whose key is missing."""
+    (tmp_path / "models.yaml").write_text(ROWS.format(url="http://127.0.0.1:1/v1").rstrip() + KEYLESS)
+    return SmallRun(tmp_path)
+
+
+@pytest.fixture
+def without_php(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine whose PHP has another name."""
+    own = TOOLCHAINS[Language.PHP]
+    monkeypatch.setitem(
+        TOOLCHAINS,
+        Language.PHP,
+        type(own)(("php-that-is-not-here",), own.harness, own.libraries, own.package),
+    )
+
+
+def test_a_named_model_without_its_key(place: SmallRun) -> None:
+    """Who names a model wants it: a missing key is an error, before anything is read or asked."""
+    for options in (("--models", "keyless"), ("--models", "m,keyless"), ("--models", "keyless", "--dry-run")):
+        result = place.call("run", "--suites", "evolved/core-seeds", *options)
+        assert type(result.exception).__name__ == "UserError"
+        assert "keyless: no key: set the environment variable NOBODY_SETS_THIS_KEY" in str(result.exception)
+    assert not (place.results / "runs/keyless").exists()
+
+
+def test_an_unnamed_model_without_its_key(place: SmallRun) -> None:
+    """Of all models, those that can run do; the others are listed with the reason."""
+    with model_server_process("support.core_model:answer") as url:
+        rows = (place.root / "models.yaml").read_text().replace("http://127.0.0.1:1/v1,", f"{url},")
+        (place.root / "models.yaml").write_text(rows)
+        result = place.call("run", "--suites", "evolved/core-seeds", "--limit", "1")
+    assert result.exit_code == 0, result.output
+    assert "skipped model keyless: no key" in result.output
+
+
+@pytest.mark.usefixtures("without_php")
+def test_suites_without_their_interpreter_are_skipped(
+    place: SmallRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chain through PHP cannot be run without PHP: left out with what to install, no unit is planned."""
+    few = [one for one in catalogue.entries() if one.id in ("translation/core", "evolved/core-seeds")]
+    monkeypatch.setattr(catalogue, "entries", lambda _prompts=None: tuple(few))  # the others take a minute
+    result = place.call("run", "--models", "m", "--profile", "standard", "--limit", "1", "--dry-run")
+    assert result.exit_code == 0, result.output
+    skipped = "skipped suite translation/core: php is not installed: 'php-that-is-not-here' is not on"
+    assert skipped in result.output and "php-cli" in result.output
+    assert "evolved/core-seeds" in result.output and result.output.count("translation/core") == 1
+
+
+@pytest.mark.usefixtures("without_php")
+def test_a_named_suite_without_its_interpreter(place: SmallRun) -> None:
+    """Named, it is the user's to mend."""
+    result = place.call("run", "--models", "m", "--suites", "translation/core", "--dry-run")
+    assert type(result.exception).__name__ == "UserError"
+    assert "suite 'translation/core' was named and cannot run here: php is not installed" in str(
+        result.exception
+    )

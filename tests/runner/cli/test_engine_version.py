@@ -1,0 +1,119 @@
+"""Results that another version of extraction and grading judged: marked, and brought up to date."""
+
+import json
+from pathlib import Path
+
+from support.small_run import SmallRun
+from triathlon_runner.engine import ENGINE_VERSION
+
+SEEDS, LOOP = "evolved/core-seeds", "loop/core"
+
+
+def lines(small: SmallRun, suite: str) -> Path:
+    return small.results / "runs/m" / f"{suite}.jsonl"
+
+
+def manifest(small: SmallRun, suite: str) -> dict[str, object]:
+    path = small.results / "runs/m" / f"{suite}.manifest.json"
+    found: dict[str, object] = json.loads(path.read_text())
+    return found
+
+
+def judged_by_another_version(
+    small: SmallRun, suite: str, *, outcome: str | None = None
+) -> dict[str, object]:
+    """As if version 0 had judged the file, and had given the first line this outcome."""
+    first, *rest = lines(small, suite).read_text().splitlines()
+    was: dict[str, object] = json.loads(first)
+    if outcome is not None:
+        first = json.dumps({**was, "outcome": outcome})
+        lines(small, suite).write_text("\n".join([first, *rest]) + "\n")
+    found = manifest(small, suite)
+    counted: dict[str, int] = {}
+    for line in lines(small, suite).read_text().splitlines():
+        name = json.loads(line)["outcome"]
+        counted[name] = counted.get(name, 0) + 1
+    changed = {"engine_versions": [0], "outcomes": counted, "bytes": lines(small, suite).stat().st_size}
+    (small.results / "runs/m" / f"{suite}.manifest.json").write_text(json.dumps({**found, **changed}))
+    return was
+
+
+def test_a_run_writes_the_version_down(finished: SmallRun) -> None:
+    """Every manifest names the version that judged its lines."""
+    for suite in (SEEDS, LOOP, "runtime/core"):
+        assert manifest(finished, suite)["engine_versions"] == [ENGINE_VERSION]
+
+
+def test_results_of_another_version_are_marked(small: SmallRun) -> None:
+    """`results list` and `verify` say which version judged a file, and what brings it up to date."""
+    judged_by_another_version(small, SEEDS)
+    states = {
+        row["suite"]: row["state"] for row in json.loads(small.call("results", "list", "--json").output)
+    }
+    assert "judged by version unknown" in states[SEEDS] and "verify --update" in states[SEEDS]
+    assert states[LOOP] == "current"
+    result = small.call("verify", "--suites", SEEDS)
+    assert result.exit_code == 0 and "verify --update" in result.output
+
+
+def test_update_rewrites_verdicts_and_keeps_replies(small: SmallRun) -> None:
+    """The stored replies are judged anew; usage and seconds stay, and the old file lies in the archive."""
+    was = judged_by_another_version(small, SEEDS, outcome="timed_out")
+    old = lines(small, SEEDS).read_bytes()
+    result = small.call("verify", "--update", "--suites", SEEDS)
+    assert result.exit_code == 0, result.output
+    assert "1 lines changed, 0 units open again" in result.output
+    assert json.loads(lines(small, SEEDS).read_text().splitlines()[0]) == was
+    found = manifest(small, SEEDS)
+    assert found["engine_versions"] == [ENGINE_VERSION] and "timed_out" not in str(found["outcomes"])
+    (archived,) = (small.results / "archive").rglob("*.jsonl")
+    assert archived.read_bytes() == old and archived.with_suffix(".manifest.json").exists()
+    assert small.call("verify").exit_code == 0
+    assert small.run().exit_code == 0  # nothing is open, so nobody is asked: the server is gone
+
+
+def test_update_without_a_changed_verdict_changes_no_line(small: SmallRun) -> None:
+    """Where all verdicts hold, the manifest alone is brought up to date."""
+    judged_by_another_version(small, LOOP)
+    old = lines(small, LOOP).read_bytes()
+    assert small.call("verify", "--update").exit_code == 0
+    assert lines(small, LOOP).read_bytes() == old and not (small.results / "archive").exists()
+    assert manifest(small, LOOP)["engine_versions"] == [ENGINE_VERSION]
+
+
+def test_update_leaves_this_versions_files_alone(small: SmallRun) -> None:
+    """A line that was changed by hand is no matter of versions: it stays as it is, and does not follow."""
+    first, *rest = lines(small, SEEDS).read_text().splitlines()
+    lines(small, SEEDS).write_text(
+        "\n".join([json.dumps({**json.loads(first), "outcome": "timed_out"}), *rest, ""])
+    )
+    before = lines(small, SEEDS).read_bytes()
+    result = small.call("verify", "--update", "--suites", SEEDS)
+    assert result.exit_code == 1 and "stored 'timed_out'" in result.output
+    assert lines(small, SEEDS).read_bytes() == before
+
+
+def test_a_reply_to_another_question_is_not_used(small: SmallRun) -> None:
+    """Where the judgement now leads to a question that nobody asked, the unit is open again."""
+    path = lines(small, LOOP)
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    place = next(n for n, one in enumerate(records) if one["sustained_loops"] >= 2)
+    records[place]["loops"][1]["prompt"] += " As an older version asked."
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    judged_by_another_version(small, LOOP)
+    result = small.call("verify", "--update", "--suites", LOOP)
+    assert result.exit_code == 0, result.output
+    assert "1 units open again" in result.output
+    assert len(path.read_text().splitlines()) == len(records) - 1
+    assert manifest(small, LOOP)["open_units"] == 1
+
+
+def test_what_cannot_be_judged_is_not_updated(small: SmallRun) -> None:
+    """A file that is only partly judged again stays whole as it was, with the reason."""
+    judged_by_another_version(small, SEEDS)
+    path = lines(small, SEEDS)
+    path.write_text(path.read_text().replace('"task_id":"', '"task_id":"gone/', 1))
+    before = path.read_bytes()
+    result = small.call("verify", "--update", "--suites", SEEDS)
+    assert result.exit_code == 1 and "not brought up to date" in result.output
+    assert path.read_bytes() == before and manifest(small, SEEDS)["engine_versions"] == [0]

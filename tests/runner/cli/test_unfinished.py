@@ -1,0 +1,217 @@
+"""Results of a run that was killed, and files that are damaged: what the commands say of them."""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.core_model import answer
+from support.model_server import ModelServer
+from support.server_replies import Asked
+from support.small_run import KEY, ROWS, SmallRun
+
+COMMAND = [sys.executable, "-c", "from triathlon_site.cli import main; main()"]
+SUITE, TASKS, ANSWERED = "evolved/core-seeds", 12, 5
+LINES = Path("runs/m") / f"{SUITE}.jsonl"
+MANIFEST = Path("runs/m") / f"{SUITE}.manifest.json"
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
+    """A run of twelve units that `kill -9` ended when some lines were there."""
+    small = SmallRun(tmp_path_factory.mktemp("killed"))
+    asyncio.run(_killed(small))
+    return small
+
+
+async def _killed(small: SmallRun) -> None:
+    async def some(asked: Asked) -> str:
+        if server.count > ANSWERED:
+            await asyncio.sleep(60)
+        return answer(asked)
+
+    lines = small.results / LINES
+    async with ModelServer(some) as server:
+        (small.root / "models.yaml").write_text(ROWS.format(url=server.base_url))
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND,
+            *("run", "--suites", SUITE, "--limit", str(TASKS)),
+            cwd=small.root,
+            env={**os.environ, "TRIATHLON_CACHE": str(small.root / "cache"), "SMALL_RUN_KEY": KEY},
+            stdout=asyncio.subprocess.DEVNULL,
+        )
+        async with asyncio.timeout(60):
+            while not lines.exists() or lines.read_bytes().count(b"\n") < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        process.kill()
+        await process.wait()
+
+
+@pytest.fixture
+def copy(killed: SmallRun, tmp_path: Path) -> SmallRun:
+    """One that a test may spoil."""
+    shutil.copytree(killed.root, tmp_path / "killed")
+    return SmallRun(tmp_path / "killed")
+
+
+def count(small: SmallRun) -> int:
+    return (small.results / LINES).read_bytes().count(b"\n")
+
+
+def test_the_lines_of_a_killed_run_follow(killed: SmallRun) -> None:
+    """What is there is judged again; that the run did not end is said, and is no fault: exit code 0."""
+    result = killed.call("verify")
+    assert result.exit_code == 0, result.output
+    assert f"unfinished run, {count(killed)} lines whole" in result.output
+    assert f"{count(killed)} units in 1 files" in result.output
+
+
+def test_a_killed_run_is_listed_by_its_lines(killed: SmallRun) -> None:
+    """Lines are counted, the rest of the plan is open, and no moment stands under `ended`."""
+    (row,) = json.loads(killed.call("results", "list", "--json").output)
+    assert (row["units"], row["open"], row["ended"]) == (count(killed), TASKS - count(killed), "")
+    assert f"unfinished run, {count(killed)} lines whole" in row["state"]
+    assert row["state"].startswith("current")
+
+
+def test_a_torn_line_is_said(copy: SmallRun) -> None:
+    """A line that was cut before its end is no unit, and both commands say so."""
+    with (copy.results / LINES).open("ab") as file:
+        file.write(b'{"schema":1,"suite"')
+    verified = copy.call("verify")
+    assert (verified.exit_code, "cut before its end" in verified.output) == (0, True)
+    (row,) = json.loads(copy.call("results", "list", "--no-check", "--json").output)
+    assert row["units"] == count(copy) and "cut before its end" in row["state"]
+
+
+def test_nothing_finished_is_nothing_to_judge(copy: SmallRun) -> None:
+    """A run killed before its first line has no score: none is printed."""
+    (copy.results / LINES).write_bytes(b"")
+    result = copy.call("verify")
+    assert result.exit_code == 0
+    assert "nothing to judge" in result.output and "nan" not in result.output
+
+
+def test_lines_that_were_lost_do_not_follow(small: SmallRun) -> None:
+    """An unfinished run never has fewer lines than when it began."""
+    path = small.results / MANIFEST
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps({**manifest, "ended": "", "open_units": 3}))
+    lines = small.results / LINES
+    lines.write_bytes(lines.read_bytes().splitlines(keepends=True)[0])
+    result = small.call("verify", "--suites", SUITE)
+    assert result.exit_code == 1
+    assert "manifest units: stored 2 or more, judged again 1" in result.output
+
+
+MANIFESTS: dict[str, Callable[[str], str]] = {
+    "torn": lambda text: text[: len(text) // 2],
+    "newer": lambda text: text.replace('"schema_version": 1', '"schema_version": 2'),
+    "unknown key": lambda text: text.replace("{", '{"colour": "red", ', 1),
+    "no object": lambda text: "[1, 2]",
+    "no text": lambda text: "\udcff",
+}
+
+
+@pytest.mark.parametrize("fault", MANIFESTS)
+def test_an_unreadable_manifest_stops_its_file(small: SmallRun, fault: str) -> None:
+    """Nobody knows what its lines are: nothing is asked or overwritten, and it is said what to do."""
+    path, lines = small.results / MANIFEST, small.results / LINES
+    path.write_text(MANIFESTS[fault](path.read_text()), errors="surrogateescape")
+    before = path.read_bytes(), lines.read_bytes()
+    result = small.run()  # the other suites are finished, so nobody is asked: the server is gone
+    assert result.exit_code == 2, result.output
+    assert "core-seeds.manifest.json' cannot be read" in result.output.replace("\n", "")
+    assert "results archive --models m --suites evolved/core-seeds" in result.output.replace("\n", " ")
+    assert (path.read_bytes(), lines.read_bytes()) == before
+    listed = json.loads(small.call("results", "list", "--json").output)
+    states = {row["suite"]: row["state"] for row in listed}
+    assert "cannot be read" in states[SUITE]
+    assert all("cannot be read" not in state for suite, state in states.items() if suite != SUITE)
+    verified = small.call("verify", "--suites", SUITE)
+    assert verified.exit_code == 1 and "cannot be read" in verified.output
+    archived = small.call("results", "archive", "--models", "m", "--suites", SUITE)
+    assert archived.exit_code == 0, archived.output
+    assert not path.exists() and not lines.exists()
+
+
+def damage(small: SmallRun) -> Path:
+    lines = small.results / LINES
+    first, _ = lines.read_text().splitlines()
+    lines.write_text(f"{first}\nnonsense\n")
+    return lines
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["results", "diff", "results", "results"],
+        ["run", "--suites", SUITE, "--limit", "2", "--dry-run"],
+    ],
+    ids=" ".join,
+)
+def test_a_damaged_line_is_named(small: SmallRun, command: list[str]) -> None:
+    """File and line, as a message and no traceback."""
+    damage(small)
+    result = small.call(*command)
+    assert type(result.exception).__mro__[1].__name__ == "UserError"
+    assert "core-seeds.jsonl, line 2: " in str(result.exception)
+
+
+def test_a_damaged_line_hides_no_other_file(small: SmallRun) -> None:
+    """`results list` and `verify` name it and go on with the others."""
+    damage(small)
+    listed = json.loads(small.call("results", "list", "--json").output)
+    assert [row["suite"] for row in listed if "line 2" in row["state"]] == [SUITE]
+    result = small.call("verify")
+    assert result.exit_code == 1
+    assert "core-seeds.jsonl, line 2: " in result.output.replace("\n", "")
+    assert result.output.count("units, follows") == 2
+
+
+def test_an_archive_replaces_nothing(small: SmallRun) -> None:
+    """Numbers in the archive are never given again, also where some were deleted."""
+    kept = {}
+    for number in (1, 2, 3):
+        lines, manifest = small.results / LINES, small.results / MANIFEST
+        beside = manifest.read_bytes()
+        content = lines.read_bytes()
+        assert small.call("results", "archive", "--suites", SUITE).exit_code == 0
+        folder = small.results / "archive/m" / SUITE
+        (new,) = [path for path in folder.glob("*.jsonl") if path not in kept]
+        kept[new] = f"archive {number}"
+        new.write_text(kept[new])
+        lines.write_bytes(content)
+        manifest.write_bytes(beside)
+        if number == 2:
+            first = min(kept)
+            first.unlink()
+            del kept[first]
+    assert {path: path.read_text() for path in kept} == kept
+
+
+def test_json_of_verify_and_diff(small: SmallRun, finished: SmallRun) -> None:
+    """Machines get what the screen says, exit codes included."""
+    verified = json.loads(small.call("verify", "--json").stdout)
+    assert verified["follows"] and len(verified["files"]) == 3
+    assert {file["units"] for file in verified["files"]} == {2}
+    lines = small.results / LINES
+    first, second = map(json.loads, lines.read_text().splitlines())
+    outcome, first["outcome"] = first["outcome"], "refused"
+    lines.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+    result = small.call("verify", "--json")
+    (bad,) = [file for file in json.loads(result.stdout)["files"] if not file["follows"]]
+    assert result.exit_code == 1
+    assert {"what": f"{first['task_id']} #0 outcome", "stored": "'refused'", "found": f"'{outcome}'"} in bad[
+        "mismatches"
+    ]
+    differs = small.call("results", "diff", "--json", str(finished.results), "results")
+    assert differs.exit_code == 1
+    assert json.loads(differs.stdout)["files"][f"m {SUITE}"] == [
+        {"task_id": first["task_id"], "sample": 0, "before": outcome, "after": "refused"}
+    ]

@@ -1,0 +1,20 @@
+"""Every change of extraction and grading is decided about: do stored verdicts still hold?"""
+
+from triathlon_runner.engine import ENGINE_VERSION, engine_digest, judged_otherwise
+
+DECIDED = (1, "23808125c15de371f684e23fe81b05b17b90898ef1ac5c2caa656f792f4b8670")
+
+
+def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
+    """Where a reply may be judged otherwise, the version is raised; the digest is written down either way."""
+    assert (ENGINE_VERSION, engine_digest()) == DECIDED, (
+        "The sources of extraction and grading have changed. If any reply could get another verdict, raise"
+        " ENGINE_VERSION in triathlon_runner/engine.py by one. Then write what stands on the left here."
+    )
+
+
+def test_other_versions_are_named() -> None:
+    """Verdicts of this version need no word; of others, and of those that nobody wrote down, they do."""
+    assert judged_otherwise([ENGINE_VERSION]) == ""
+    assert judged_otherwise([]).startswith("judged by version unknown")
+    assert judged_otherwise([0, ENGINE_VERSION]).startswith(f"judged by version unknown, {ENGINE_VERSION}")
