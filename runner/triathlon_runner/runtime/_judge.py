@@ -6,8 +6,8 @@ from typing import Final
 
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime._asking import line_text
-from triathlon_runner.runtime._assertions import DodgeError, fill
-from triathlon_runner.runtime._check import check_assertions
+from triathlon_runner.runtime._assertions import DodgeError, Filled, fill
+from triathlon_runner.runtime._check import Assertion, NoValueError, check_assertions, compute_values
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.runtime._states import TYPOGRAPHIC, is_nil, matches, read_states, unwrapped
 from triathlon_runner.sandbox import Ended, Sandbox
@@ -137,23 +137,28 @@ async def judge_output(
     Raises:
         SandboxError: the sandbox itself failed.
     """
+    libraries = frozenset(program.libraries)
     try:
-        completed = _filled(program, asked, answer)
+        filled = _filled(program, asked, answer)
+        values = await compute_values(sandbox, filled, libraries)
     except DodgeError as dodge:
         return Judged(Outcome.FAILED, str(dodge))
-    run = program.run_of(asked)
-    problems = await check_assertions(
-        sandbox, program.program, [(run, completed)], frozenset(program.libraries)
-    )
-    if not problems[0]:
+    except NoValueError as error:
+        return _of_problem(error.problem)
+    assertion = Assertion(program.run_of(asked), filled.text, values)
+    (problem,) = await check_assertions(sandbox, program.program, [assertion], libraries)
+    return _of_problem(problem)
+
+
+def _of_problem(problem: str) -> Judged:
+    if not problem:
         return Judged(Outcome.PASSED)
-    if problems[0].startswith(Ended.TIMED_OUT.value):
-        return Judged(Outcome.TIMED_OUT, problems[0])
-    wrong = problems[0].startswith("AssertionError")
-    return Judged(Outcome.FAILED if wrong else Outcome.CRASHED, problems[0])
+    if problem.startswith(Ended.TIMED_OUT.value):
+        return Judged(Outcome.TIMED_OUT, problem)
+    return Judged(Outcome.FAILED if problem.startswith("AssertionError") else Outcome.CRASHED, problem)
 
 
-def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> str:
+def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> Filled:
     try:
         return fill(asked.assertion, answer, program.program)
     except DodgeError:
