@@ -1,7 +1,7 @@
 """Replies that no model should write and some will: the corpus that the fuzz tests share.
 
-`VALUES` are texts of values, `SHAPES` ways to wrap a text in a reply; `replies` crosses both and adds `WHOLE`,
-and `generated` is a hypothesis strategy that puts such parts together at random. No text holds half a
+`VALUES` are texts of values, `SHAPES` ways to wrap a text in a reply; `replies` crosses both and adds
+`WHOLE`, and `generated` is a hypothesis strategy that puts such parts together at random. No text holds half a
 surrogate pair as a character (an endpoint replaces these); escapes of one it holds.
 """
 

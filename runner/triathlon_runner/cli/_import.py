@@ -55,6 +55,8 @@ def import_command(
     screen = console()
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
     say(screen, f"{report.units} units imported into {report.lines}: {outcomes}")
+    if FORMATS[form].note:
+        say(screen, f"note: {FORMATS[form].note}")
     for task_id, why in list(report.left_out.items())[:_SHOWN]:
         say(screen, f"left out {task_id}: {why}")
     if report.left_out:
