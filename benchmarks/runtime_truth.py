@@ -1,18 +1,19 @@
 """Compares the truths of DREval's questions with those of a model of REval's own tracer.
 
-REval's code is not here. The model has the three faults that explain its truths: every `line` and `return` event
-of any function is a step; the state after a line is what the next step sees, in whatever function that is (and
-none where that has no such variable); the next line is that of the next step on another line.
+REval's code is not here. The model has the three faults that explain its truths: every `line` and `return`
+event of any function is a step; the state after a line is what the next step sees, in whatever function that
+is (and none where that has no such variable); the next line is that of the next step on another line.
 
-A comparison with REval's own code found that its truths differ from ours in 52 questions about the path, in 180
-about the state, in 188 of the 3,152 questions together. The model gives 52 and 180, and 191 together: which
-questions about the state differ is then right but for a few. `benchmarks/runtime_truth.csv` holds the model's.
+A comparison with REval's own code found that its truths differ from ours in 52 questions about the path, in
+180 about the state, in 188 of the 3,152 questions together. The model gives 52 and 180 too, but 191 together:
+a few of its questions are other ones. `benchmarks/runtime_truth.csv` holds the model's.
 
 Run: `TRIATHLON_DATA=<folder> python benchmarks/runtime_truth.py` (`--write` writes the table anew)
 """
 
 import asyncio
 import csv
+import itertools
 import os
 import sys
 import tempfile
@@ -112,7 +113,7 @@ def state_differs(asked: StatementQuestion, number: int, steps: Sequence[Any]) -
     """Whether the values differ; a step that does not have the variable has no value, which is one more."""
     theirs = {
         tuple(after[1][number]) if after[1][number] else None
-        for step, after in zip(steps, steps[1:], strict=False)
+        for step, after in itertools.pairwise(steps)
         if step[0] == asked.line
     }
     ours = {(value.type, value.text) for value in asked.states}

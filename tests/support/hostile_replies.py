@@ -1,8 +1,8 @@
 """Replies that no model should write and some will: the corpus that the fuzz tests share.
 
 `VALUES` are texts of values, `SHAPES` ways to wrap a text in a reply; `replies` crosses both and adds
-`WHOLE`, and `generated` is a hypothesis strategy that puts such parts together at random. No text holds half a
-surrogate pair as a character (an endpoint replaces these); escapes of one it holds.
+`WHOLE`, and `generated` is a hypothesis strategy that puts such parts together at random. No text holds half
+a surrogate pair as a character (an endpoint replaces these); escapes of one it holds.
 """
 
 import itertools

@@ -332,7 +332,7 @@ def _names_of_test(filling: ast.expr, names: "_Names") -> bool:
 
 def _setup(template: ast.Module, names: "_Names") -> str:
     """The test's own assignments that have nothing to do with the program."""
-    plain = [
+    plain: list[ast.stmt] = [
         statement
         for statement in template.body
         if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign))

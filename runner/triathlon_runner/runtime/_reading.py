@@ -96,10 +96,10 @@ class _Grammar:
             case ast.Subscript(owner, key):
                 return self._chain(owner) and self._argument(key)
             case ast.Call(called):
-                name = getattr(called, "attr", None) or getattr(called, "id", "")
+                made = getattr(called, "attr", None) or getattr(called, "id", "")
                 arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
                 return (
-                    name in self.functions | self.classes
+                    made in self.functions | self.classes
                     and self._chain(called)
                     and all(map(self._argument, arguments))
                 )
