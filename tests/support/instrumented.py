@@ -84,7 +84,7 @@ def _show(value):
     if type(value) is tuple:
         return "(" + ", ".join(map(_show, value)) + ("," if len(value) == 1 else "") + ")"
     if type(value).__name__ in ("ndarray", "matrix"):
-        return _show(value.tolist())
+        return type(value).__name__.replace("ndarray", "array") + "(" + _show(value.tolist()) + ")"
     if hasattr(value, "item") and type(value).__module__ == "numpy":
         return repr(value.item())
     return repr(value)

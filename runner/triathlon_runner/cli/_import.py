@@ -66,6 +66,8 @@ def import_command(
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
     imported = f"{report.units} units imported into {report.lines}: {outcomes}"
     say(screen, imported if report.units else "nothing was imported")
+    if FORMATS[form].note:
+        say(screen, f"note: {FORMATS[form].note}")
     for name, why in list(report.left_out.items())[:_SHOWN]:
         say(screen, f"left out {name}: {why}")
     if len(report.left_out) > _SHOWN:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from triathlon_runner.datasets import Comparison
-from triathlon_runner.sandbox import MalformedError, refuse_collisions
+from triathlon_runner.sandbox import MalformedError, Tagged, refuse_collisions
 
 RELATIVE_TOLERANCE = 1e-7
 """EvalPlus allows this on top of a task's absolute tolerance (the default of numpy's `assert_allclose`)."""
@@ -30,16 +30,37 @@ def close(expected: Any, got: Any, tolerance: float) -> bool:
 
     A single number must have the expected type, as there; inside a container an int may stand for a float.
     """
-    if expected == got:
+    if expected == got or _same_keys(expected, got):
         return True
     return type(expected) is type(got) and _close(expected, got, tolerance)
+
+
+_SET_LIKE = ("builtins.dict_keys", "builtins.dict_items")
+
+
+def _same_keys(expected: Any, got: Any) -> bool:
+    """Whether both are sets, or keys or items of a dict, with the same elements: Python calls these equal."""
+    sets = [_items(value) for value in (expected, got)]
+    if any(items is None for items in sets):
+        return False
+    try:
+        refuse_collisions(sets[1] or ())
+        return set(sets[0] or ()) == set(sets[1] or ())
+    except (TypeError, MalformedError):
+        return False
+
+
+def _items(value: Any) -> list[Any] | set[Any] | frozenset[Any] | None:
+    if isinstance(value, Tagged):
+        return value.value if value.type in _SET_LIKE and isinstance(value.value, list) else None
+    return value if isinstance(value, set | frozenset) else None
 
 
 def _close(expected: Any, got: Any, tolerance: float) -> bool:
     if isinstance(expected, float | complex) or isinstance(got, float | complex):
         return _near(expected, got, tolerance)
-    if type(expected) is not type(got):
-        return bool(expected == got)
+    if type(expected) is not type(got) or isinstance(expected, Tagged):
+        return bool(expected == got) or _same_keys(expected, got)
     if isinstance(expected, list | tuple):
         return len(expected) == len(got) and all(
             _close(left, right, tolerance) for left, right in zip(expected, got, strict=True)

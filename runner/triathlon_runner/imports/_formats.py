@@ -21,6 +21,8 @@ class Format:
     disciplines: frozenset[Discipline]
     """Of the suites that it can be imported into."""
     read: Callable[[Path], Iterator[Foreign]]
+    note: str = ""
+    """What to know before comparing with the scores that the other program gave."""
 
 
 _PROGRAMS = frozenset({Discipline.EVOLVED})
@@ -51,6 +53,8 @@ FORMATS = {
             "REval: the folder model_generations with its logs of all four tasks",
             frozenset({Discipline.RUNTIME}),
             read_reval,
+            note="path and IC can exceed the published values: REval's own harness rejects answers that begin"
+            " with a line break, and 188 of its 3,152 truths differ from ours (see the method page)",
         ),
         Format("inspect", "inspect_ai: a log of humaneval (.eval or .json)", _PROGRAMS, read_inspect),
         Format("lm-eval", "lm-evaluation-harness: samples_humaneval*.jsonl", _PROGRAMS, read_lm_eval),

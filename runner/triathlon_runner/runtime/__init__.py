@@ -10,6 +10,7 @@ from triathlon_runner.runtime._catalogue import (
     suite_from_file,
 )
 from triathlon_runner.runtime._chain import STEPS, Chain, chain, chains
+from triathlon_runner.runtime._judge import Judged, judge_output
 from triathlon_runner.runtime._metrics import AVERAGE, IC, METRICS, Repeats, over_repeats
 from triathlon_runner.runtime._questions import (
     FilterReport,
@@ -35,6 +36,7 @@ __all__ = [
     "Chain",
     "FilterReport",
     "InputQuestions",
+    "Judged",
     "Kind",
     "ProgramQuestions",
     "QuestionFile",
@@ -50,6 +52,7 @@ __all__ = [
     "count_questions",
     "entry_of_file",
     "entry_of_results",
+    "judge_output",
     "over_repeats",
     "question_source",
     "read_questions",

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.runtime._asking import Style
+from triathlon_runner.runtime._asking import Kind, Style
+from triathlon_runner.runtime._judge import read_coverage
 
 _OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
@@ -35,10 +36,11 @@ class Taken:
     why: str = ""
 
 
-def take_answer(reply: Reply, style: Style) -> Taken:
+def take_answer(reply: Reply, style: Style, kind: Kind) -> Taken:
     """What stands in the answer tags; without tags the whole reply to a direct question.
 
-    The closing tag is the stop sequence, so it is mostly missing; it may also be cut short.
+    The closing tag is the stop sequence, so it is mostly missing; it may also be cut short. Of a reply that
+    was cut at the token limit nothing counts, but where one line is asked for the first, if it is finished.
     """
     if reply.finish in _UNFINISHED:
         outcome, why = _UNFINISHED[reply.finish]
@@ -50,7 +52,10 @@ def take_answer(reply: Reply, style: Style) -> Taken:
         return Taken(None, Outcome.TRUNCATED if cut else Outcome.NO_ANSWER, why)
     text, closed = inside
     if cut and not closed:
-        return Taken(None, Outcome.TRUNCATED, "the reply was cut at the token limit")
+        finished = _first_line(text, kind)
+        if not finished:
+            return Taken(None, Outcome.TRUNCATED, "the reply was cut at the token limit")
+        text = finished
     text = _plain(text)
     return Taken(text) if text else Taken(None, Outcome.NO_ANSWER, "the answer is empty")
 
@@ -66,6 +71,15 @@ def _inside(text: str, style: Style) -> tuple[str, bool] | None:
         rest = rest[opening.end() :]
     closing = _CLOSE.search(rest)
     return (rest[: closing.start()], True) if closing else (rest, False)
+
+
+def _first_line(text: str, kind: Kind) -> str:
+    """The answer's first line, where one line answers such a question and another has begun; else nothing."""
+    text = re.sub(r"\A\s*```[\w+-]*\n", "", text).lstrip()
+    line, finished, _ = text.partition("\n")
+    if not finished or kind not in ("coverage", "path"):
+        return ""
+    return "" if kind == "coverage" and read_coverage(line) is None else line
 
 
 def _plain(text: str) -> str:

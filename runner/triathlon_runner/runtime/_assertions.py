@@ -1,21 +1,24 @@
 """Assertions with a masked side, and the filling that an answer gives them.
 
 An answer is taken only as a filling: it must repeat the masked text, and what stands in place of `??` must be
-an expression that computes with values alone. So nothing that a model wrote decides what is executed, and an
-answer that does not call the program can't be right.
+an expression that computes with values alone. Unless it is written out, its value is computed in a process
+that does not have the program (`_check.compute_values`), and only that value is put into the assertion. Where
+the call of the program itself is masked the filling has to be a reading of the program (`_reading`) and is
+executed as it stands. So nothing that a model wrote decides what is executed, and an answer that does not
+call the program, or reads the value off it, can't be right.
 """
 
 import ast
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from triathlon_runner.runtime._reading import is_plain, is_reading
 from triathlon_runner.runtime._syntax import imported, parse, parse_expression
 
 MASK: Final = "??"
-_HOLE: Final = re.compile(r"HOLE_(\d+)_")
+_HOLE: Final = re.compile(r"HOLE_(\d{1,6})_")
 _MAX_ANSWER: Final = 20_000
 
 _MODULES: Final = frozenset(
@@ -28,14 +31,6 @@ _FUNCTIONS: Final = frozenset(
      "round", "set", "sorted", "str", "sum", "tuple", "zip", "Counter", "OrderedDict", "defaultdict", "deque",
      "Decimal", "Fraction", "nan", "inf", "np", "numpy", "datetime", "math"}
 )  # fmt: skip
-_HARMLESS: Final = frozenset({"array", "copy", "datetime", "random", "string", "time"})
-"""Modules that share their name with what a value is made by."""
-_NO_ATTRIBUTES: Final = (sys.stdlib_module_names - _HARMLESS) | {
-    "modules", "format", "format_map", "ctypeslib", "f2py", "testing", "vectorize", "frompyfunc",
-    "attrgetter", "methodcaller", "Formatter", "get_field", "vformat",
-}  # fmt: skip
-"""What leads from a module to the program: `statistics.sys.modules['program']`, or what reads attributes by
-their names in a text, such as a format."""
 _EXPRESSIONS: Final = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare,
     ast.Subscript, ast.Slice, ast.Attribute, ast.Name, ast.Call, ast.keyword, ast.Starred, ast.ListComp,
@@ -111,7 +106,21 @@ def originals(masked: str, complete: str) -> tuple[str, ...]:
     return tuple(ast.unparse(found[number]) for number in range(len(found)))
 
 
-def fill(masked: Masked, answer: str, program: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A completed text: what is executed, and what has to be computed before."""
+
+    text: str
+    """With a name `HOLE_<n>_` in the place of each value that is computed."""
+    computed: Mapping[str, str]
+    """By that name, the expression."""
+    imports: tuple[tuple[str, str], ...] = ()
+    """Names and modules that the expressions may use, as the program imports them."""
+    setup: str = ""
+    """The statements of the test that give its plain names their values."""
+
+
+def fill(masked: Masked, answer: str, program: str) -> Filled:
     """The completed text that an answer stands for, safe to execute in the sandbox.
 
     Raises:
@@ -126,10 +135,25 @@ def fill(masked: Masked, answer: str, program: str) -> str:
     template = read_masked(masked.text)
     try:
         fillings = _fillings(template, given)
-        _check(masked, template, fillings, parse(program))
-        return masked.completed(fillings)
+        tree = parse(program)
+        names = _Names.of(template, tree)
+        computed = _check(masked, template, fillings, names, tree)
+        return Filled(
+            masked.completed(
+                {**fillings, **{hole: ast.Name(f"HOLE_{hole}_", ast.Load()) for hole in computed}}
+            ),
+            {f"HOLE_{hole}_": ast.unparse(fillings[hole]) for hole in computed},
+            tuple((name, module) for name, module in imported(tree) if _gives_values(module)),
+            _setup(template, names)
+            if any(_names_of_test(fillings[hole], names) for hole in computed)
+            else "",
+        )
     except RecursionError:
         raise DodgeError("the answer is nested too deep") from None
+    except ValueError as error:  # Python writes no whole number of more than 4,300 digits
+        raise (
+            error if isinstance(error, DodgeError) else DodgeError(f"the answer is too large: {error}")
+        ) from None
 
 
 class _WithoutSelf(ast.NodeTransformer):
@@ -195,16 +219,39 @@ def _match(wanted: object, given: object, found: dict[int, ast.expr]) -> None:
 
 
 def _check(
-    masked: Masked, template: ast.Module, fillings: Mapping[int, ast.expr], program: ast.Module
-) -> None:
-    names = _Names.of(template, program)
+    masked: Masked,
+    template: ast.Module,
+    fillings: Mapping[int, ast.expr],
+    names: "_Names",
+    program: ast.Module,
+) -> list[int]:
+    """The holes whose fillings are to be computed apart from the program.
+
+    Raises:
+        DodgeError: a filling is none.
+    """
+    computed: list[int] = []
     for statement in template.body:
         for node in ast.walk(statement):
             for part in _assertion_parts(node):
-                holes = [hole for inner in ast.walk(part) if (hole := _hole(inner)) is not None]
-                for hole in holes:
-                    original = masked.originals[hole] if hole < len(masked.originals) else None
-                    _check_filling(fillings[hole], original, names, calls=names.tainted(part))
+                for hole in (hole for inner in ast.walk(part) if (hole := _hole(inner)) is not None):
+                    filling = fillings[hole]
+                    if any(_hole(inner) is not None or _is_mask(inner) for inner in ast.walk(filling)):
+                        raise DodgeError("the answer leaves a mask in")
+                    if hole < len(masked.originals) and _same(filling, masked.originals[hole]):
+                        continue
+                    _check_expression(filling, names)
+                    if not names.tainted(part):
+                        _check_reading(filling, part, names, program)
+                    elif names.tainted(filling):
+                        raise DodgeError("the answer reads the value off the program instead of giving it")
+                    elif not is_plain(filling):
+                        computed.append(hole)
+    return computed
+
+
+def _same(filling: ast.expr, original: str) -> bool:
+    return ast.dump(filling) == ast.dump(parse_expression(original))
 
 
 def _assertion_parts(node: ast.AST) -> list[ast.AST]:
@@ -213,33 +260,16 @@ def _assertion_parts(node: ast.AST) -> list[ast.AST]:
     return [node] if _is_assertion(node) else []
 
 
-def _check_filling(filling: ast.expr, original: str | None, names: "_Names", *, calls: bool) -> None:
-    if any(_hole(node) is not None or _is_mask(node) for node in ast.walk(filling)):
-        raise DodgeError("the answer leaves a mask in")
-    if original is not None and ast.dump(filling) == ast.dump(parse_expression(original)):
-        return
-    _check_expression(filling, names)
-    if calls and names.tainted(filling):
-        raise DodgeError("the answer reads the value off the program instead of giving it")
-    if not calls and not _calls_program(filling, names):
+def _check_reading(filling: ast.expr, part: ast.AST, names: "_Names", program: ast.Module) -> None:
+    truth = not isinstance(part, ast.Call) or (
+        isinstance(part.func, ast.Name) and part.func.id in ("assertTrue", "assertFalse")
+    )
+    if not is_reading(filling, program, names.program, names.plain, truth=truth):
         raise DodgeError("the assertion does not call the program")
 
 
 def _is_mask(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value == MASK
-
-
-def _calls_program(filling: ast.expr, names: "_Names") -> bool:
-    """Whether a filling uses the program for more than a statement that holds of itself."""
-    for node in ast.walk(filling):
-        if isinstance(node, (ast.BoolOp, ast.IfExp)):
-            return False
-        if isinstance(node, ast.Compare):
-            sides = [ast.dump(side) for side in (node.left, *node.comparators)]
-            if len(set(sides)) < len(sides):
-                return False
-    uses = (ast.Call, ast.Attribute, ast.Subscript)
-    return any(isinstance(node, uses) and names.tainted(node) for node in ast.walk(filling))
 
 
 def _check_expression(filling: ast.expr, names: "_Names") -> None:
@@ -251,7 +281,7 @@ def _check_expression(filling: ast.expr, names: "_Names") -> None:
     for node in ast.walk(filling):
         if not isinstance(node, _EXPRESSIONS):
             raise DodgeError(f"{type(node).__name__} has no place in a value")
-        if isinstance(node, ast.Attribute) and (node.attr.startswith("_") or node.attr in _NO_ATTRIBUTES):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             raise DodgeError(f"the name {node.attr!r} has no place in a value")
         if isinstance(node, ast.Name) and not (node.id in local or names.allows(node.id)):
             raise DodgeError(f"the name {node.id!r} has no place in a value")
@@ -293,8 +323,22 @@ class _Names:
 
 def _gives_values(module: str) -> bool:
     """Whether what is imported, `math` or `math.pi`, may stand in a value."""
-    package, dot, rest = module.partition(".")
-    return package in _MODULES and not (dot and _NO_ATTRIBUTES & set(rest.split(".")))
+    return module.partition(".")[0] in _MODULES
+
+
+def _names_of_test(filling: ast.expr, names: "_Names") -> bool:
+    return bool(_read(filling) & (names.plain - _FUNCTIONS))
+
+
+def _setup(template: ast.Module, names: "_Names") -> str:
+    """The test's own assignments that have nothing to do with the program."""
+    plain: list[ast.stmt] = [
+        statement
+        for statement in template.body
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign))
+        and _read(statement) <= names.plain
+    ]
+    return ast.unparse(ast.Module(plain, []))
 
 
 def _read(node: ast.AST) -> set[str]:

@@ -1,14 +1,66 @@
-"""Executing completed assertions, each in its program's own process."""
+"""Computes what fills a mask, without the program; executes completed assertions in the program's process."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from triathlon_runner.runtime._assertions import DodgeError, Filled
 from triathlon_runner.runtime._sandboxed import source
 from triathlon_runner.runtime._trace import Run
 from triathlon_runner.sandbox import Call, Ended, Job, Limits, Returned, Sandbox, SandboxError
 
 
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A completed text of one run of a program."""
+
+    run: Run
+    completed: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Names in it that stand for values, with their text."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoValueError(Exception):
+    """An expression came to no value; the problem is written as `check_assertions` writes one."""
+
+    problem: str
+
+
+async def compute_values(sandbox: Sandbox, filled: Filled, libraries: frozenset[str]) -> dict[str, str]:
+    """The text of each value that a filled text leaves to compute; the program is not there.
+
+    Raises:
+        NoValueError: an expression raises, or takes too long.
+        DodgeError: what it comes to is no plain value.
+        SandboxError: the sandbox itself failed.
+    """
+    if not filled.computed:
+        return {}
+    calls = tuple(
+        Call("compute", (list(filled.imports), filled.setup, expression))
+        for expression in filled.computed.values()
+    )
+    execution = await sandbox.run(_job("value", calls, libraries & {"numpy"}))
+    if execution.ended is Ended.NOT_LOADED:
+        raise SandboxError(f"the program that computes values could not be loaded: {execution.results}")
+    values: dict[str, str] = {}
+    for name, result in zip(filled.computed, execution.results, strict=False):
+        if not isinstance(result, Returned):
+            raise NoValueError(_writable(f"{result.type}: {result.message}"))
+        match result.value:
+            case [str(text), str(why)] | (str(text), str(why)):
+                if why:
+                    raise DodgeError(f"what fills the mask is no plain value: {why}")
+                values[name] = text
+            case _:
+                raise DodgeError("what fills the mask is no plain value")
+    if len(values) < len(calls):
+        raise NoValueError(f"{execution.ended.value}: {execution.detail}")
+    return values
+
+
 async def check_assertions(
-    sandbox: Sandbox, program: str, asked: Sequence[tuple[Run, str]], libraries: frozenset[str]
+    sandbox: Sandbox, program: str, asked: Sequence[Assertion], libraries: frozenset[str]
 ) -> list[str]:
     """For each completed text what went wrong; empty where it holds. The program is loaded anew for each.
 
@@ -18,16 +70,27 @@ async def check_assertions(
     problems: list[str] = []
     while len(problems) < len(asked):
         rest = asked[len(problems) :]
-        calls = tuple(Call("check", (program, run.plain(), completed)) for run, completed in rest)
-        limits = Limits(cpu_seconds=4.0 + len(calls))
-        execution = await sandbox.run(Job(source("assertion"), calls, limits=limits, libraries=libraries))
+        calls = tuple(
+            Call("check", (program, one.run.plain(), one.completed, dict(one.values))) for one in rest
+        )
+        execution = await sandbox.run(_job("assertion", calls, libraries))
         if execution.ended is Ended.NOT_LOADED:
             raise SandboxError(f"the assertion runner could not be loaded: {execution.results}")
         for result in execution.results:
             if isinstance(result, Returned):
-                problems.append(result.value if isinstance(result.value, str) else "not a verdict")
+                problems.append(_writable(result.value) if isinstance(result.value, str) else "not a verdict")
             else:
-                problems.append(f"{result.type}: {result.message}")
+                problems.append(_writable(f"{result.type}: {result.message}"))
         if len(execution.results) < len(rest):
             problems.append(f"{execution.ended.value}: {execution.detail}")
     return problems
+
+
+def _job(program: str, calls: tuple[Call, ...], libraries: frozenset[str]) -> Job:
+    limits = Limits(cpu_seconds=4.0 + len(calls))
+    return Job(source(program), calls, limits=limits, libraries=libraries)
+
+
+def _writable(message: str) -> str:
+    """Half of a surrogate pair, which a message may quote, is no character that a file can hold."""
+    return message.encode("utf-8", "backslashreplace").decode("utf-8")

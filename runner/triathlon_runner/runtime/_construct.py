@@ -11,7 +11,7 @@ from typing import Final
 
 from triathlon_runner.errors import leaves
 from triathlon_runner.runtime._assertions import Masked
-from triathlon_runner.runtime._check import check_assertions
+from triathlon_runner.runtime._check import Assertion, check_assertions
 from triathlon_runner.runtime._literals import NotALiteralError, read_literal
 from triathlon_runner.runtime._masking import mask_call
 from triathlon_runner.runtime._programs import MAX_INPUTS, Candidate, Subject
@@ -57,7 +57,7 @@ _SHAPES: Final = frozenset(
     f"_{name}.py"
     for name in (
         *("blocks", "select", "masking", "programs", "construct", "trace", "questions", "official", "syntax"),
-        *("literals", "assertions", "check"),
+        *("literals", "assertions", "reading", "check"),
     )
 )
 """Modules that decide what a question or its truth is."""
@@ -295,7 +295,7 @@ async def _with_true_assertions(
     subject: Subject, drafts: Sequence[_Draft], sandbox: Sandbox, tally: _Tally
 ) -> list[_Draft]:
     """The inputs whose assertion holds once its masks are filled with what stood there."""
-    asked = [(draft.run, draft.questions.assertion.completed()) for draft in drafts]
+    asked = [Assertion(draft.run, draft.questions.assertion.completed()) for draft in drafts]
     problems = await check_assertions(sandbox, subject.program, asked, subject.libraries)
     kept = []
     for draft, problem in zip(drafts, problems, strict=True):

@@ -6,10 +6,17 @@ from typing import Final
 
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime._asking import line_text
-from triathlon_runner.runtime._assertions import DodgeError, fill
-from triathlon_runner.runtime._check import check_assertions
+from triathlon_runner.runtime._assertions import DodgeError, Filled, fill
+from triathlon_runner.runtime._check import Assertion, NoValueError, check_assertions, compute_values
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
-from triathlon_runner.runtime._states import TYPOGRAPHIC, is_nil, matches, read_states, unwrapped
+from triathlon_runner.runtime._states import (
+    TYPOGRAPHIC,
+    begins_with_nil,
+    is_nil,
+    matches,
+    read_states,
+    unwrapped,
+)
 from triathlon_runner.sandbox import Ended, Sandbox
 
 NIL: Final = "Nil"
@@ -43,12 +50,20 @@ def expected_coverage(question: StatementQuestion) -> tuple[str, ...]:
     return ("YES",) if question.executed else ("NO",)
 
 
+_NOT_EXECUTED: Final = re.compile(r"\bnot\s+executed\b", re.IGNORECASE)
+
+
 def read_coverage(answer: str) -> bool | None:
-    """YES or NO: the word that opens the answer, or the only one of the two that occurs."""
+    """YES or NO: the word that opens the answer, or the only one of the two that occurs.
+
+    Where neither does, `not executed` is NO.
+    """
     opening = _OPENING.match(answer)
     if opening is not None:
         return opening["yes"] is not None
     words = {word.lower() for word in _YES_NO.findall(answer)}
+    if not words and _NOT_EXECUTED.search(answer):
+        return False
     return "yes" in words if len(words) == 1 else None
 
 
@@ -75,12 +90,12 @@ def judge_state(question: StatementQuestion, answer: str) -> Judged:
     if is_nil(answer):
         return _right_or("the variable has a value there", right=not question.states)
     given = list(read_states(answer))
-    if not given:
-        return Judged(Outcome.NO_ANSWER, "no `value; type`")
     if any(matches(true, value, kind) for true in question.states for value, kind in given):
         return Judged(Outcome.PASSED)
-    if any(is_nil(value) for value, _ in given):
+    if begins_with_nil(answer) or any(is_nil(value) for value, _ in given):
         return _right_or("the variable has a value there", right=not question.states)
+    if not given:
+        return Judged(Outcome.NO_ANSWER, "no `value; type`")
     if question.states:
         return Judged(Outcome.FAILED, "another value or type")
     return Judged(Outcome.FAILED, "it has no value" if question.executed else "the line is not executed")
@@ -137,23 +152,28 @@ async def judge_output(
     Raises:
         SandboxError: the sandbox itself failed.
     """
+    libraries = frozenset(program.libraries)
     try:
-        completed = _filled(program, asked, answer)
+        filled = _filled(program, asked, answer)
+        values = await compute_values(sandbox, filled, libraries)
     except DodgeError as dodge:
         return Judged(Outcome.FAILED, str(dodge))
-    run = program.run_of(asked)
-    problems = await check_assertions(
-        sandbox, program.program, [(run, completed)], frozenset(program.libraries)
-    )
-    if not problems[0]:
+    except NoValueError as error:
+        return _of_problem(error.problem)
+    assertion = Assertion(program.run_of(asked), filled.text, values)
+    (problem,) = await check_assertions(sandbox, program.program, [assertion], libraries)
+    return _of_problem(problem)
+
+
+def _of_problem(problem: str) -> Judged:
+    if not problem:
         return Judged(Outcome.PASSED)
-    if problems[0].startswith(Ended.TIMED_OUT.value):
-        return Judged(Outcome.TIMED_OUT, problems[0])
-    wrong = problems[0].startswith("AssertionError")
-    return Judged(Outcome.FAILED if wrong else Outcome.CRASHED, problems[0])
+    if problem.startswith(Ended.TIMED_OUT.value):
+        return Judged(Outcome.TIMED_OUT, problem)
+    return Judged(Outcome.FAILED if problem.startswith("AssertionError") else Outcome.CRASHED, problem)
 
 
-def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> str:
+def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> Filled:
     try:
         return fill(asked.assertion, answer, program.program)
     except DodgeError:

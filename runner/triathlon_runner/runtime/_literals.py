@@ -10,7 +10,7 @@ import cmath
 import datetime
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -76,7 +76,7 @@ def read_literal(text: str) -> Any:
         if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
             raise NotALiteralError("too many parts")
         return _value(tree, 0)
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
+    except (SyntaxError, ValueError, TypeError, ArithmeticError, MemoryError, RecursionError) as error:
         raise NotALiteralError(f"{shorten(text)!r} is no literal: {error}") from None
 
 
@@ -188,6 +188,21 @@ def _fraction(*parts: Any) -> Fraction:
     return Fraction(*parts)
 
 
+def decimal(*parts: Any) -> Decimal:
+    """A decimal number, which is not one of the kind that can't be compared.
+
+    Raises:
+        ValueError: the parts make none.
+    """
+    try:
+        number = Decimal(*parts)
+    except (InvalidOperation, TypeError) as error:
+        raise ValueError(parts) from error
+    if number.is_snan():
+        raise ValueError(parts)
+    return number
+
+
 def _float(text: str | float = 0.0) -> float:
     return float(text)
 
@@ -236,7 +251,7 @@ _KNOWN: Final[Mapping[str, Callable[..., Any]]] = {
     "tuple": _sized(tuple),
     "dict": _sized(dict),
     "float": _float,
-    "Decimal": Decimal,
+    "Decimal": decimal,
     "Fraction": _fraction,
     "date": datetime.date,
     "datetime": datetime.datetime,
@@ -249,68 +264,126 @@ _KNOWN: Final[Mapping[str, Callable[..., Any]]] = {
 
 
 def equal(left: Any, right: Any) -> bool:
-    """Python's equality, but floats to 1e-6 at any depth, nan equal to nan, known containers by content."""
+    """Whether two values are the same: types count at any depth inside them, floats are equal to 1e-6.
+
+    Of the values themselves the types may differ as texts of one value do: 5 and 5.0, a set and a frozenset,
+    a Counter and the dict that it holds; whoever asks knows their types by name. Not a number equals itself.
+    """
     if isinstance(left, Named) or isinstance(right, Named):
         return _equal_named(left, right)
-    if isinstance(left, (float, complex)) or isinstance(right, (float, complex)):
-        return _equal_numbers(left, right)
-    if isinstance(left, (list, tuple)):
-        return (
-            isinstance(right, type(left))
-            and len(left) == len(right)
-            and all(equal(one, other) for one, other in zip(left, right, strict=True))
-        )
-    if isinstance(left, dict):
-        return isinstance(right, dict) and _equal_dicts(left, right)
+    if _is_number(left) and _is_number(right):
+        return _near(left, right)
     if isinstance(left, (set, frozenset)):
         return isinstance(right, (set, frozenset)) and _equal_sets(left, right)
-    return bool(left == right)
+    return same(left, right)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two values are equal and of one type, at any depth; floats to 1e-6."""
+    if type(left) is not type(right):
+        return False
+    compare = _COMPARISONS.get(type(left))
+    return compare(left, right) if compare else bool(left == right)
+
+
+_NUMBERS: Final = ("array", "matrix")
+"""Containers whose numbers are all of one type, which `array([1.0, 2.0])` need not show."""
+_UNORDERED: Final = ("dict_keys", "dict_items")
 
 
 def _equal_named(left: Any, right: Any) -> bool:
     if isinstance(left, Named) and isinstance(right, Named):
-        return (
-            left.name == right.name
-            and equal(left.arguments, right.arguments)
-            and equal(dict(left.keywords), dict(right.keywords))
-        )
+        if left.name != right.name:
+            return False
+        if left.name in _WRAPPERS and len(left.arguments) == len(right.arguments) == 1:
+            return _equal_content(left.name, left.arguments[0], right.arguments[0])
+        return same(left.arguments, right.arguments) and same(dict(left.keywords), dict(right.keywords))
     named, plain = (left, right) if isinstance(left, Named) else (right, left)
     wrapped = named.name in _WRAPPERS or named.name == "defaultdict"
-    return wrapped and len(named.arguments) == 1 and equal(named.arguments[0], plain)
+    return wrapped and len(named.arguments) == 1 and _equal_content(named.name, named.arguments[0], plain)
 
 
-def _equal_numbers(left: Any, right: Any) -> bool:
-    if not (isinstance(left, (int, float, complex)) and isinstance(right, (int, float, complex))):
-        return bool(left == right)
+def _equal_content(name: str, left: Any, right: Any) -> bool:
+    if name in _UNORDERED:
+        if not all(isinstance(value, (list, tuple, set, frozenset)) for value in (left, right)):
+            return False
+        try:
+            return _equal_sets(frozenset(left), frozenset(right))
+        except TypeError:  # items of a dict, with values that are no elements of sets
+            return _paired(list(left), list(right))
+    return _equal_arrays(left, right) if name in _NUMBERS else equal(left, right)
+
+
+def _equal_arrays(left: Any, right: Any) -> bool:
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(
+            _equal_arrays(one, other) for one, other in zip(left, right, strict=True)
+        )
+    return equal(left, right)
+
+
+def _equal_items(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))
+
+
+def _equal_decimals(left: Decimal, right: Decimal) -> bool:
+    return bool(left == right) or (left.is_nan() and right.is_nan())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+
+
+def _near(left: complex, right: complex) -> bool:
     if left == right:
         return True
+    if isinstance(left, int) and isinstance(right, int):
+        return False
     try:
-        difference = abs(left - right)
+        return abs(left - right) < TOLERANCE or (cmath.isnan(left) and cmath.isnan(right))
     except OverflowError:
         return False
-    return difference < TOLERANCE or (cmath.isnan(left) and cmath.isnan(right))
 
 
 def _equal_dicts(left: dict[Any, Any], right: dict[Any, Any]) -> bool:
     if len(left) != len(right):
         return False
     if left.keys() == right.keys():
-        return all(equal(value, right[key]) for key, value in left.items())
+        keys = {key: key for key in right}
+        return all(same(key, keys[key]) and same(value, right[key]) for key, value in left.items())
     return _paired(list(left.items()), list(right.items()))
 
 
 def _equal_sets(left: set[Any] | frozenset[Any], right: set[Any] | frozenset[Any]) -> bool:
-    return left == right or (len(left) == len(right) and _paired(list(left - right), list(right - left)))
+    if len(left) != len(right):
+        return False
+    items = {item: item for item in right}
+    if any(item in items and not same(item, items[item]) for item in left):
+        return False
+    return _paired(list(left - right), list(right - left))
 
 
 def _paired(left: list[Any], right: list[Any]) -> bool:
-    """Whether each of one side has a partner on the other; only for the few that are not equal exactly."""
+    """Whether each of one side has a partner on the other; only for few, mostly those not equal exactly."""
     if len(left) != len(right) or len(left) > 200:
         return False
     rest = list(right)
     for one in left:
-        partner = next((other for other in rest if equal(one, other)), None)
+        partner = next((index for index, other in enumerate(rest) if same(one, other)), None)
         if partner is None:
             return False
-        rest.remove(partner)
+        del rest[partner]
     return True
+
+
+_COMPARISONS: Final[dict[type, Callable[[Any, Any], bool]]] = {
+    Named: _equal_named,
+    float: _near,
+    complex: _near,
+    Decimal: _equal_decimals,
+    list: _equal_items,
+    tuple: _equal_items,
+    dict: _equal_dicts,
+    set: _equal_sets,
+    frozenset: _equal_sets,
+}

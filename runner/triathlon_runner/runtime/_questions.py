@@ -110,6 +110,8 @@ class QuestionFile(Strict):
     """Of the data that it was built from."""
     made_by: str
     """Hash of the tracer and the constructor."""
+    python: str = ""
+    """The Python that traced, as `3.11`: from 3.12 on comprehensions have no frame, and truths differ."""
     report: FilterReport
     programs: tuple[ProgramQuestions, ...]
 

@@ -1,6 +1,7 @@
 """Where a suite's questions come from: the cache, the constructor, or a user's file."""
 
 import hashlib
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,11 @@ from triathlon_runner.runtime._programs import Subject
 from triathlon_runner.runtime._questions import QuestionFile, read_questions, write_questions
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.suites import DataSetInfo
+
+
+def tracing_python() -> str:
+    """The version of Python that traces, as `3.11`; programs run in the runner's own."""
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @dataclass(frozen=True)
@@ -24,8 +30,10 @@ class QuestionSource:
 
     @property
     def key(self) -> str:
-        """Hash of what the questions depend on: data, tracer and constructor."""
-        text = f"{self.data.name}\0{self.data.version}\0{self.data.sha256}\0{constructor_hash()}"
+        """Hash of what the questions depend on: data, tracer, constructor and the Python that traces."""
+        text = "\0".join(
+            [self.data.name, self.data.version, self.data.sha256, constructor_hash(), tracing_python()]
+        )
         return hashlib.sha256(text.encode()).hexdigest()
 
     def ready(self) -> QuestionFile | None:
@@ -37,7 +45,11 @@ class QuestionSource:
             found = read_questions(path)
         except UserError:
             return None  # torn or made by another version; they are built anew
-        made_here = found.sha256 == self.data.sha256 and found.made_by == constructor_hash()
+        made_here = (found.sha256, found.made_by, found.python) == (
+            self.data.sha256,
+            constructor_hash(),
+            tracing_python(),
+        )
         return found if made_here else None
 
     def _cached_path(self) -> Path | None:
@@ -56,6 +68,7 @@ class QuestionSource:
             version=self.data.version,
             sha256=self.data.sha256,
             made_by=constructor_hash(),
+            python=tracing_python(),
             report=report,
             programs=programs,
         )

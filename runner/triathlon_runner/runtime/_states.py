@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from typing import Any, Final
 
-from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
+from triathlon_runner.runtime._literals import NotALiteralError, decimal, equal, read_literal
 from triathlon_runner.runtime._questions import Value
 
 TYPOGRAPHIC: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "−": "-"})
@@ -17,6 +16,8 @@ _WRAPPINGS: Final = ("**", "`", "'", '"')
 _CLASS: Final = re.compile(r"<(?:class|type) ['\"]([\w.<>]+)['\"]>")
 _VALUE_LABEL: Final = re.compile(r"\Avalue\s*[:=]\s*", re.IGNORECASE)
 _TYPE_LABEL: Final = re.compile(r"\A(?:type\s*[:=]|type |class )\s*", re.IGNORECASE)
+_MAX_TYPE: Final = 300
+"""Characters; no type's name is longer, and patterns are not run over whole replies."""
 _REMARK: Final = re.compile(r"(?<=[\w\])}>`'\"*])\s+\(.*\)\Z", re.DOTALL)
 _SAME_TYPES: Final = {
     "string": "str", "text": "str", "integer": "int", "boolean": "bool", "none": "nonetype",
@@ -25,9 +26,19 @@ _SAME_TYPES: Final = {
 }  # fmt: skip
 
 
+_NIL_BEFORE_REMARK: Final = re.compile(r"[\['\"`*]*nil[\]'\"`*]*\s*(?:[.,:;(–—-].*)?", re.IGNORECASE)
+_INSIDE: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+"""What a type holds: `[str, int]` of `dict[str, int]`."""
+
+
 def is_nil(text: str) -> bool:
     """Whether a text says that there is no value."""
     return text.strip().strip("[]'\"`*.").strip().lower() == "nil"
+
+
+def begins_with_nil(answer: str) -> bool:
+    """Whether the first line says that there is no value, what follows being a remark."""
+    return _NIL_BEFORE_REMARK.fullmatch(answer.strip().partition("\n")[0].strip()) is not None
 
 
 def read_states(answer: str) -> Iterator[tuple[str, str]]:
@@ -53,12 +64,20 @@ def unwrapped(text: str) -> str:
 
 
 def read_type(text: str) -> str:
-    """A type's plain name: `<class 'int'>`, `List[int]`, `datetime.datetime` give int, list, datetime."""
+    """A type's plain name: `<class 'int'>`, `List[int]`, `datetime.datetime` give int, list, datetime.
+
+    Types beside each other, `int, int` or `(int, str)`, are those of a tuple.
+    """
+    if len(text) > _MAX_TYPE:
+        return ""
     name = unwrapped(_REMARK.sub("", text.strip().rstrip("."))).strip("*`'\"").strip()
     name = _TYPE_LABEL.sub("", name).strip("`'\"")
     wrapped = _CLASS.fullmatch(name)
     name = wrapped[1] if wrapped else name
-    if name.startswith("(") and name.endswith(")"):
+    outside, count = name, 1
+    while count:
+        outside, count = _INSIDE.subn("", outside)
+    if (name.startswith("(") and name.endswith(")")) or re.fullmatch(r"[\w.]+(\s*,\s*[\w.]+)+,?", outside):
         return "tuple"
     name = re.split(r"\[| of ", name, maxsplit=1)[0].rpartition(".")[2].strip().lower()
     return _SAME_TYPES.get(name, name)
@@ -133,6 +152,6 @@ _WRITTEN: Final[dict[str, Callable[[str], Any]]] = {
     "datetime.date": date.fromisoformat,
     "datetime.time": time.fromisoformat,
     "datetime.timedelta": _duration,
-    "decimal.Decimal": Decimal,
+    "decimal.Decimal": decimal,
     "fractions.Fraction": lambda text: read_literal(f"Fraction({text!r})"),
 }

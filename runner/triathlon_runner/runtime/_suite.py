@@ -93,6 +93,7 @@ class RuntimeSuite:
             "questions": {
                 "sha256": self._digest,
                 "count": report.questions,
+                "python": self.questions.python,
                 "left_out_programs": report.left_out_programs,
             },
             "style": self._asker.style,

@@ -130,7 +130,7 @@ class UnitRun:
         question = self.asker.question(kind, self.unit.program, self.unit.asked, statement)
         prompt = self.asker.prompt(kind, question, completes=self.model.kind == "base")
         answer = await self.model.ask(prompt, self.sampling, sample=self.sample)
-        taken = take_answer(answer.reply, self.asker.style)
+        taken = take_answer(answer.reply, self.asker.style, kind)
         if taken.text is None:
             judged = Judged(taken.outcome or Outcome.NO_ANSWER, taken.why)
         else:

@@ -8,9 +8,17 @@ import pytest
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.grading import agree
 from triathlon_runner.grading._special import SPECIAL, special
-from triathlon_runner.sandbox import Opaque
+from triathlon_runner.sandbox import Opaque, Tagged
 
 NAN = math.nan
+
+
+def decimal(text: str) -> Tagged:
+    return Tagged("decimal.Decimal", text)
+
+
+def keys(*items: Any) -> Tagged:
+    return Tagged("builtins.dict_keys", list(items))
 
 
 @pytest.mark.parametrize(
@@ -50,6 +58,38 @@ NAN = math.nan
 def test_oracles(oracle: Any, expected: Any, got: Any, same: bool) -> None:
     """Each oracle tells apart what it should, and nothing else."""
     assert agree(Comparison(oracle, tolerance=1e-6), expected, got) is same
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "same"),
+    [
+        (decimal("1.50"), decimal("1.5"), True),
+        ([decimal("1.50"), 0.3], [decimal("1.5"), 0.3], True),
+        ({"a": decimal("100")}, {"a": decimal("1E+2")}, True),
+        ({decimal("1.0")}, {decimal("1")}, True),
+        (decimal("NaN"), decimal("NaN"), True),
+        (decimal("sNaN"), decimal("1"), False),
+        (decimal("1.5"), decimal("1.6"), False),
+        (decimal("1.5"), decimal("no number"), False),
+        (decimal("1.5"), Tagged("decimal.Decimal", ["1.5"]), False),
+        (decimal("1e999999999"), decimal("1"), False),
+        (decimal("1.5"), Tagged("fractions.Fraction", "1.5"), False),
+        (keys(1, 2), {2, 1}, True),
+        ({1, 2}, keys(2, 1), True),
+        (keys(1, 2), keys(2, 1), True),
+        ([keys("a"), NAN], [frozenset({"a"}), NAN], True),
+        (Tagged("builtins.dict_items", [(1, 2)]), {(1, 2)}, True),
+        ({1, 2}, keys(1, 1), False),
+        ({1, 2}, keys(1, 3), False),
+        (keys(1, 2), [1, 2], False),
+        (keys(1, 2), keys([1], 2), False),
+        ({1, 2}, Tagged("builtins.dict_values", [1, 2]), False),
+    ],
+)
+def test_named_values_are_equal_where_python_calls_them_so(expected: Any, got: Any, same: bool) -> None:
+    """Decimal numbers by their value; the keys of a dict, in any order, also to a set."""
+    for oracle in ("exact", "close"):
+        assert agree(Comparison(oracle, tolerance=1e-6), expected, got) is same
 
 
 def test_what_is_opaque_equals_nothing() -> None:

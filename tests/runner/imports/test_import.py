@@ -286,6 +286,7 @@ def test_reval(place: SmallRun, tmp_path: Path) -> None:
         write_lines(tmp_path / f"{task}@x_direct_0.8" / "24-01-01-00-00.jsonl", rows)
     result = bring(place, "reval", tmp_path, "runtime/core", "rv")
     assert result.exit_code == 0, result.output
+    assert "can exceed the published values" in " ".join(result.output.split())
     (record,) = read_records(folder(place, "rv") / "runtime" / "core.jsonl", RuntimeRecord)
     assert record.task_id == unit
     assert [one.coverage.answer for one in record.statements] == ["YES"] * count

@@ -2,7 +2,11 @@
 
 import pytest
 
-from triathlon_runner.runtime._assertions import DodgeError, Masked, fill, originals
+from triathlon_runner.records import Outcome
+from triathlon_runner.runtime import InputQuestions, ProgramQuestions
+from triathlon_runner.runtime._assertions import DodgeError, Filled, Masked, fill, originals
+from triathlon_runner.runtime._judge import Judged, judge_output
+from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 PROGRAM = """import math
 from datetime import date
@@ -19,6 +23,16 @@ class Box:
         self.things.append(thing)
         return len(self.things)
 """
+
+
+def completed(filled: Filled) -> str:
+    """The statements with the expressions that are to be computed in their places."""
+    text = filled.text
+    for name, expression in filled.computed.items():
+        text = text.replace(name, expression)
+    return text
+
+
 CALL = Masked("assert f(1, y=2) == ??", ("3",))
 TEST = Masked(
     """box = Box()
@@ -49,7 +63,7 @@ assertEqual(found, ??)""",
 )
 def test_values_fill_the_mask(answer: str, filled: str) -> None:
     """Any way of writing the statement, any expression that computes with values alone."""
-    assert fill(CALL, answer, PROGRAM) == filled
+    assert completed(fill(CALL, answer, PROGRAM)) == filled
 
 
 @pytest.mark.parametrize(
@@ -103,10 +117,6 @@ def test_values_fill_the_mask(answer: str, filled: str) -> None:
         ("while f(1, y=2) == 4: pass", "another statement"),
         ("assert f(1, y=2) == pytest.approx(3, abs=99)", "'pytest' has no place"),
         ("assert f(1, y=2) == unittest.mock.ANY", "'unittest' has no place"),
-        ("assert f(1, y=2) == math.sys.modules['program'].f(1, 2)", "has no place"),
-        ("assert f(1, y=2) == datetime.sys.exit()", "'sys' has no place"),
-        ("assert f(1, y=2) == np.f2py.os.system('id')", "has no place"),
-        ("assert f(1, y=2) == int('{0.LIMIT}'.format(date))", "'format' has no place"),
         ("assert f(1, y=2) == date.__subclasses__()", "'__subclasses__' has no place"),
         ("assert f(1, y=2) == (await 3)", "Await has no place|does not parse"),
         ("assert f(1, y=2) == (yield)", "Yield has no place|does not parse"),
@@ -125,30 +135,141 @@ def test_dodges_are_refused(answer: str, why: str) -> None:
 
 READERS = (
     """import collections
+import math
 import operator
 import string
 from operator import attrgetter
 from string import Formatter as Form
 """
     + PROGRAM
+    + """
+class Steps:
+    def take(self, x):
+        return x + 1
+"""
 )
+STEPS = """import unittest
+
+class T(unittest.TestCase):
+    def test(self):
+        pass
+"""
+GENERATOR = "(y for y in [0]).gi_frame.f_globals"
 
 
-@pytest.mark.parametrize(
-    "filling",
-    [
-        "operator.attrgetter('_sys.modules')(collections)['program'].f(1, 2)",
-        "attrgetter('_sys.modules')(collections)['program'].f(1, 2)",
-        "operator.methodcaller('__class__')(1)",
-        "string.Formatter().get_field('0._sys.modules[program].f', (collections,), {})[0](1, 2)",
-        "Form().vformat('{0._sys.modules[program].LIMIT}', (collections,), {})",
-    ],
-)
-def test_what_reads_attributes_by_a_text_leads_to_the_program(filling: str) -> None:
-    """A program that imports such a thing does not lend it to answers; the rest of the module it does."""
-    with pytest.raises(DodgeError, match="has no place in a value"):
-        fill(CALL, f"assert f(1, y=2) == {filling}", READERS)
-    assert fill(CALL, "assert f(1, y=2) == operator.add(1, 2)", READERS)
+async def judged(
+    sandbox: Sandbox, masked: Masked, answer: str, *, program: str = READERS, test: str = ""
+) -> Judged:
+    """What an answer to a question about the program comes to."""
+    asked = InputQuestions(
+        index=0,
+        text=masked.text,
+        arguments="" if test else "(1, 2)",
+        test_class="T" if test else "",
+        test_method="test" if test else "",
+        masked=masked.text,
+        originals=masked.originals,
+        statements=(),
+    )
+    about = ProgramQuestions(task_id="t", program=program, entry_point="f", test=test, inputs=(asked,))
+    return await judge_output(sandbox, about, asked, answer)
+
+
+ATTACKS = [
+    f"{GENERATOR}['f'](1, 2)",
+    f"{GENERATOR}['__builtins__'].__import__('program')",
+    "(lambda: 3)()",
+    "operator.attrgetter('_sys.modules')(collections)['program'].f(1, 2)",
+    "attrgetter('_sys.modules')(collections)['program'].f(1, 2)",
+    "operator.methodcaller('__class__')(1)",
+    "string.Formatter().get_field('0._sys.modules[program].f', (collections,), {})[0](1, 2)",
+    "Form().vformat('{0._sys.modules[program].LIMIT}', (collections,), {})",
+    "int('{0.LIMIT}'.format(date))",
+    "math.sys.modules['program'].f(1, 2)",
+    "datetime.sys.exit()",
+    "datetime.sys._getframe(1).f_globals['f'](1, 2)",
+    "collections.sys.modules['__main__']",
+    "object()",
+    "iter([3])",
+]
+
+
+async def test_no_expression_leads_to_the_program() -> None:
+    """A filling's value is computed where the program is not; the true value itself is right."""
+    async with open_sandbox() as sandbox:
+        for filling in ATTACKS:
+            found = await judged(sandbox, CALL, f"assert f(1, y=2) == {filling}")
+            assert not found.correct, filling
+        assert (await judged(sandbox, CALL, "assert f(1, y=2) == operator.add(1, 2)")).correct
+
+
+async def test_no_expression_of_a_test_leads_to_the_program() -> None:
+    """The same where a class is tested."""
+    masked = Masked("steps = Steps()\nassertEqual(steps.take(3), ??)", ("4",))
+    answer = masked.text.replace("??", "{}")
+    attack = f"{GENERATOR}['Steps']().take(3)"
+    async with open_sandbox() as sandbox:
+        assert (await judged(sandbox, masked, answer.format("2 + 2"), test=STEPS)).correct
+        found = await judged(sandbox, masked, answer.format(attack), test=STEPS)
+    assert found.outcome is Outcome.CRASHED
+    assert found.why.startswith("KeyError")
+
+
+COMPUTED = [
+    ("datetime.datetime(2024, 5, 1)", "datetime.strptime('1.5.2024', '%d.%m.%Y')"),
+    ("datetime.datetime(2024, 5, 1)", "datetime(2024, 5, 1)"),
+    ("datetime.timedelta(1)", "timedelta(days=1)"),
+    ("collections.Counter('aab')", "Counter({'a': 2, 'b': 1})"),
+    ("collections.Counter('aab')", "Counter('aab')"),
+    ("collections.defaultdict(int, {1: 2})", "defaultdict(int, {1: 2})"),
+    ("collections.defaultdict(int)", "defaultdict(int)"),
+    ("collections.deque([1])", "deque([1])"),
+    ("collections.OrderedDict(a=1)", "OrderedDict([('a', 1)])"),
+    ("{1: 2}.keys()", "{1: 2}.keys()"),
+    ("{1: 2}.items()", "{1: 2}.items()"),
+    ("decimal.Decimal('1.5')", "Decimal('1.50')"),
+    ("fractions.Fraction(1, 2)", "Fraction(2, 4)"),
+    ("frozenset({1})", "frozenset([1])"),
+    ("range(3)", "range(0, 3)"),
+    ("float('inf')", "float('inf')"),
+    ("1e999", "inf"),
+    ("-2 - 2j", "-2 - 2j"),
+    ("bytearray(b'a')", "b'a'"),
+    ("{'a': int}", "{'a': int}"),
+    ("math.pi", "math.pi"),
+    ("'a' * 3", "'a' * 3"),
+    ("...", "..."),
+]
+
+
+async def test_values_that_are_computed_keep_their_kind() -> None:
+    """Constructors, arithmetic and methods of values, also where the program hides a module by its class."""
+    modules = "import collections, decimal, fractions, math\nimport datetime as clock\n"
+    shown = "from datetime import datetime, timedelta\n"
+    masked = Masked("assert f(1) == ??", ("0",))
+    async with open_sandbox() as sandbox:
+        for made, filling in COMPUTED:
+            program = f"{modules}{shown}def f(x):\n    return {made.replace('datetime.', 'clock.')}\n"
+            found = await judged(sandbox, masked, f"assert f(1) == {filling}", program=program)
+            assert found.correct, (filling, found)
+
+
+NO_VALUES = [
+    ("0x" + "f" * 4_000, Outcome.FAILED),
+    ("10 ** 5000", Outcome.FAILED),
+    ("1 / 0", Outcome.CRASHED),
+    ("[0] * 10 ** 12", Outcome.CRASHED),
+    ("'a' * 30_000", Outcome.FAILED),
+    ("4", Outcome.FAILED),
+]
+
+
+async def test_what_comes_to_no_value_is_the_models_failure() -> None:
+    """Too large, or it raises: the answer is wrong, and nothing else happens."""
+    async with open_sandbox() as sandbox:
+        for filling, outcome in NO_VALUES:
+            found = await judged(sandbox, CALL, f"assert f(1, y=2) == {filling}")
+            assert (found.outcome, bool(found.why)) == (outcome, True), (filling, found)
 
 
 def test_a_test_is_filled_assertion_by_assertion() -> None:
@@ -159,7 +280,7 @@ other = 'b'
 self.assertEqual(box.put(thing), 1)
 found = box.things
 assertEqual(found, [{'name': 'a'}])"""
-    assert fill(TEST, answer, PROGRAM).endswith(
+    assert fill(TEST, answer, PROGRAM).text.endswith(
         "assertEqual(box.put(thing), 1)\nfound = box.things\nassertEqual(found, [{'name': 'a'}])"
     )
 
@@ -167,14 +288,15 @@ assertEqual(found, [{'name': 'a'}])"""
 def test_leading_statements_need_not_be_repeated() -> None:
     """What only sets something up is put back; an assertion is not."""
     answer = "assertEqual(box.put(thing), 1)\nfound = box.things\nassertEqual(found, [{'name': 'a'}])"
-    assert fill(TEST, answer, PROGRAM).startswith("box = Box()\n")
+    assert fill(TEST, answer, PROGRAM).text.startswith("box = Box()\n")
     with pytest.raises(DodgeError, match="leaves an assertion out"):
         fill(TEST, "found = box.things\nassertEqual(found, [{'name': 'a'}])", PROGRAM)
 
 
 def test_the_reference_itself_is_always_an_answer() -> None:
     """Also where it names things of the test, which other answers may not."""
-    assert fill(TEST, TEST.completed(), PROGRAM) == TEST.completed()
+    filled = fill(TEST, TEST.completed(), PROGRAM)
+    assert (filled.text, filled.computed) == (TEST.completed(), {})
 
 
 @pytest.mark.parametrize("filling", ["found", "box.things", "[thing]", "self.expected", "box.put(thing)"])
@@ -189,7 +311,9 @@ def test_reading_the_value_off_the_program_is_a_dodge(filling: str) -> None:
 def test_a_plain_name_of_the_test_may_be_used() -> None:
     """`other` is a value that the program has nothing to do with."""
     answer = TEST.text.replace("??", "1", 1).replace("??", "[other]")
-    assert fill(TEST, answer, PROGRAM).endswith("assertEqual(found, [other])")
+    filled = fill(TEST, answer, PROGRAM)
+    assert completed(filled).endswith("assertEqual(found, [other])")
+    assert filled.setup == "other = 'b'"
 
 
 MASKED_CALLS = [
@@ -215,21 +339,58 @@ MASKED_CALLS = [
         "box.things == box.things",
         "box.put(1) or True",
         "True if box.put(1) else True",
+        "self.id()",
+        "self.assertTrue",
+        "[box.put(1)]",
+        "len([box.put(1)])",
+        "str(box.put(1))",
+        "box.put(1) != 'x'",
+        "box.put(1) < 9",
+        "box.put(1) in [1, 2]",
+        "box.things.append(1)",
+        "box.put(1) == box.put(1)",
+        "(y for y in [0]).gi_frame.f_globals",
+        "box.put((y for y in [0]).gi_frame)",
     ],
 )
 def test_an_assertion_has_to_call_the_program(masked: Masked, form: str, filling: str) -> None:
     """Where the call is masked the answer has to make one, and not beside something that holds of itself."""
-    with pytest.raises(DodgeError, match="does not call the program"):
+    with pytest.raises(DodgeError, match=r"does not call the program|has no place"):
         fill(masked, f"box = Box()\n{form.format(filling)}", PROGRAM)
 
 
+@pytest.mark.parametrize(
+    "filling", ["box.put", "Box()", "box.things", "not box.put", "bool(Box())", "bool(box.put)"]
+)
+def test_what_is_always_true_is_no_call_of_the_program(filling: str) -> None:
+    """Where only the truth is asserted, an object or a method would hold of itself."""
+    with pytest.raises(DodgeError, match="does not call the program"):
+        fill(MASKED_CALLS[0][0], f"box = Box()\nassertTrue({filling})", PROGRAM)
+
+
 @pytest.mark.parametrize(("masked", "form"), MASKED_CALLS)
-@pytest.mark.parametrize("filling", ["box.put(1)", "box.put('a') == 1", "len(box.things) == 0", "f(1, 0)"])
+@pytest.mark.parametrize(
+    "filling",
+    [
+        "box.put(1)",
+        "box.put('a') == 1",
+        "len(box.things) == 0",
+        "f(1, 0)",
+        "not f(0)",
+        "box.things == []",
+        "True is bool(box.put(1))",
+        "round(f(1.2), 1)",
+        "Box().put(LIMIT)",
+        "len(box.things)",
+        "f(box.put(1), y=2)",
+    ],
+)
 def test_calls_of_the_program_are_answers_where_the_call_is_masked(
     masked: Masked, form: str, filling: str
 ) -> None:
     """Whether they hold is decided by executing them."""
-    assert fill(masked, f"box = Box()\n{form.format(filling)}", PROGRAM).endswith(form.format(filling))
+    filled = fill(masked, f"box = Box()\n{form.format(filling)}", PROGRAM)
+    assert filled.text.endswith(form.format(filling))
 
 
 def test_values_that_the_program_was_handed_belong_to_it() -> None:
@@ -237,7 +398,7 @@ def test_values_that_the_program_was_handed_belong_to_it() -> None:
     masked = Masked("numbers = [2, 1]\nsort(numbers)\nassertEqual(numbers, ??)", ("[1, 2]",))
     program = "def sort(numbers):\n    numbers.sort()\n"
     answer = "numbers = [2, 1]\nsort(numbers)\nassertEqual(numbers, {})"
-    assert fill(masked, answer.format("[1, 2]"), program) == answer.format("[1, 2]")
+    assert fill(masked, answer.format("[1, 2]"), program).text == answer.format("[1, 2]")
     with pytest.raises(DodgeError, match="reads the value off the program"):
         fill(masked, answer.format("sorted(numbers)"), program)
 
@@ -245,7 +406,7 @@ def test_values_that_the_program_was_handed_belong_to_it() -> None:
 def test_question_marks_inside_text_are_no_masks() -> None:
     """A string that holds ?? stays what it is."""
     masked = Masked("assert f('??', y='a??') == ??", ("'??a??'",))
-    assert fill(masked, "assert f('??', y='a??') == 'x'", PROGRAM) == "assert f('??', y='a??') == 'x'"
+    assert fill(masked, "assert f('??', y='a??') == 'x'", PROGRAM).text == "assert f('??', y='a??') == 'x'"
     assert masked.completed() == "assert f('??', y='a??') == '??a??'"
 
 

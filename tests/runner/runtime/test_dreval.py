@@ -1,6 +1,8 @@
 """Fidelity on DREval: every truth compared with a second tracer, every choice with the official one."""
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +26,7 @@ from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
 from triathlon_runner.runtime._official import dreval_subjects
 from triathlon_runner.runtime._questions import FilterReport
-from triathlon_runner.runtime._source import QuestionSource
+from triathlon_runner.runtime._source import QuestionSource, tracing_python
 from triathlon_runner.sandbox import Call, Job, Limits, Raised, Sandbox, open_sandbox
 from triathlon_runner.suites import DataSetInfo
 
@@ -154,6 +156,53 @@ async def test_all_ground_truths_equal_those_of_an_independent_tracer(questions:
     """All 3,152: only values of a callee's variables are not seen by a tracer that keeps to one frame."""
     found = await _all_differences(questions.programs)
     assert found == {("state", *place) for place in CALLEES}
+
+
+def truth_hash(program: ProgramQuestions) -> str:
+    """Hash of everything that is right about one program's questions."""
+    truths_of = [
+        [
+            asked.index,
+            [
+                [
+                    one.line,
+                    one.variable,
+                    one.executed,
+                    [[value.type, value.text] for value in one.states],
+                    list(one.next_lines),
+                ]
+                for one in asked.statements
+            ],
+        ]
+        for asked in program.inputs
+    ]
+    return hashlib.sha256(json.dumps(truths_of).encode()).hexdigest()[:16]
+
+
+def fixed_truths() -> dict[str, str]:
+    """The stored hashes, by program, where this Python is the one that traced them."""
+    stored = json.loads(Path(__file__).with_name("dreval_truths.json").read_text("utf-8"))
+    if tracing_python() != stored["python"]:
+        pytest.skip(f"the official truths are those of Python {stored['python']}, this is {tracing_python()}")
+    hashes: dict[str, str] = stored["programs"]
+    return hashes
+
+
+async def test_some_truths_are_the_stored_ones(store: DataStore) -> None:
+    """The truths of the official questions are fixed: every twelfth program."""
+    stored = fixed_truths()
+    async with open_sandbox() as sandbox:
+        programs, _ = await construct(list(dreval_subjects(store))[5::12], sandbox)
+    assert {one.task_id: truth_hash(one) for one in programs} == {
+        one.task_id: stored[one.task_id] for one in programs
+    }
+
+
+@pytest.mark.slow
+def test_all_truths_are_the_stored_ones(questions: QuestionFile) -> None:
+    """All 154 programs; the file says which Python traced them."""
+    assert questions.python == tracing_python()
+    assert {one.task_id: truth_hash(one) for one in questions.programs} == fixed_truths()
 
 
 @pytest.mark.slow

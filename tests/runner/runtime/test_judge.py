@@ -46,16 +46,32 @@ def test_yes(answer: str) -> None:
     assert not judge_coverage(question(executed=False), answer).correct
 
 
-@pytest.mark.parametrize("answer", ["NO", "no", "No, it is not executed", "- no", "The answer is NO."])
+@pytest.mark.parametrize(
+    "answer",
+    ["NO", "no", "No, it is not executed", "- no", "The answer is NO.", "not executed",
+     "The line is not executed.", "Line 4 is not executed, so it has no successor", "NOT EXECUTED"],
+)  # fmt: skip
 def test_no(answer: str) -> None:
-    """The same for the other word."""
+    """The same for the other word, and for what it means."""
     assert judge_coverage(question(executed=False), answer).correct
     assert not judge_coverage(question(("1", "int")), answer).correct
 
 
 @pytest.mark.parametrize(
     "answer",
-    ["maybe", "YES or NO", "YES/NO", "no/yes", "yes no", "I know nothing", "nothing", "yesterday", "1"],
+    [
+        "maybe",
+        "YES or NO",
+        "YES/NO",
+        "no/yes",
+        "yes no",
+        "I know nothing",
+        "nothing",
+        "yesterday",
+        "1",
+        "executed",
+        "It is executed.",
+    ],
 )
 def test_neither(answer: str) -> None:
     """What says neither, or both, is no answer and so wrong."""

@@ -99,7 +99,7 @@ def test_the_demonstrated_assertions_hold() -> None:
         run = {"test": MODULE, "class": "T", "method": "test", "body": ""}
         read_masked(one["input"])
         assert originals(one["input"], one["answer"])
-        assert assertion.check(one["program"], run, one["answer"]) == ""
+        assert assertion.check(one["program"], run, one["answer"], {}) == ""
 
 
 def test_demonstrations_show_both_answers_and_both_kinds_of_program() -> None:
@@ -171,4 +171,4 @@ def test_an_answered_demonstration_completes_its_own_mask() -> None:
     """What the output examples show is what `fill` takes."""
     for one in demonstrations("output"):
         masked = Masked(one["input"], originals(one["input"], one["answer"]))
-        assert fill(masked, one["answer"], one["program"]) == one["answer"]
+        assert fill(masked, one["answer"], one["program"]).text == one["answer"]

@@ -47,6 +47,15 @@ RIGHT = [
     (("(1, 'a')", "tuple"), "(1, 'a'); tuple"),
     (("(1, 'a')", "tuple"), "(1, 'a'); Tuple[int, str]"),
     (("(1, 'a')", "tuple"), "(1, 'a'); (int, str)"),
+    (("(1, 2)", "tuple"), "(1, 2); int, int"),
+    (("(1, 2)", "tuple"), "1, 2; int, int"),
+    (("([1], {})", "tuple"), "([1], {}); list[int], dict[str, tuple[int, int]]"),
+    (("[1, True, 'a', 1.0]", "list"), "[1, True, 'a', 1.0000001]; list"),
+    (("[Decimal('1.50')]", "list"), "[Decimal('1.5')]; list"),
+    (("dict_keys([1, 2])", "dict_keys"), "dict_keys([1, 2]); dict_keys"),
+    (("dict_keys([1, 2])", "dict_keys"), "{2, 1}; dict_keys"),
+    (("dict_keys([1, 2])", "dict_keys"), "[1, 2]; dict_keys"),
+    (("dict_items([(1, [2])])", "dict_items"), "dict_items([(1, [2])]); dict_items"),
     (("{1, 2}", "set"), "{2, 1}; set"),
     (("set()", "set"), "set(); set"),
     (("{'a': [1]}", "dict"), "{'a': [1]}; dict[str, list[int]]"),
@@ -130,6 +139,24 @@ WRONG = [
     (("{1: 'a'}", "dict"), "{'1': 'a'}; dict"),
     (("['a', 'b']", "list"), "[a, b]; list"),
     (("datetime.timedelta(days=1)", "datetime.timedelta"), "1 day; timedelta"),
+    (("[1]", "list"), "[True]; list"),
+    (("[True]", "list"), "[1]; list"),
+    (("[1.0]", "list"), "[1]; list"),
+    (("[1]", "list"), "[1.0]; list"),
+    (("(1, [2])", "tuple"), "(1, [2.0]); tuple"),
+    (("{1: 'a'}", "dict"), "{True: 'a'}; dict"),
+    (("{'a': False}", "dict"), "{'a': 0}; dict"),
+    (("{1}", "set"), "{True}; set"),
+    (("{(1, 2)}", "set"), "{(1.0, 2)}; set"),
+    (("[{1}]", "list"), "[frozenset({1})]; list"),
+    (("[Decimal('1')]", "list"), "[1]; list"),
+    (("[Counter({'a': 1})]", "list"), "[{'a': 1}]; list"),
+    (("dict_keys([1, 2])", "dict_keys"), "{1}; dict_keys"),
+    (("dict_keys([1])", "dict_keys"), "{True}; dict_keys"),
+    (("dict_values([1, 2])", "dict_values"), "{1, 2}; dict_values"),
+    (("Decimal('1.5')", "decimal.Decimal"), "Decimal('sNaN'); Decimal"),
+    (("[Decimal('1.5')]", "list"), "[Decimal('sNaN')]; list"),
+    (("5", "int"), "5; int, int"),
     (("5", "int"), "Nil"),
     (("None", "NoneType"), "Nil"),
 ]
@@ -141,7 +168,12 @@ def test_wrong_states(state: tuple[str, str], answer: str) -> None:
     assert judge_state(question(state), answer).outcome is Outcome.FAILED
 
 
-@pytest.mark.parametrize("answer", ["Nil", "nil", "NIL", "[Nil]", "'Nil'", "Nil; Nil", "Nil; NoneType"])
+@pytest.mark.parametrize(
+    "answer",
+    ["Nil", "nil", "NIL", "[Nil]", "'Nil'", "Nil; Nil", "Nil; NoneType", "Nil\nIt is not executed; x is 4.",
+     "Nil\nx = 5; int", "**Nil**\n\nIt is not reached.", "Nil (line 4 is not executed)", "Nil, it never runs",
+     "`Nil` - the loop is empty", "Nil."],
+)  # fmt: skip
 def test_nil(answer: str) -> None:
     """Right where the line is not executed, or runs and leaves the variable without a value."""
     assert judge_state(question(executed=False), answer).correct

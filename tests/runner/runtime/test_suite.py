@@ -1,6 +1,7 @@
 """Suites end to end: questions from references, asked of scripted models, judged, recorded."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -371,6 +372,7 @@ def test_the_protocol_covers_style_sampling_prompts_and_questions(tmp_path: Path
     assert sampled["sampling"]["temperature"] == 0.8
     assert cot["sampling"]["max_tokens"] == 1024
     assert greedy["questions"]["count"] > 0
+    assert greedy["questions"]["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def test_the_catalogue(tmp_path: Path) -> None:
@@ -386,3 +388,17 @@ def test_the_catalogue(tmp_path: Path) -> None:
             assert other.default_samples == (5 if "sampled" in variant else 1)
     built: Suite = entries["runtime/core"].build(DataStore(cache=tmp_path, fetch=False))
     assert built.data.name == "core seeds and classes"
+
+
+async def test_questions_that_another_python_traced_are_traced_again(
+    grader: ProgramGrader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Truths of two versions of Python are never mixed: other settings, and another place in the cache."""
+    ours = suite(cache=tmp_path)
+    await ours.prepare(grader)
+    monkeypatch.setattr("triathlon_runner.runtime._source.tracing_python", lambda: "3.99")
+    assert source(tmp_path).ready() is None
+    other = suite(cache=tmp_path)
+    await other.prepare(grader)
+    assert other.protocol("instruct")["questions"]["python"] == "3.99"
+    assert other.protocol("instruct") != ours.protocol("instruct")

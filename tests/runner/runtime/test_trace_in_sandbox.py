@@ -2,7 +2,7 @@
 
 import pytest
 
-from triathlon_runner.runtime._check import check_assertions
+from triathlon_runner.runtime._check import Assertion, check_assertions
 from triathlon_runner.runtime._trace import (
     CaseRun,
     FunctionRun,
@@ -161,7 +161,9 @@ async def test_assertions_are_executed_against_the_program() -> None:
         "assert f(2) == 3",
     ]
     async with open_sandbox() as sandbox:
-        found = await check_assertions(sandbox, program, [(run, text) for text in texts], frozenset())
+        found = await check_assertions(
+            sandbox, program, [Assertion(run, text) for text in texts], frozenset()
+        )
     assert found[0] == found[4] == ""
     assert found[1].startswith("AssertionError")
     assert found[2].startswith("TypeError")
@@ -183,7 +185,10 @@ class T(unittest.TestCase):
         found = await check_assertions(
             sandbox,
             program,
-            [(run, "assertEqual(self.c.n, math.floor(4.5))"), (run, "assertEqual(1, 2)")],
+            [
+                Assertion(run, "assertEqual(self.c.n, math.floor(4.5))"),
+                Assertion(run, "assertEqual(1, 2)"),
+            ],
             frozenset(),
         )
     assert found[0] == ""

@@ -10,7 +10,8 @@ from typing import Final
 
 _PARTS: Final = {
     "tracer": ("literal", "programs", "statements", "tracer"),
-    "assertion": ("programs", "assertion"),
+    "assertion": ("programs", "constructors", "assertion"),
+    "value": ("literal", "constructors", "value"),
 }
 
 _LOADER: Final = """

@@ -1,14 +1,9 @@
 """Executes a completed assertion against its program."""
 
 import contextlib
-import datetime
 import inspect
-import sys
-from collections import Counter, OrderedDict, deque
-from decimal import Decimal
-from fractions import Fraction
-from typing import Any
 
+from triathlon_runner.runtime._sandboxed.constructors import constructors
 from triathlon_runner.runtime._sandboxed.programs import (
     Nowhere,
     compile_statements,
@@ -19,15 +14,23 @@ from triathlon_runner.runtime._sandboxed.programs import (
 )
 
 
-def check(program: str, run: dict[str, str], completed: str) -> str:
-    """Empty where the completed text runs through; else what it raised."""
+def check(program: str, run: dict[str, str], completed: str, values: dict[str, str]) -> str:
+    """Empty where the completed text runs through; else what it raised.
+
+    Args:
+        program: the source; it is loaded anew.
+        run: `{"test", "class", "method"}` for the text of a test, whose set-up runs first.
+        completed: the statements.
+        values: names in them with the text of what they stand for.
+    """
     seed_chance(0)
     with contextlib.redirect_stdout(Nowhere()), contextlib.redirect_stderr(Nowhere()):
         try:
             names = load(program)
             if "test" in run:
                 names = names_of_test(names, run)
-            result = eval(compile_statements(completed), {**_constructors(), **names})  # noqa: S307 (in the sandbox)
+            known = {**constructors(), **names, **{name: _read(text) for name, text in values.items()}}
+            result = eval(compile_statements(completed), known)  # noqa: S307 (in the sandbox)
             if inspect.iscoroutine(result):
                 run_coroutine(result)
         except BaseException as error:  # a program may raise anything, SystemExit too
@@ -35,20 +38,6 @@ def check(program: str, run: dict[str, str], completed: str) -> str:
     return ""
 
 
-def _constructors() -> dict[str, Any]:
-    """What the text of a value may use, where the program does not define it itself."""
-    names: dict[str, Any] = {
-        "nan": float("nan"),
-        "inf": float("inf"),
-        "datetime": datetime,
-        "Counter": Counter,
-        "OrderedDict": OrderedDict,
-        "deque": deque,
-        "defaultdict": lambda *content: dict(content[-1]) if content else {},
-        "Decimal": Decimal,
-        "Fraction": Fraction,
-    }
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        names |= {"array": numpy.array, "np": numpy, "numpy": numpy}
-    return names
+def _read(text: str) -> object:
+    """A value from its text; the program's own names mean nothing in it."""
+    return eval(compile(text, "<value>", "eval", dont_inherit=True), constructors())  # noqa: S307 (in the sandbox)

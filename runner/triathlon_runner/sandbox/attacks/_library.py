@@ -38,10 +38,12 @@ class Attack:
     source: str
     on_class: bool = False
     """It stands for a class that is tested by a unittest module, not for `f`."""
+    is_answer: bool = False
+    """It is no program but the answer to a question: the assertion of a test, completed."""
 
     def program(self, places: dict[str, str]) -> str:
         """The program, aimed at this run's canaries."""
-        text = _LOOT + self.source
+        text = self.source if self.is_answer else _LOOT + self.source
         for name, value in places.items():
             text = text.replace(f"@{name}@", value)
         return text
@@ -62,4 +64,5 @@ def _read(path: Path) -> Attack:
         honest=honest == "honest: yes",
         source=source,
         on_class="# task: class\n" in source,
+        is_answer="# answer: yes\n" in source,
     )

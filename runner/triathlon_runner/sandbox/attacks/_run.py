@@ -8,6 +8,7 @@ from typing import Any
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.grading import ClassGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
+from triathlon_runner.runtime import InputQuestions, Judged, ProgramQuestions, judge_output
 from triathlon_runner.sandbox import (
     Execution,
     Job,
@@ -71,6 +72,39 @@ class StepsTest(unittest.TestCase):
 """,
 )
 """Two of its methods are decided outside, the last one from what its assertions report."""
+QUESTION = ProgramQuestions(
+    task_id="attack/successor",
+    program=TASK.reference,
+    entry_point="f",
+    inputs=(
+        InputQuestions(
+            index=0,
+            text="f(3)",
+            arguments="(3,)",
+            masked="assert f(3) == ??",
+            originals=("4",),
+            statements=(),
+        ),
+    ),
+)
+CLASS_QUESTION = ProgramQuestions(
+    task_id="attack/steps",
+    program=CLASS_TASK.reference,
+    entry_point="Steps",
+    test=CLASS_TASK.test,
+    inputs=(
+        InputQuestions(
+            index=0,
+            text="steps = Steps(1)\nassertEqual(steps.take(1), 2)",
+            test_class="StepsTest",
+            test_method="test_take",
+            masked="steps = Steps(1)\nassertEqual(steps.take(1), ??)",
+            originals=("2",),
+            statements=(),
+        ),
+    ),
+)
+"""What is asked of answers, about the same function and class."""
 CPU_SECONDS = 1.0
 WALL_SECONDS = 5.0
 SETTLE_SECONDS = 0.05
@@ -188,6 +222,11 @@ class _AttackRun:
             raise SandboxError(f"the honest program did not pass before the attacks: {fault}")
         if (await self._classes.judge(CLASS_TASK.reference, CLASS_TASK)).outcome is not Outcome.PASSED:
             raise SandboxError("the honest class did not pass before the attacks")
+        for question in (QUESTION, CLASS_QUESTION):
+            (asked,) = question.inputs
+            honest = await judge_output(self._watching, question, asked, asked.assertion.completed())
+            if not honest.correct:
+                raise SandboxError(f"the honest answer did not pass before the attacks: {honest.why}")
         # A program may ask for numpy's server by its imports: it is no survivor.
         await self._grader.judge(f"import numpy\n{TASK.reference}", TASK)
         await asyncio.sleep(SETTLE_SECONDS)  # until the next child stands ready
@@ -200,7 +239,7 @@ class _AttackRun:
         outcome = "engine failed"
         self._watching.last = ""
         try:
-            verdict: Verdict | None = await self._judge(one)
+            verdict: Verdict | Judged | None = await self._judge(one)
         except SandboxError as error:
             verdict, harmed = None, f"the engine failed: {error}"
         if verdict is not None:
@@ -221,8 +260,11 @@ class _AttackRun:
             survived=f"{alive - self._servers} processes" if alive > self._servers else "",
         )
 
-    async def _judge(self, one: Attack) -> Verdict:
+    async def _judge(self, one: Attack) -> Verdict | Judged:
         program = one.program(self._bait.places)
+        if one.is_answer:
+            question = CLASS_QUESTION if one.on_class else QUESTION
+            return await judge_output(self._watching, question, question.inputs[0], program)
         if one.on_class:
             return await self._classes.judge(program, CLASS_TASK)
         return await self._grader.judge(program, TASK)
@@ -236,10 +278,13 @@ class _AttackRun:
         return "" if verdict.outcome is Outcome.PASSED else f"the honest program was judged {verdict.outcome}"
 
 
-def _unwritable(verdict: Verdict) -> str:
+def _unwritable(verdict: Verdict | Judged) -> str:
     """Why a verdict can't be put into a file of results, or empty."""
     try:
-        verdict.model_dump_json()
+        if isinstance(verdict, Judged):
+            verdict.why.encode()
+        else:
+            verdict.model_dump_json()
     except ValueError as error:
         return f"the verdict can't be written: {error}"
     return ""

@@ -1,0 +1,170 @@
+"""No reply ends a run: hostile ones through extraction and judgement of all four questions."""
+
+import itertools
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from support import hostile_replies
+from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
+from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
+from triathlon_runner.runtime._answers import take_answer
+from triathlon_runner.runtime._asking import KINDS, STYLES, Kind, Style
+from triathlon_runner.runtime._assertions import DodgeError, fill
+from triathlon_runner.runtime._judge import Judged, judge_coverage, judge_output, judge_path, judge_state
+from triathlon_runner.sandbox import Sandbox, open_sandbox
+
+PROGRAM = "def f(x):\n    y = [x]\n    return y\n"
+STATES = (
+    ("5", "int"), ("5.0", "float"), ("nan", "float"), ("(1+2j)", "complex"), ("True", "bool"),
+    ("None", "NoneType"),
+    ("'a'", "str"), ("b'a'", "bytes"), ("[1, 2.5, 'a']", "list"), ("(1, [2])", "tuple"), ("{1, 2}", "set"),
+    ("frozenset({1})", "frozenset"), ("{'a': {1: 2.0}}", "dict"), ("dict_keys([1, 2])", "dict_keys"),
+    ("Decimal('1.50')", "decimal.Decimal"), ("[Decimal('1.5')]", "list"),
+    ("Fraction(1, 2)", "fractions.Fraction"),
+    ("datetime.datetime(2024, 5, 1)", "datetime.datetime"), ("datetime.timedelta(1)", "datetime.timedelta"),
+    ("array([1.0, 2.0])", "numpy.ndarray"), ("Counter({'a': 1})", "collections.Counter"),
+    ("range(0, 3)", "range"),
+)  # fmt: skip
+
+
+def question(*states: tuple[str, str]) -> StatementQuestion:
+    """About a line that runs and leaves these values, or does not run."""
+    return StatementQuestion(
+        line=2,
+        variable="y",
+        executed=bool(states),
+        states=tuple(Value(text=text, type=kind) for text, kind in states),
+        next_lines=(3,) if states else (-1,),
+    )
+
+
+ASKED = itertools.cycle([question(one) for one in STATES])
+NEVER = question()
+INPUT = InputQuestions(
+    index=0, text="f(3)", arguments="(3,)", masked="assert f(3) == ??", originals=("[3]",), statements=()
+)
+ABOUT = ProgramQuestions(task_id="t", program=PROGRAM, entry_point="f", inputs=(INPUT,))
+MANNERS = list(itertools.product(STYLES, (Finish.STOP, Finish.LENGTH)))
+TURNS = itertools.cycle(MANNERS)
+
+
+def answers(text: str, kind: Kind, manners: Iterable[tuple[Style, Finish]] = ()) -> Iterable[str]:
+    """What is taken out of a reply to such a question; styles and ends of the reply take turns."""
+    for style, finish in manners or [next(TURNS)]:
+        taken = take_answer(Reply(text=text, finish=finish), style, kind)
+        assert (taken.text is None) is (taken.outcome is not None)
+        if taken.text is not None:
+            yield taken.text
+
+
+def judge_three(text: str) -> None:
+    """All answers about coverage, state and path that a reply may hold; the true values take turns."""
+    for asked in (next(ASKED), NEVER):
+        for answer in set(answers(text, "coverage")):
+            check(answer, judge_coverage(asked, answer))
+        for answer in set(answers(text, "state")):
+            check(answer, judge_state(asked, answer))
+        for answer in set(answers(text, "path")):
+            check(answer, judge_path(PROGRAM, asked, answer))
+
+
+def check(answer: str, judged: Judged) -> None:
+    """A verdict is an outcome of the model, with a reason, that can be written down."""
+    assert judged.correct or judged.why
+    assert judged.outcome in (
+        Outcome.PASSED, Outcome.FAILED, Outcome.NO_ANSWER, Outcome.CRASHED, Outcome.TIMED_OUT
+    )  # fmt: skip
+    record = AnswerRecord(
+        reply=Reply(text=""), answer=answer[:1_000], expected=(), outcome=judged.outcome,
+        correct=judged.correct, why=judged.why,
+    )  # fmt: skip
+    record.model_dump_json()
+
+
+def fillings(replies: Iterable[str], manners: Iterable[tuple[Style, Finish]] = ()) -> list[str]:
+    """The answers that complete the assertion, each once: what is left for the sandbox."""
+    found: dict[str, str] = {}
+    for text in replies:
+        for answer in set(answers(text, "output", manners)):
+            try:
+                filled = fill(INPUT.assertion, answer, PROGRAM)
+            except DodgeError:
+                continue
+            found.setdefault(repr(filled), answer)
+    return list(found.values())
+
+
+async def judge_all(sandbox: Sandbox, found: Iterable[str]) -> None:
+    for answer in found:
+        check(answer, await judge_output(sandbox, ABOUT, INPUT, answer))
+
+
+async def test_no_hostile_reply_raises() -> None:
+    """More than 10,000: each comes to an outcome of the model for each kind of question."""
+    replies = list(hostile_replies.replies())
+    assert len(replies) >= 10_000
+    for text in replies:
+        judge_three(text)
+    found = [answer for answer in fillings(replies) if "**" not in answer and " * 10" not in answer]
+    async with open_sandbox() as sandbox:
+        await judge_all(sandbox, found[:8])
+
+
+@pytest.mark.slow
+async def test_no_hostile_filling_raises() -> None:
+    """Every filling of the corpus, in the sandbox; some use up all their time there."""
+    async with open_sandbox() as sandbox:
+        await judge_all(sandbox, fillings(hostile_replies.replies(), MANNERS))
+
+
+def judge_generated(text: str) -> None:
+    judge_three(text)
+    fillings([text, f"assert f(3) == {text}"])
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(hostile_replies.generated())
+def test_no_generated_reply_raises(text: str) -> None:
+    """Parts of hostile replies, put together at random."""
+    judge_generated(text)
+
+
+@pytest.mark.slow
+@settings(max_examples=30_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(hostile_replies.generated())
+def test_no_generated_reply_raises_in_a_long_run(text: str) -> None:
+    """The same for longer."""
+    judge_generated(text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_refused_reply_is_no_answer_of_any_kind(kind: Kind) -> None:
+    """However hostile its text."""
+    for text in hostile_replies.WHOLE:
+        taken = take_answer(Reply(text=text, finish=Finish.REFUSED), "cot", kind)
+        assert (taken.text, taken.outcome) == (None, Outcome.REFUSED)
+
+
+TRIGGERS = {
+    "[Decimal('sNaN')]; list": Outcome.FAILED,
+    "Decimal('sNaN'); Decimal": Outcome.FAILED,
+    "sNaN; Decimal": Outcome.FAILED,
+    "9" * 400 + " + 1j; complex": Outcome.FAILED,
+}
+
+
+@pytest.mark.parametrize(("answer", "outcome"), TRIGGERS.items())
+def test_a_state_that_cannot_be_compared_is_wrong(answer: str, outcome: Outcome) -> None:
+    """Signalling not-a-number, sums that overflow: the model's failure."""
+    for state, kind in STATES:
+        assert judge_state(question((state, kind)), answer).outcome is outcome
+
+
+async def test_a_number_too_large_to_write_is_wrong() -> None:
+    """Python writes no whole number of more than 4,300 digits, and reads one in hexadecimal."""
+    async with open_sandbox() as sandbox:
+        judged = await judge_output(sandbox, ABOUT, INPUT, "assert f(3) == 0x" + "f" * 4_000)
+    assert judged.outcome is Outcome.FAILED
+    assert "too large" in judged.why
