@@ -38,7 +38,13 @@ class Extraction:
 
 
 def extract_program(
-    reply: Reply, *, entry_point: str, prompt: str, completes: bool, other_names: bool = True
+    reply: Reply,
+    *,
+    entry_point: str,
+    prompt: str,
+    completes: bool,
+    other_names: bool = True,
+    as_written: bool = False,
 ) -> Extraction:
     """The Python program in a reply.
 
@@ -53,6 +59,9 @@ def extract_program(
         prompt: signature and docstring; its imports and helpers are added where the program lacks them.
         completes: whether the reply continues the prompt (base models) or answers it.
         other_names: whether one function under another name may stand for a missing `entry_point`.
+        as_written: whether the program runs as the model wrote it: its self-tests stay, no name is bound, and
+            nothing is put around a body alone. Names that it lacks still come from its other blocks and from
+            the prompt.
     """
     if reply.finish is not Finish.STOP and not (completes and reply.finish is Finish.LENGTH):
         return Extraction("", outcome=_CUT_SHORT[reply.finish])
@@ -61,7 +70,7 @@ def extract_program(
         found = _from_completion(text, entry_point, prompt, cut_short=reply.finish is Finish.LENGTH)
         if found:
             return found
-    return _from_answer(text, entry_point, prompt, other_names=other_names)
+    return _from_answer(text, entry_point, prompt, other_names=other_names, as_written=as_written)
 
 
 def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: bool) -> Extraction | None:
@@ -77,18 +86,26 @@ def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: boo
     return None
 
 
-def _from_answer(text: str, entry_point: str, prompt: str, *, other_names: bool) -> Extraction:
+def _from_answer(
+    text: str, entry_point: str, prompt: str, *, other_names: bool, as_written: bool
+) -> Extraction:
     units = [unit for unit in _units(text) if unit.strip()]
     main = _main_unit(units, entry_point)
-    if main is None:
+    if main is None and not as_written:
         body = unfinished(prompt, _body(text), entry_point)
         if body:
             written = without_docstring(body, entry_point)
             return Extraction(body, ("put the body under the prompt's signature",), written=written)
+    if main is None:
         return Extraction("", outcome=Outcome.NO_ANSWER)
     others = [unit for unit in units if unit != main]
-    program, changes = under_the_tests_name(main, entry_point, others) if other_names else (main, [])
-    program, dropped = without_demonstration(program, entry_point)
+    program: str = main
+    changes: list[str] = []
+    dropped: list[str] = []
+    if other_names and not as_written:
+        program, changes = under_the_tests_name(program, entry_point, others)
+    if not as_written:
+        program, dropped = without_demonstration(program, entry_point)
     sources = [*(("another block", unit) for unit in others), ("the prompt", _closed(prompt))]
     program, added = with_missing_names(program, sources, entry_point)
     return Extraction(program.strip("\n") + "\n", (*changes, *dropped, *added), written=main.strip("\n"))

@@ -88,14 +88,14 @@ class _Scanner:
 
     def _inside(self, line: str) -> None:
         match = _FENCE.match(line)
-        if not match or match["fence"][:3] != self._fence[:3] or self._in_string():
+        if not match or not match["fence"].startswith(self._fence) or self._in_string():
             self._lines.append(line)
         elif (
             not match["before"].strip() and match["label"]
         ):  # an opening fence: the closing one was forgotten
             self.close()
             self._outside(line)
-        elif len(match["fence"]) >= len(self._fence) and not match["label"] and not match["rest"].strip():
+        elif not match["label"] and not match["rest"].strip():
             if match["before"].strip():
                 self._lines.append(match["before"])
             self.close(closed=True)
