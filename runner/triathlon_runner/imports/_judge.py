@@ -125,7 +125,7 @@ def _loop(foreign: ForeignLoop, work: Work, protocol: str) -> LoopRecord:
 
 def _fenced(program: str) -> str:
     """A reply that holds the whole program, with a longer fence where the program has fences in it."""
-    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`{3,}", program)), 3)
+    fence = "`" * (max([2, *map(len, re.findall("`{3,}", program))]) + 1)
     return f"{fence}python\n{program}\n{fence}"
 
 

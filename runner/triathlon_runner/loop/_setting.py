@@ -29,8 +29,8 @@ class Setting:
     as_written: bool = False
     """Whether programs and summaries count as the model wrote them, as in the paper's own runs.
 
-    Of a reply only prose, fences and reasoning are removed: self-tests behind the function run with it, its one
-    function is not found under another name, and an empty summary leaves the assertion alone as the prompt.
+    Of a reply only prose, fences and reasoning are removed: self-tests behind the function run with it, its
+    one function is not found under another name, and an empty summary leaves the assertion as the prompt.
     """
 
     def sampling(self, *stop: str) -> Sampling:
