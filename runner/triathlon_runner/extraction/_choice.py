@@ -96,7 +96,9 @@ def _is_ellipsis(node: ast.AST) -> bool:
 
 
 def _returns_constant(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Return) and isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.Return) and not any(
+        isinstance(node, ast.Name | ast.Call) for node in ast.walk(statement)
+    )
 
 
 def _shown_as_wrong(unit: Unit) -> bool:

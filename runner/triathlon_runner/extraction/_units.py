@@ -17,6 +17,8 @@ _NOTEBOOK_COMMAND = re.compile(
 )
 _DIFF_HEADS = ("+++", "---", "@@", "diff ", "index ", "\\ ")
 _DIFF_LABELS = frozenset({"diff", "patch"})
+_TEXT_LABELS = frozenset({"markdown", "md"})
+"""Of a fence around a whole answer, which has its own fences."""
 _INDENTED = re.compile(r" {4}|\t")
 
 
@@ -60,16 +62,15 @@ def units_of(text: str, entry_point: str, *, as_written: bool) -> list[Unit]:
 
 
 def _of_block(block: Block, *, as_written: bool) -> list[Unit]:
+    if block.label in _TEXT_LABELS and (inner := code_blocks(block.code)):
+        return [unit for one in inner for unit in _of_block(one, as_written=as_written)]
     unit = Unit(block.code, block.lead)
-    if parse(block.code):
-        return [unit]
-    if not as_written:
-        units = [replace(inside, lead=block.lead) for inside in _of_json(block.code)]
-        units = units or [one for one in (_readable(unit, block.label),) if one]
-        if units:
-            return units
-    if block.closed:
-        return [unit]
+    inside = [] if as_written else [replace(one, lead=block.lead) for one in _of_json(block.code)]
+    if inside or parse(block.code):
+        return inside or [unit]
+    readable = None if as_written else _readable(unit, block.label)
+    if readable or block.closed:
+        return [readable or unit]
     return [replace(unit, code=_without_prose(block.code, as_written=as_written) or block.code)]
 
 
