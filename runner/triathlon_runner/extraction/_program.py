@@ -37,6 +37,15 @@ class Extraction:
     """The model's own code as it wrote it, before those changes and without the prompt's docstring."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What may be done to an answer beyond taking it out of the reply; see `extract_program`."""
+
+    other_names: bool
+    as_written: bool
+    typing_names: bool
+
+
 _NO_ANSWER = Extraction("", outcome=Outcome.NO_ANSWER)
 
 
@@ -48,6 +57,7 @@ def extract_program(
     completes: bool,
     other_names: bool = True,
     as_written: bool = False,
+    typing_names: bool = True,
 ) -> Extraction:
     """The Python program in a reply.
 
@@ -65,6 +75,7 @@ def extract_program(
         as_written: whether the program runs as the model wrote it: its self-tests stay, no name is bound, and
             nothing is put around a body alone. Names that it lacks still come from its other blocks and from
             the prompt.
+        typing_names: whether names of `typing` that only annotations use are imported where they lack.
     """
     if reply.finish is not Finish.STOP and not (completes and reply.finish is Finish.LENGTH):
         return Extraction("", outcome=_CUT_SHORT[reply.finish])
@@ -73,7 +84,8 @@ def extract_program(
         found = _from_completion(text, entry_point, prompt, cut_short=reply.finish is Finish.LENGTH)
         if found:
             return found
-    return _from_answer(text, entry_point, prompt, other_names=other_names, as_written=as_written)
+    rules = _Rules(other_names and not as_written, as_written, typing_names and not as_written)
+    return _from_answer(text, entry_point, prompt, rules)
 
 
 def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: bool) -> Extraction | None:
@@ -89,17 +101,16 @@ def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: boo
     return None
 
 
-def _from_answer(
-    text: str, entry_point: str, prompt: str, *, other_names: bool, as_written: bool
-) -> Extraction:
+def _from_answer(text: str, entry_point: str, prompt: str, rules: _Rules) -> Extraction:
+    as_written = rules.as_written
     units = units_of(text if as_written else without_end_tokens(text), entry_point, as_written=as_written)
-    main = main_unit(units, entry_point, methods=other_names and not as_written)
+    main = main_unit(units, entry_point, methods=rules.other_names)
     if main is None:
         return _from_body(text, entry_point, prompt) if not as_written else _NO_ANSWER
     others = [unit.code for unit in units if unit.code != main.code]
     sources = [*(("another block", code) for code in others), ("the prompt", _closed(prompt))]
     program, changes = main.code, list(main.changes)
-    if other_names and not as_written:
+    if rules.other_names:
         program, bound = under_the_tests_name(program, entry_point, others)
         changes += bound
     if not as_written:
@@ -107,7 +118,7 @@ def _from_answer(
         changes += dropped
     program, added = with_missing_names(program, sources, entry_point)
     changes += added
-    if not as_written:
+    if rules.typing_names:
         program, imported = with_typing_names(program)
         changes += imported
     return Extraction(program.strip("\n") + "\n", tuple(changes), written=main.code.strip("\n"))

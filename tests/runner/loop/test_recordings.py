@@ -155,7 +155,7 @@ def test_recorded_programs_are_found_however_they_are_said(name: str) -> None:
                     entry_point=names[task["task_id"]],
                     prompt="",
                     completes=False,
-                    other_names=False,
+                    as_written=True,
                 )
                 if found.written.strip() != program:
                     lost.add(program)
