@@ -237,7 +237,11 @@ WRONG = {
     "curly quotes": fenced("def running_max(numbers):\n    return “numbers”\n"),
     "a lambda that is wrong": fenced("running_max = lambda numbers: sorted(numbers)\n"),
 }
-CASES = (([3, 1, 4], [3, 3, 4]), ([], []), ([-2, -5, -1], [-2, -2, -1]))
+CASES: tuple[tuple[list[int], list[int]], ...] = (
+    ([3, 1, 4], [3, 3, 4]),
+    ([], []),
+    ([-2, -5, -1], [-2, -2, -1]),
+)
 
 
 def extract(reply: str, **options: Any) -> Extraction:
