@@ -50,7 +50,7 @@ def deep(depth: int) -> Any:
     return value
 
 
-CORNERS = (
+CORNERS: tuple[Any, ...] = (
     *NUMBERS,
     *OTHERS,
     [],

@@ -14,7 +14,7 @@ from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.sandbox import Language, open_sandbox
 from triathlon_runner.translation._phrasing import Phrasing
 
-PHRASINGS = tuple(Phrasing(kind, load_prompts("translation")) for kind in ("instruct", "base"))  # type: ignore[arg-type]
+PHRASINGS = tuple(Phrasing(kind, load_prompts("translation")) for kind in ("instruct", "base"))
 QUICK = 6_000
 """Characters of the replies that the quick test feeds; more than 10,000 are shorter."""
 EXPECTED = (None, True, 1, 1.5, "a", [1.5], {"a": 1})
