@@ -36,7 +36,7 @@ def _triathlon_items_of(function):
 
 ENTRY_POINT = _triathlon_items_of(ENTRY_POINT)
 """
-"""Behind a program whose results count as sets: EvalPlus takes `set(...)` of whatever came, generators too."""
+"""Behind a program whose results count as sets: EvalPlus takes the `set` of what came, generators too."""
 
 
 class ProgramGrader:
