@@ -45,7 +45,7 @@ def main_unit(units: Sequence[Unit], entry_point: str, *, methods: bool) -> Unit
         entry_point: The name that the tests call.
         methods: Whether a class with a method of this name may stand for it.
     """
-    named = re.compile(rf"\b(def|class)\s+{re.escape(entry_point)}\b")
+    named = re.compile(rf"\b(def|class)\s+{re.escape(entry_point)}\b|\b{re.escape(entry_point)}\s*=[^=]")
     defining = [unit for unit in units if entry_point in defined_names(unit.code, imported=False)]
     if defining:
         return _meant(defining, entry_point)

@@ -56,6 +56,9 @@ def units_of(text: str, entry_point: str, *, as_written: bool) -> list[Unit]:
     if not blocks and functions(text) and is_all_code(text):
         return [Unit(text)]
     units = [unit for block in blocks for unit in _of_block(block, as_written=as_written)]
+    assigned = re.compile(rf"\b{re.escape(entry_point)}\s*=[^=]")
+    if as_written and any(assigned.search(unit.code) for unit in units):
+        return units
     if not any(is_code(unit.code) for unit in units):
         units += _unfenced(text, entry_point, as_written=as_written)
     return [unit for unit in units if unit.code.strip()]

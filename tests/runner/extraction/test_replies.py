@@ -312,3 +312,9 @@ def test_as_written_keeps_unfenced_tests() -> None:
     assert "assert running_max" in program
     assert "linear" not in program
     assert "assert" not in extract(reply).program
+
+
+def test_as_written_keeps_prose_in_a_block() -> None:
+    """Prose that the model fenced with its program is executed with it, and breaks it."""
+    written = "Here is the code:\n\nrunning_max = lambda numbers: numbers\n"
+    assert extract(fenced(written), as_written=True).program == written
