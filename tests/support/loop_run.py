@@ -15,7 +15,7 @@ from support.server_replies import Asked
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.loop import LoopSuite, catalogue
+from triathlon_runner.loop import LoopSuite, Setting, catalogue
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord, Manifest
 from triathlon_runner.registry import Registry
@@ -107,7 +107,8 @@ class LoopRun:
 
     def _own_plan(self, registry: Registry) -> Plan:
         data = DataSetInfo("own", "1", "0" * 64)
-        suite = LoopSuite(self.suite, data, self.problems, load_prompts("loop"))
+        setting = Setting(as_written=self.suite != SUITE)
+        suite = LoopSuite(self.suite, data, self.problems, load_prompts("loop"), setting)
         (entry,) = (entry for entry in catalogue() if entry.id == self.suite)
         row = registry.row("m")
         return Plan({"m": work_for(registry, row, [choose(entry, suite, PROFILES["standard"])])})

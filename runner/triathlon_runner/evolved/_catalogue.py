@@ -140,6 +140,7 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
             inputs=one.inputs,
             prompts=load_prompts("evolved", prompts),
             sampling=replace(GREEDY, temperature=temperature),
+            typing_names=one.core,
         )
 
     return SuiteEntry(

@@ -30,6 +30,8 @@ class EvolvedSuite:
     inputs: Literal["base", "all"]
     prompts: PromptSet
     sampling: Sampling = GREEDY
+    typing_names: bool = True
+    """Whether names of `typing` that only annotations use are imported; EvoEval's board fails their lack."""
 
     discipline = Discipline.EVOLVED
 
@@ -66,6 +68,7 @@ class EvolvedSuite:
             entry_point=problem.entry_point,
             prompt=question if completes else problem.prompt,
             completes=completes,
+            typing_names=self.typing_names,
         )
         outcome, verdict = taken.outcome, None
         if outcome is None:

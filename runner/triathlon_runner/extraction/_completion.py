@@ -5,7 +5,9 @@ import re
 
 from triathlon_runner.extraction._source import Function, defined_names, parse
 
-_ENDS_A_BODY = re.compile(r"^\s*(return|yield|raise|pass)\b", re.MULTILINE)
+_MAX_FLUSH_LINES = 200
+"""Flush lines that a function may have in its strings and brackets before it is none."""
+_ENDS_A_BODY = re.compile(r"^[ \t]*(return|yield|raise|pass)\b", re.MULTILINE)
 
 
 def completed(prompt: str, text: str, entry_point: str) -> tuple[str, list[str]] | None:
@@ -63,11 +65,14 @@ def _indent(text: str) -> str:
 
 def _cut(joined: str, asked: int, entry_point: str) -> str | None:
     """The text up to the first flush line behind the function at which it is complete."""
-    position = 0
+    position = tries = 0
     for line in joined.splitlines(keepends=True):
-        leaves = position >= asked and line.strip() and not line[0].isspace()
-        if leaves and _is_complete(joined[:position], asked, entry_point):
-            return joined[:position].rstrip() + "\n"
+        if position >= asked and line.strip() and not line[0].isspace():
+            if _is_complete(joined[:position], asked, entry_point):
+                return joined[:position].rstrip() + "\n"
+            tries += 1
+            if tries == _MAX_FLUSH_LINES:
+                return None
         position += len(line)
     return None
 

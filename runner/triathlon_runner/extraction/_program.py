@@ -2,17 +2,18 @@
 
 import re
 from dataclasses import dataclass
-from textwrap import dedent
 
+from triathlon_runner.extraction._choice import main_unit
 from triathlon_runner.extraction._completion import completed, unfinished, without_docstring
-from triathlon_runner.extraction._prose import code_lines, is_all_code
 from triathlon_runner.extraction._repair import (
     under_the_tests_name,
     with_missing_names,
+    with_typing_names,
     without_demonstration,
 )
-from triathlon_runner.extraction._source import defined_names, functions, parse
-from triathlon_runner.extraction._text import code_blocks, spoken
+from triathlon_runner.extraction._source import parse
+from triathlon_runner.extraction._text import code_blocks, spoken, without_end_tokens
+from triathlon_runner.extraction._units import units_of
 from triathlon_runner.records import Finish, Outcome, Reply
 
 _CUT_SHORT = {
@@ -20,7 +21,6 @@ _CUT_SHORT = {
     Finish.REFUSED: Outcome.REFUSED,
     Finish.CONTEXT_OVERFLOW: Outcome.CONTEXT_OVERFLOW,
 }
-_DEFINITION = re.compile(r"^[ \t]*(async[ \t]+def|def|class)[ \t]+\w+[ \t]*[(:]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,27 @@ class Extraction:
     """The model's own code as it wrote it, before those changes and without the prompt's docstring."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What may be done to an answer beyond taking it out of the reply; see `extract_program`."""
+
+    other_names: bool
+    as_written: bool
+    typing_names: bool
+
+
+_NO_ANSWER = Extraction("", outcome=Outcome.NO_ANSWER)
+
+
 def extract_program(
-    reply: Reply, *, entry_point: str, prompt: str, completes: bool, other_names: bool = True
+    reply: Reply,
+    *,
+    entry_point: str,
+    prompt: str,
+    completes: bool,
+    other_names: bool = True,
+    as_written: bool = False,
+    typing_names: bool = True,
 ) -> Extraction:
     """The Python program in a reply.
 
@@ -53,6 +72,10 @@ def extract_program(
         prompt: signature and docstring; its imports and helpers are added where the program lacks them.
         completes: whether the reply continues the prompt (base models) or answers it.
         other_names: whether one function under another name may stand for a missing `entry_point`.
+        as_written: whether the program runs as the model wrote it: its self-tests stay, no name is bound, and
+            nothing is put around a body alone. Names that it lacks still come from its other blocks and from
+            the prompt.
+        typing_names: whether names of `typing` that only annotations use are imported where they lack.
     """
     if reply.finish is not Finish.STOP and not (completes and reply.finish is Finish.LENGTH):
         return Extraction("", outcome=_CUT_SHORT[reply.finish])
@@ -61,7 +84,8 @@ def extract_program(
         found = _from_completion(text, entry_point, prompt, cut_short=reply.finish is Finish.LENGTH)
         if found:
             return found
-    return _from_answer(text, entry_point, prompt, other_names=other_names)
+    rules = _Rules(other_names and not as_written, as_written, typing_names and not as_written)
+    return _from_answer(text, entry_point, prompt, rules)
 
 
 def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: bool) -> Extraction | None:
@@ -77,65 +101,36 @@ def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: boo
     return None
 
 
-def _from_answer(text: str, entry_point: str, prompt: str, *, other_names: bool) -> Extraction:
-    units = [unit for unit in _units(text) if unit.strip()]
-    main = _main_unit(units, entry_point)
+def _from_answer(text: str, entry_point: str, prompt: str, rules: _Rules) -> Extraction:
+    as_written = rules.as_written
+    units = units_of(text if as_written else without_end_tokens(text), entry_point, as_written=as_written)
+    main = main_unit(units, entry_point, methods=rules.other_names)
     if main is None:
-        body = unfinished(prompt, _body(text), entry_point)
-        if body:
-            written = without_docstring(body, entry_point)
-            return Extraction(body, ("put the body under the prompt's signature",), written=written)
-        return Extraction("", outcome=Outcome.NO_ANSWER)
-    others = [unit for unit in units if unit != main]
-    program, changes = under_the_tests_name(main, entry_point, others) if other_names else (main, [])
-    program, dropped = without_demonstration(program, entry_point)
-    sources = [*(("another block", unit) for unit in others), ("the prompt", _closed(prompt))]
+        return _from_body(text, entry_point, prompt) if not as_written else _NO_ANSWER
+    others = [unit.code for unit in units if unit.code != main.code]
+    sources = [*(("another block", code) for code in others), ("the prompt", _closed(prompt))]
+    program, changes = main.code, list(main.changes)
+    if rules.other_names:
+        program, bound = under_the_tests_name(program, entry_point, others)
+        changes += bound
+    if not as_written:
+        program, dropped = without_demonstration(program, entry_point)
+        changes += dropped
     program, added = with_missing_names(program, sources, entry_point)
-    return Extraction(program.strip("\n") + "\n", (*changes, *dropped, *added), written=main.strip("\n"))
+    changes += added
+    if rules.typing_names:
+        program, imported = with_typing_names(program)
+        changes += imported
+    return Extraction(program.strip("\n") + "\n", tuple(changes), written=main.code.strip("\n"))
 
 
-def _units(text: str) -> list[str]:
-    """Pieces of code: each fenced block, or the statements of the text where no block holds a function.
-
-    A block counts as it is; only where its closing fence is missing, prose may have got into it.
-    """
-    blocks = code_blocks(text)
-    if not blocks and functions(text) and is_all_code(text):
-        return [text]
-    units = [
-        block.code if block.closed or parse(block.code) else _unmixed(block.code) or block.code
-        for block in blocks
-    ]
-    if any(_is_code(unit) for unit in units):
-        return units
-    return [*units, _unmixed(dedent(text))]
-
-
-def _unmixed(text: str) -> str:
-    """The statements, where prose had got between them; what begins like a function where none parses."""
-    loose = code_lines(text)
-    if _is_code(loose):
-        return loose
-    start = _DEFINITION.search(text)
-    return text[start.start() :] if start else ""
-
-
-def _is_code(unit: str) -> bool:
-    """Whether it holds a function or class, parsing or not."""
-    return bool(functions(unit) or _DEFINITION.search(unit))
-
-
-def _main_unit(units: list[str], entry_point: str) -> str | None:
-    """The unit that is the answer: the last that defines the tests' name, for models correct themselves.
-
-    A unit that merely imports the name tests or uses a program that stands elsewhere.
-    """
-    named = re.compile(rf"\b(def|class)\s+{re.escape(entry_point)}\b")
-    defining = [unit for unit in units if entry_point in defined_names(unit, imported=False)]
-    broken = [unit for unit in units if not parse(unit) and named.search(unit)]
-    other = [unit for unit in units if parse(unit) and _is_code(unit)]
-    rest = [unit for unit in units if _is_code(unit)]
-    return next((kind[-1] for kind in (defining, broken, other, rest) if kind), None)
+def _from_body(text: str, entry_point: str, prompt: str) -> Extraction:
+    """A body alone, under the prompt's signature."""
+    body = unfinished(prompt, _body(text), entry_point)
+    if not body:
+        return _NO_ANSWER
+    written = without_docstring(body, entry_point)
+    return Extraction(body, ("put the body under the prompt's signature",), written=written)
 
 
 def _closed(prompt: str) -> str:
@@ -147,4 +142,4 @@ def _body(text: str) -> str:
     """What may be a function's body alone: the only block, or the text."""
     blocks = code_blocks(text)
     body = blocks[0].code if len(blocks) == 1 else text
-    return body if re.search(r"^\s*(return|yield|pass|raise)\b", body, re.MULTILINE) else ""
+    return body if re.search(r"^[ \t]*(return|yield|pass|raise)\b", body, re.MULTILINE) else ""

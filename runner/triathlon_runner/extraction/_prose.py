@@ -3,12 +3,14 @@
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from triathlon_runner.extraction._source import parse
 
 _BEGINS = re.compile(
     r"(def|async|class|import|from|@|if|for|while|try|with)\b|@|[A-Za-z_][\w.\[\]'\", ]*[^=]?=[^=]"
 )
+_EXAMPLE_BEGINS = re.compile(r"assert\b|[A-Za-z_][\w.]*\(")
 _CONTINUES = re.compile(r"\s|$|[)\]}]|(else|elif|except|finally)\b|\"\"\"|'''")
 _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 _MAX_ENDS = 20
@@ -29,6 +31,16 @@ _KEPT = (
     ast.With,
 )
 """Statements that prose is not mistaken for: to Python, `Note` alone would be an expression."""
+_EXAMPLES = (ast.Assert, ast.Expr)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Statements with no prose between them."""
+
+    code: str
+    lead: str
+    """The prose in front of it."""
 
 
 def is_all_code(text: str) -> bool:
@@ -41,28 +53,41 @@ def is_all_code(text: str) -> bool:
     )
 
 
-def code_lines(text: str) -> str:
-    """The statements in the text, in order, without the prose between them; empty where there are none."""
+def chunks_of(text: str, *, examples: bool = False) -> list[Chunk]:
+    """The statements in the text, in order, parted where there is prose between them.
+
+    Args:
+        text: Code and prose, line by line.
+        examples: Whether assertions and calls are statements of the program, too.
+    """
     lines = text.split("\n")
-    found: list[str] = []
+    chunks: list[Chunk] = []
+    code: list[str] = []
+    lead: list[str] = []
     at = 0
     while at < len(lines):
-        statement = _statement(lines, at)
+        statement = _statement(lines, at, examples=examples)
         if statement:
-            found.append(statement)
+            code.append(statement)
+        elif lines[at].strip() and not lines[at].startswith("#"):
+            if code:
+                chunks.append(Chunk("\n".join(code), "\n".join(lead)))
+                code, lead = [], []
+            lead.append(lines[at])
         at += statement.count("\n") + 1
-    return "\n".join(found)
+    return [*chunks, *([Chunk("\n".join(code), "\n".join(lead))] if code else [])]
 
 
-def _statement(lines: list[str], start: int) -> str:
+def _statement(lines: list[str], start: int, *, examples: bool) -> str:
     """The statement that begins on this line, or nothing."""
-    if not _BEGINS.match(lines[start]):
+    if not (_BEGINS.match(lines[start]) or (examples and _EXAMPLE_BEGINS.match(lines[start]))):
         return ""
+    kinds = (*_KEPT, *_EXAMPLES) if examples else _KEPT
     for end in _ends(lines, start):
         code = "\n".join(lines[start:end]).rstrip()
         tree = parse(code)
         if tree:
-            return code if all(isinstance(statement, _KEPT) for statement in tree.body) else ""
+            return code if all(isinstance(statement, kinds) for statement in tree.body) else ""
     return ""
 
 

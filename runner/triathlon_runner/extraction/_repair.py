@@ -1,7 +1,9 @@
 """Changes that make a program of what a model wrote, each said in words."""
 
 import ast
-from collections.abc import Set
+import typing
+from collections import Counter
+from collections.abc import Iterator, Set
 
 from triathlon_runner.extraction._source import (
     Function,
@@ -10,6 +12,7 @@ from triathlon_runner.extraction._source import (
     defined_names,
     functions,
     lines_of,
+    method_of_class,
     missing_names,
     parse,
     segment,
@@ -17,6 +20,7 @@ from triathlon_runner.extraction._source import (
 )
 
 _RUNS_THINGS = frozenset({"print", "input", "unittest", "doctest", "pytest"})
+_TYPING = frozenset(typing.__all__)
 
 
 def with_missing_names(
@@ -64,12 +68,42 @@ def without_demonstration(program: str, entry_point: str) -> tuple[str, list[str
 
 
 def under_the_tests_name(program: str, entry_point: str, others: list[str]) -> tuple[str, list[str]]:
-    """The program with the tests' name bound, where no code has it and exactly one function can be meant."""
+    """The program with the tests' name bound, where no code has it and exactly one function can be meant.
+
+    A method is meant where a class has it, as online judges ask for it: each call makes an object of its own.
+    """
+    if entry_point in defined_names(program):
+        return program, []
+    if found := method_of_class(program, entry_point):
+        kind, method = found
+        calls = f"{kind.name}().{method}"
+        bound = f"def {entry_point}(*arguments, **named):\n    return {calls}(*arguments, **named)"
+        return _behind(program, kind, bound), [f"{calls} stands for {entry_point}"]
     names = {name for unit in (program, *others) for name in functions(unit)}
-    if entry_point in defined_names(program) or len(names) != 1 or not functions(program):
+    tree = parse(program)
+    if tree is None or len(names) != 1 or not functions(program):
         return program, []
     (name,) = names
-    return f"{program.rstrip()}\n\n{entry_point} = {name}\n", [f"{name} stands for {entry_point}"]
+    statement = [s for s in tree.body if name in bound_names(s)][-1]
+    return _behind(program, statement, f"{entry_point} = {name}"), [f"{name} stands for {entry_point}"]
+
+
+def with_typing_names(program: str) -> tuple[str, list[str]]:
+    """The program with the names of `typing` that it lacks, of those that only annotations use.
+
+    They say nothing about what the program does, but without them it cannot even be loaded.
+    """
+    tree = parse(program)
+    wanted = missing_names(program) & _TYPING if tree else set()
+    if tree is None or not wanted:
+        return program, []
+    inside = Counter(name for part in _annotations(tree) for name in _names(part))
+    everywhere = Counter(_names(tree))
+    names = ", ".join(sorted(name for name in wanted if inside[name] == everywhere[name]))
+    if not names:
+        return program, []
+    line = f"from typing import {names}"
+    return _put_in_front(program, [line]), [f"imported {names} from typing, which annotations name"]
 
 
 def _statements_for(program: str, code: str, entry_point: str) -> list[str]:
@@ -91,6 +125,28 @@ def _offers(statement: ast.stmt, wanted: set[str]) -> bool:
     return bool((bound_names(statement) | changed_roots(statement)) & wanted) or (
         bool(wanted) and isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
     )
+
+
+def _annotations(tree: ast.Module) -> Iterator[ast.expr]:
+    for node in ast.walk(tree):
+        if isinstance(node, Function) and node.returns:
+            yield node.returns
+        elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation:
+            yield node.annotation
+
+
+def _names(node: ast.AST) -> list[str]:
+    return [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+
+
+def _behind(program: str, statement: ast.stmt, code: str) -> str:
+    """The program with code behind one of its statements; at the end where that line has another, too."""
+    lines = program.rstrip().split("\n")
+    tree = parse(program)
+    last = lines_of(statement)[1]
+    shared = any(s.lineno == last and s is not statement for s in (tree.body if tree else []))
+    at = len(lines) if shared else last
+    return "\n".join([*lines[:at], "", "", code, *lines[at:]]) + "\n"
 
 
 def _put_in_front(program: str, statements: list[str]) -> str:

@@ -73,6 +73,25 @@ def functions(code: str) -> list[str]:
     return [name for statement in tree.body for name in _function_names(statement)] if tree else []
 
 
+def method_of_class(code: str, name: str) -> tuple[ast.ClassDef, str] | None:
+    """The class and method that can stand for a function of this name; None where not exactly one can.
+
+    A method of the name, else the only public method of the only class of a program without functions; the
+    class has to be made without arguments.
+    """
+    tree = parse(code)
+    classes = [s for s in tree.body if isinstance(s, ast.ClassDef)] if tree else []
+    public = {
+        kind: [s.name for s in kind.body if isinstance(s, Function) and not s.name.startswith("_")]
+        for kind in classes
+        if _is_made_without_arguments(kind)
+    }
+    named = [(kind, name) for kind, methods in public.items() if name in methods]
+    if not named and len(classes) == 1 and not functions(code):
+        named = [(kind, methods[0]) for kind, methods in public.items() if len(methods) == 1]
+    return named[0] if len(named) == 1 else None
+
+
 def missing_names(code: str) -> set[str]:
     """Global names that the program reads and nothing in it binds."""
     with warnings.catch_warnings():
@@ -98,6 +117,11 @@ def lines_of(statement: ast.stmt) -> tuple[int, int]:
     decorators = getattr(statement, "decorator_list", [])
     first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
     return first, statement.end_lineno or first
+
+
+def _is_made_without_arguments(kind: ast.ClassDef) -> bool:
+    makers = [s.args for s in kind.body if isinstance(s, Function) and s.name == "__init__"]
+    return not any(len(own.args) - len(own.defaults) > 1 or None in own.kw_defaults for own in makers)
 
 
 def _function_names(statement: ast.stmt) -> list[str]:

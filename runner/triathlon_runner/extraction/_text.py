@@ -1,4 +1,7 @@
-"""What of a reply's text counts: reasoning left out, fenced blocks found."""
+"""What of a reply's text counts: reasoning left out, fenced blocks found.
+
+Every step takes time in proportion to the text, whatever stands in it.
+"""
 
 import re
 from dataclasses import dataclass
@@ -6,17 +9,25 @@ from textwrap import dedent
 
 _TAG = r"(?:think|thinking|thought|reasoning)"
 # A tag that a program merely mentions stands in quotes; a model's own opens a line.
-_CLOSED = re.compile(rf"^[ \t]*<({_TAG})>.*?</\1>", re.DOTALL | re.MULTILINE)
-_OPEN = re.compile(rf"^[ \t]*<{_TAG}>", re.MULTILINE)
+_OPEN = re.compile(rf"^[ \t]*<({_TAG})>", re.MULTILINE)
+_NEXT_OPEN = re.compile(rf"[ \t]*<({_TAG})>")
 _LONE_END = re.compile(rf"(?<!['\"`])</{_TAG}>(?!['\"`])")
+_END_TOKEN = re.compile(r"(</s>|<\|\w{1,30}\|>|<｜[^｜\n]{1,30}｜>|<end_of_turn>|<eos>|\[/INST\])$")
+_LONGEST_TOKEN = 40
 
 _FENCE = re.compile(r"(?P<before>.*?)(?P<fence>`{3,}|(?<![^\s])~{3,})[ \t]*(?P<label>[\w+#.-]*)(?P<rest>.*)")
 _CODE_START = re.compile(r"\s*(def|async def|class|import|from|@)\b|\s*@")
 _LANGUAGES = frozenset(
     {"python", "python3", "py", "py3", "php", "ruby", "rb", "javascript", "js", "perl", "pl"}
 )
-_TRIPLE_QUOTED = re.compile(r"(\"{3}|'{3}).*?\1", re.DOTALL)
+_TRIPLE_QUOTES = re.compile(r"\"{3}|'{3}")
 _PROMPT_SIGN = re.compile(r"^(>>>|\.\.\.)( |$)")
+
+_LITERAL_OR_COMMENT = re.compile(r"\"{3}|'{3}|[\"'#]")
+_ENDS = {quotes: re.compile(rf"\\.|{quotes}", re.DOTALL) for quotes in ('"""', "'''")}
+_ENDS |= {quote: re.compile(rf"\\.|{quote}|\n", re.DOTALL) for quote in "\"'"}
+_INVISIBLE = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad\0]")
+_SPACES = re.compile("[\u00a0\u2007\u202f\u3000]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +38,14 @@ class Block:
     code: str
     closed: bool = True
     """False where the reply ended, or the next block began, before a closing fence."""
+    lead: str = ""
+    """The text between the block before and this one."""
 
 
 def spoken(text: str) -> str:
-    """The text that counts: without reasoning, odd line ends, invisible marks and broken characters."""
+    """The text that counts: without reasoning, odd line ends, a byte order mark and broken characters."""
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
-    text = text.replace("\ufeff", "").replace("\u200b", "").replace("\u00a0", " ").replace("\0", "")
-    text = _CLOSED.sub("", text)
+    text = _without_reasoning(text.removeprefix("\ufeff"))
     ends = list(_LONE_END.finditer(text))
     if ends and not _OPEN.search(text):
         text = text[ends[-1].end() :]
@@ -41,11 +53,37 @@ def spoken(text: str) -> str:
     return text[: unclosed.start()] if unclosed else text
 
 
+def without_end_tokens(text: str) -> str:
+    """The text without the tokens that end a turn, which some servers send as text."""
+    text = text.removeprefix("<s>")
+    while found := _END_TOKEN.search(text := text.rstrip(), max(0, len(text) - _LONGEST_TOKEN)):
+        text = text[: found.start()]
+    return text
+
+
+def with_visible_characters(code: str) -> str:
+    """The code with plain spaces and without invisible characters, but for its literals and comments."""
+    parts: list[str] = []
+    at = 0
+    while found := _LITERAL_OR_COMMENT.search(code, at):
+        end = _end_of(code, found[0], found.end())
+        parts += [_visible(code[at : found.start()]), code[found.start() : end]]
+        at = end
+    return "".join([*parts, _visible(code[at:])])
+
+
 def code_blocks(text: str) -> list[Block]:
     """Every fenced block in order, whatever its label; the last may lack its closing fence."""
+    lines = text.split("\n")
     scanner = _Scanner()
-    for line in text.split("\n"):
+    for line in lines:
         scanner.feed(line)
+    if scanner.skipped is not None:
+        # Quotes that never close hold no fence: the block ended at the first fence that was taken for text.
+        ended, rest = scanner.skipped, lines[-scanner.since :]
+        scanner.end_at(ended)
+        for line in rest:
+            scanner.feed(line)
     scanner.close()
     return [block for block in scanner.blocks if block.code.strip()]
 
@@ -55,57 +93,120 @@ class _Scanner:
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        self.skipped: int | None = None
+        """Lines of the open block in front of the first fence that stands in a string; None without one."""
+        self.since = 0
+        """Lines fed from that fence on."""
+        self._strings = True
+        """Whether a fence within triple quotes is text."""
         self._fence = ""
         self._label = ""
         self._lines: list[str] = []
+        self._lead: list[str] = []
+        self._quotes = ""
+        """The triple quotes that are open."""
 
     def feed(self, line: str) -> None:
         if self._fence:
             self._inside(line)
         else:
             self._outside(line)
+        if self.skipped is not None:
+            self.since += 1
 
     def close(self, *, closed: bool = False) -> None:
         if self._fence:
-            self.blocks.append(Block(self._label, _plain("\n".join(self._lines)), closed))
-        self._fence, self._lines = "", []
+            self._add(self._label, _plain("\n".join(self._lines)), closed=closed)
+        self._fence, self._lines, self._quotes = "", [], ""
+        self.skipped, self.since = None, 0
+
+    def end_at(self, count: int) -> None:
+        """Ends the open block before its line of this number; what is fed again is read without strings."""
+        self._lines = self._lines[:count]
+        self._quotes, self._strings = "", False
+        self.skipped, self.since = None, 0
+
+    def _add(self, label: str, code: str, *, closed: bool = True) -> None:
+        self.blocks.append(Block(label, code, closed, "\n".join(self._lead)))
+        self._lead = []
 
     def _outside(self, line: str) -> None:
         match = _FENCE.match(line)
         if not match:
+            self._lead.append(line)
             return
         fence, label, rest = match["fence"], match["label"], match["rest"]
+        self._lead.append(match["before"])
         if fence in rest:  # a block on one line
             code = rest[: rest.index(fence)]
             known = label.lower() in _LANGUAGES
-            self.blocks.append(
-                Block(label.lower() if known else "", (code if known else label + code).strip())
-            )
+            self._add(label.lower() if known else "", (code if known else label + code).strip())
             return
         self._fence, self._label = fence, label.lower()
         if _CODE_START.match(rest):  # the program begins on the fence's own line
-            self._lines.append(rest.strip())
+            self._keep(rest.strip())
 
     def _inside(self, line: str) -> None:
         match = _FENCE.match(line)
-        if not match or match["fence"][:3] != self._fence[:3] or self._in_string():
-            self._lines.append(line)
+        if not match or not match["fence"].startswith(self._fence):
+            self._keep(line)
+        elif self._quotes and self._strings:
+            if self.skipped is None and not match["before"].strip():
+                self.skipped = len(self._lines)
+            self._keep(line)
         elif (
             not match["before"].strip() and match["label"]
         ):  # an opening fence: the closing one was forgotten
             self.close()
             self._outside(line)
-        elif len(match["fence"]) >= len(self._fence) and not match["label"] and not match["rest"].strip():
+        elif not match["label"] and not match["rest"].strip():
             if match["before"].strip():
-                self._lines.append(match["before"])
+                self._keep(match["before"])
             self.close(closed=True)
         else:
-            self._lines.append(line)
+            self._keep(line)
 
-    def _in_string(self) -> bool:
-        """Whether a docstring is open: a fence inside it belongs to the program."""
-        rest = _TRIPLE_QUOTED.sub("", "\n".join(self._lines))
-        return '"""' in rest or "'''" in rest
+    def _keep(self, line: str) -> None:
+        """Adds a line to the open block; a fence inside its docstring belongs to it."""
+        self._lines.append(line)
+        for quotes in _TRIPLE_QUOTES.findall(line):
+            if not self._quotes:
+                self._quotes = quotes
+            elif quotes == self._quotes:
+                self._quotes = ""
+        if not self._quotes:
+            self.skipped, self.since = None, 0
+
+
+def _without_reasoning(text: str) -> str:
+    """The text without reasoning that is opened and closed."""
+    parts: list[str] = []
+    at = 0
+    found = _OPEN.search(text)
+    while found:
+        end = f"</{found[1]}>"
+        close = text.find(end, found.end())
+        if close < 0:
+            break
+        parts.append(text[at : found.start()])
+        at = close + len(end)
+        found = _NEXT_OPEN.match(text, at) or _OPEN.search(text, at)
+    return "".join([*parts, text[at:]])
+
+
+def _end_of(code: str, begin: str, at: int) -> int:
+    """Where a literal or comment that begins before `at` ends; one that never closes, where the code does."""
+    if begin == "#":
+        line_end = code.find("\n", at)
+        return len(code) if line_end < 0 else line_end
+    for found in _ENDS[begin].finditer(code, at):
+        if not found[0].startswith("\\"):
+            return found.end()
+    return len(code)
+
+
+def _visible(code: str) -> str:
+    return _SPACES.sub(" ", _INVISIBLE.sub("", code))
 
 
 def _plain(code: str) -> str:

@@ -23,6 +23,21 @@ RESULT_FACTOR = 2
 """A result may be so much longer than the longest expected one; equal values differ little in their form."""
 _NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
 
+_ITEMS_OF_ITERATORS = """
+
+
+def _triathlon_items_of(function):
+    def call(*arguments):
+        result = function(*arguments)
+        return list(result) if hasattr(result, "__next__") else result
+
+    return call
+
+
+ENTRY_POINT = _triathlon_items_of(ENTRY_POINT)
+"""
+"""Behind a program whose results count as sets: EvalPlus takes the `set` of what came, generators too."""
+
 
 class ProgramGrader:
     """A `Grader` over one sandbox; answer keys are kept under `keys`, or (None) in memory."""
@@ -57,6 +72,8 @@ class ProgramGrader:
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
         trial = Trial(problem, key)
         libraries = _libraries(program, problem)
+        if problem.comparison.oracle == "set":
+            program += _ITEMS_OF_ITERATORS.replace("ENTRY_POINT", problem.entry_point)
         job = Job(program, key.calls(count), limits=self._limits(key), libraries=libraries)
         execution = await self._sandbox.stream(job, trial.see)
         if trial.to_check:

@@ -1,5 +1,6 @@
 """One foreign unit through our judgement."""
 
+import re
 from typing import Any
 
 from triathlon_runner.errors import UserError
@@ -98,7 +99,7 @@ def _loop(foreign: ForeignLoop, work: Work, protocol: str) -> LoopRecord:
         LoopStep(
             loop=number,
             prompt="",
-            reply=Reply(text=f"```python\n{program}\n```"),
+            reply=Reply(text=_fenced(program)),
             program=program,
             outcome=Outcome.PASSED,
             verdict=None,
@@ -118,6 +119,12 @@ def _loop(foreign: ForeignLoop, work: Work, protocol: str) -> LoopRecord:
         sustained_loops=len(steps),
         loops=tuple(steps),
     )
+
+
+def _fenced(program: str) -> str:
+    """A reply that holds the whole program, with a longer fence where the program has fences in it."""
+    fence = "`" * (max([2, *map(len, re.findall("`{3,}", program))]) + 1)
+    return f"{fence}python\n{program}\n{fence}"
 
 
 async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader, protocol: str) -> RuntimeRecord:

@@ -27,8 +27,8 @@ class _Source:
     title: str
     read: Callable[[DataStore], tuple[Sequence[Problem], DataSetInfo]]
     core: bool = False
-    other_names: bool = True
-    """Not where the paper's own runs are to be reproduced: its harness calls the tests' name and no other."""
+    as_written: bool = False
+    """Whether the paper's own runs are to be reproduced: its harness executes what the model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
 
 
 def _entries(source: _Source, prompts: Path | None) -> Iterator[SuiteEntry]:
-    yield _entry(source, prompts, Setting(other_names=source.other_names))
+    yield _entry(source, prompts, Setting(as_written=source.as_written))
     for variant in VARIANTS:
-        setting = replace(variant.setting, other_names=source.other_names)
+        setting = replace(variant.setting, as_written=source.as_written)
         yield _entry(source, prompts, setting, variant)
 
 
@@ -115,6 +115,6 @@ def _humaneval_plus(store: DataStore) -> tuple[Sequence[Problem], DataSetInfo]:
 
 _SOURCES: Final = (
     _Source("loop/core", "Loop on our own problems", _core, core=True),
-    _Source("loop/mbpp-plus", "Loop on MBPP+", _mbpp_plus, other_names=False),
-    _Source("loop/humaneval-plus", "Loop on HumanEval+", _humaneval_plus),
+    _Source("loop/mbpp-plus", "Loop on MBPP+", _mbpp_plus, as_written=True),
+    _Source("loop/humaneval-plus", "Loop on HumanEval+", _humaneval_plus, as_written=True),
 )

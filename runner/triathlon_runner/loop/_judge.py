@@ -14,7 +14,9 @@ from triathlon_runner.records import Finish, LoopStep, Reply, Usage
 TEMPLATE = "similarity"
 _SAMPLING = Sampling(max_tokens=MAX_TOKENS, temperature=0.0)
 _ATTEMPTS = 2
-_NUMBER = re.compile(r"\s*(?:score:)?\s*(0|1|0?\.\d+|0\.\d*|1\.0*)\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:score:)?\s*(0|1|0?\.\d+|0\.\d*|1\.0*)\.?", re.IGNORECASE)
+_MARKS = str.maketrans("", "", "*`")
+"""Markdown's, round a number or the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,11 @@ async def judge_failure(
 
 
 def similarity_in(reply: Reply) -> float | None:
-    """The number of a reply that is one number from 0 to 1 and nothing else, a label `Score:` aside."""
-    match = _NUMBER.fullmatch(spoken(reply.text))
+    """The number of a reply that is one number from 0 to 1 and nothing else.
+
+    A label `Score:`, a full stop behind it and Markdown's marks round it are no part of the number.
+    """
+    match = _NUMBER.fullmatch(spoken(reply.text).strip().translate(_MARKS).strip())
     return float(match[1]) if match and reply.finish is Finish.STOP else None
 
 

@@ -51,7 +51,8 @@ class Phrasing:
             "top_p": sampling.top_p,
             "max_tokens": sampling.max_tokens,
             "stop": list(sampling.stop),
-            "other_names": self.setting.other_names,
+            "other_names": not self.setting.as_written,
+            **({"as_written": True} if self.setting.as_written else {}),
         }
 
     @property

@@ -26,8 +26,17 @@ def first_prompt(problem: Problem, attack: Attack | None, prompts: PromptSet) ->
     return parts.joined(rendered)
 
 
-def next_prompt(sentence: str, assertion: str) -> str:
-    """p^(j+1): the model's own sentence and the assertion that fixes name and signature, as a docstring."""
+def next_prompt(sentence: str, assertion: str, *, as_written: bool = False) -> str:
+    """p^(j+1): the model's own sentence and the assertion that fixes name and signature, as a docstring.
+
+    Args:
+        sentence: The summary.
+        assertion: The data set's example.
+        as_written: Whether nothing is left out, even where the summary is empty or has the assertion already;
+            the paper's recordings have this form.
+    """
+    if as_written:
+        return f'"""\n{sentence}\n{assertion}\n"""\n'
     body = sentence.removesuffix(assertion).rstrip()
     return '"""\n' + "\n".join(part for part in (body, assertion) if part) + '\n"""\n'
 
@@ -37,11 +46,19 @@ def program_part(prompt: str) -> str:
     return "" if _is_docstring(prompt) else prompt
 
 
-def sentence_of(text: str, *, completes: bool) -> str:
-    """The summary in a reply: its text without reasoning and without fences or quotes around all of it."""
+def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
+    """The summary in a reply: its text without reasoning and without fences or quotes around all of it.
+
+    Args:
+        text: The reply.
+        completes: Whether a base model wrote it, which goes on with other examples behind the first line.
+        as_written: Whether fences and quotes stay.
+    """
     sentence = spoken(text).strip()
     if completes:
         return sentence.partition("\n")[0].strip()
+    if as_written:
+        return sentence
     blocks = code_blocks(sentence)
     if len(blocks) == 1 and sentence.startswith("```") and sentence.endswith("```"):
         sentence = blocks[0].code.strip()

@@ -26,8 +26,12 @@ class Setting:
     """Which of the six summary prompts (EVALOOOP, listing 3.2)."""
     attack: Attack | None = None
     """What is done to the first prompt (EVALOOOP, listing 3.1)."""
-    other_names: bool = True
-    """Whether a program's one function may have another name than the tests call."""
+    as_written: bool = False
+    """Whether programs and summaries count as the model wrote them, as in the paper's own runs.
+
+    Of a reply only prose, fences and reasoning are removed: self-tests behind the function run with it, its
+    one function is not found under another name, and an empty summary leaves the assertion as the prompt.
+    """
 
     def sampling(self, *stop: str) -> Sampling:
         """Decoding settings of both steps."""

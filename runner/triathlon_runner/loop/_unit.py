@@ -62,7 +62,9 @@ class LoopUnit:
             self.steps.append(step)
             if step.summary is None:
                 return
-            prompt = next_prompt(step.summary, self.problem.assertion)
+            prompt = next_prompt(
+                step.summary, self.problem.assertion, as_written=self.phrasing.setting.as_written
+            )
 
     async def _turn(self, loop: int, prompt: str) -> LoopStep:
         reply = await self._ask(self.phrasing.generation(prompt, loop), self.phrasing.generation_sampling)
@@ -85,9 +87,10 @@ class LoopUnit:
 
     async def _summarise(self, code: str, loop: int) -> tuple[Reply, str | None]:
         reply = await self._ask(self.phrasing.summary(code, loop), self.phrasing.summary_sampling)
-        sentence = sentence_of(reply.text, completes=self.phrasing.completes)
+        as_written = self.phrasing.setting.as_written
+        sentence = sentence_of(reply.text, completes=self.phrasing.completes, as_written=as_written)
         whole = reply.finish is Finish.STOP or (self.phrasing.completes and "\n" in reply.text.strip())
-        return reply, sentence if whole and sentence else None
+        return reply, sentence if whole and (sentence or as_written) else None
 
     def _extract(self, reply: Reply, prompt: str) -> Extraction:
         if (prompt, reply) not in self._found:
@@ -96,7 +99,7 @@ class LoopUnit:
                 entry_point=self.problem.entry_point,
                 prompt=prompt,
                 completes=self.phrasing.completes,
-                other_names=self.phrasing.setting.other_names,
+                as_written=self.phrasing.setting.as_written,
             )
         return self._found[prompt, reply]
 

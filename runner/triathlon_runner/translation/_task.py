@@ -5,12 +5,11 @@ from typing import Any, Protocol
 
 from triathlon_runner.datasets.official import MbxpRow
 from triathlon_runner.grading import TEST_LIMITS, judge_by_tests
+from triathlon_runner.grading._shown import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import Call, Ended, Execution, Job, Language, Raised, Returned, Sandbox
 from triathlon_runner.translation._languages import definition, opening
 from triathlon_runner.translation._values import same
-
-_SHOWN = 500
 
 
 class TranslationTask(Protocol):
@@ -69,7 +68,7 @@ class CoreTask:
     def _verdict(self, execution: Execution, language: Language) -> Verdict:
         total = len(self.cases)
         if execution.ended is Ended.NOT_LOADED:
-            return Verdict(outcome=Outcome.CRASHED, passed=0, total=total, detail=_said(execution))
+            return Verdict(outcome=Outcome.CRASHED, passed=0, total=total, detail=shorten(_said(execution)))
         passed = next(
             (n for n, result in enumerate(execution.results) if not self._is_right(n, result, language)),
             len(execution.results),
@@ -80,12 +79,12 @@ class CoreTask:
         arguments, expected = self.cases[passed]
         case = FailingCase(
             index=passed,
-            input=", ".join(map(repr, arguments))[:_SHOWN],
-            expected=repr(expected)[:_SHOWN],
-            got=got[:_SHOWN],
+            input=shorten(", ".join(map(repr, arguments))),
+            expected=shown(expected),
+            got=shorten(got),
         )
         return Verdict(
-            outcome=outcome, passed=passed, total=total, failing=case, detail=execution.detail[:_SHOWN]
+            outcome=outcome, passed=passed, total=total, failing=case, detail=shorten(execution.detail)
         )
 
 
@@ -131,7 +130,7 @@ def _failure(execution: Execution, at: int) -> tuple[Outcome, str]:
         result = execution.results[at]
         if isinstance(result, Raised):
             return Outcome.CRASHED, f"{result.type}: {result.message}"
-        return Outcome.FAILED, repr(result.value)
+        return Outcome.FAILED, shown(result.value)
     timed_out = execution.ended is Ended.TIMED_OUT
     return Outcome.TIMED_OUT if timed_out else Outcome.CRASHED, execution.detail
 

@@ -1,12 +1,15 @@
 """Values that cross between languages as JSON, and when two of them are the same."""
 
 import math
+import sys
 from typing import Any, Final
 
 from triathlon_runner.sandbox import Language, Opaque
 
 _LARGEST_EXACT: Final = 1 << 53
 """Beyond it a number of JavaScript's is not exact any more."""
+_LARGEST_FLOAT: Final = int(sys.float_info.max)
+"""Beyond it a whole number is near none that was expected."""
 _RELATIVE: Final = 1e-9
 """What writing a float down in another language may cost (Perl writes 15 digits)."""
 
@@ -62,7 +65,7 @@ def _same_map(expected: dict[str, Any], got: Any, language: Language, tolerance:
         got = dict(enumerate(got))
     if not isinstance(got, dict):
         return False
-    by_text = {str(key): item for key, item in got.items()}  # PHP makes numbers of digits
+    by_text = {_text(key): item for key, item in got.items()}  # PHP makes numbers of digits
     return by_text.keys() == expected.keys() and all(
         same(item, by_text[key], language, tolerance) for key, item in expected.items()
     )
@@ -74,9 +77,11 @@ def _number(got: Any, language: Language) -> float | None:
             got = float(got)
         except ValueError:
             return None
-    if isinstance(got, bool) or not isinstance(got, int | float) or not math.isfinite(got):
+    if isinstance(got, bool) or not isinstance(got, int | float):
         return None
-    return got
+    if isinstance(got, int):
+        return got if abs(got) <= _LARGEST_FLOAT else None
+    return got if math.isfinite(got) else None
 
 
 def _perl_truth(got: Any) -> bool | None:
@@ -86,4 +91,12 @@ def _perl_truth(got: Any) -> bool | None:
 
 
 def _digits(got: Any) -> str:
-    return str(got) if isinstance(got, int) and not isinstance(got, bool) else ""
+    return _text(got) if isinstance(got, int) and not isinstance(got, bool) else ""
+
+
+def _text(value: Any) -> str:
+    """A key or number as text; empty for an int of more digits than Python writes."""
+    try:
+        return str(value)
+    except ValueError:
+        return ""

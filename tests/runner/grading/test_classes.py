@@ -189,6 +189,30 @@ async def test_assertions_are_decided_from_what_they_saw(
     assert holds(Site(kind, literals), operands) is expected
 
 
+NEAR_TEST = """
+import unittest
+
+class NearTest(unittest.TestCase):
+    def test_near(self):
+        twin = Tally(1).twin()
+        self.assertAlmostEqual(twin.add(2), 3.0)
+        self.assertTrue(twin.step == 1)
+"""
+
+
+@pytest.mark.parametrize("value", ["10**400", "-10**400", "10**5000", "float('nan')", "'3'", "[]", "self"])
+async def test_values_that_no_float_is_near_to(grader: ClassGrader, value: str) -> None:
+    """Whatever a class returns to `assertAlmostEqual`, its failure has a name, whichever way it is judged."""
+    beside = ClassProblem("test/near", "Tally", TALLY, NEAR_TEST)
+    away = ClassProblem("test/far", "Tally", TALLY, NEAR_TEST.replace("Tally(1).twin()", "Tally(1)"))
+    for problem, judged in ((beside, "same-process"), (away, "outside")):
+        verdict = await grader.judge(
+            TALLY.replace("return self.count\n\n    @", f"return {value}\n\n    @"), problem
+        )
+        assert verdict.outcome in (Outcome.FAILED, Outcome.CRASHED)
+        assert verdict.judged == judged and verdict.failing and verdict.failing.got
+
+
 async def test_core_classes_pass(grader: ClassGrader) -> None:
     """Each of our own classes passes its tests, nearly all of them away from the program."""
     ways = []

@@ -86,4 +86,4 @@ def test_official_sets_have_their_published_sizes() -> None:
         assert isinstance(suite, loop.LoopSuite)
         assert len(suite.tasks()) == size
         assert all("assert " in problem.assertion for problem in suite.problems)
-        assert suite.setting.other_names is (suite_id != "loop/mbpp-plus")
+        assert suite.setting.as_written

@@ -155,7 +155,7 @@ def test_recorded_programs_are_found_however_they_are_said(name: str) -> None:
                     entry_point=names[task["task_id"]],
                     prompt="",
                     completes=False,
-                    other_names=False,
+                    as_written=True,
                 )
                 if found.written.strip() != program:
                     lost.add(program)
@@ -176,3 +176,30 @@ def test_recorded_sentences_are_found_however_they_are_said(name: str) -> None:
             )
             for said in (words, f"{words}\n{assertion}", following):
                 assert next_prompt(sentence_of(said, completes=False), assertion) == following
+
+
+@pytest.mark.official
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_recorded_prompts_come_from_summaries_as_written(name: str) -> None:
+    """On official suites the summary and the assertion make the recorded prompt, character by character."""
+    for task in recording(name):
+        assertion = "\n".join(
+            line for line in task["initial_prompt"].split("\n") if line.startswith("assert")
+        )
+        for cycle in task["cycles"]:
+            following = cycle["summary_output"]
+            words = following.removeprefix('"""\n').removesuffix(f'\n{assertion}\n"""\n')
+            said = sentence_of(f"{words}\n", completes=False, as_written=True)
+            assert next_prompt(said, assertion, as_written=True) == following
+
+
+async def test_official_suites_execute_what_was_written(tmp_path: Path) -> None:
+    """A wrong test behind a right function ends the task there, and an empty summary goes on."""
+    steps = [(f"{RIGHT}\n\nassert add(1, 2) == 3", ""), (f"{RIGHT}\n\nassert add(1, 2) == 4", "Write it.")]
+    kept = [recorded("t/1", steps)]
+    async with ModelServer(LoopReplay(kept)) as server:
+        problem = replace(ADD, task_id="t/1", prompt=prompt_of("Write a function for t/1."))
+        run = LoopRun(tmp_path, server.base_url, problems=[problem], suite="loop/mbpp-plus")
+        assert (await run()).exit_code == 0
+    assert ends({record.task_id: record for record in run.records()}) == {"t/1": (1, Outcome.CRASHED)}
+    assert run.records()[0].loops[1].prompt == f'"""\n\n{ASSERTION}\n"""\n'

@@ -224,6 +224,51 @@ async def test_samples_and_identity_stand_in_the_record() -> None:
     assert model.asked[0][2] == 3
 
 
+AS_WRITTEN = Setting(as_written=True)
+SELF_TESTED = "```python\ndef add(a, b):\n    return a + b\n\nassert add(1, 2) == 3\nprint(add(2, 2))\n```"
+
+
+@pytest.mark.parametrize("setting", [Setting(), AS_WRITTEN])
+async def test_self_tests_run_where_programs_count_as_written(setting: Setting) -> None:
+    """On official suites the model's own tests are executed with its program; on ours they are left out."""
+    model, grader = FakeModel(failing_in(1, SELF_TESTED)), FakeGrader()
+    record = await run(model, setting, grader=grader)
+    step = record.loops[0]
+    if setting.as_written:
+        assert f"```python\n{step.program}```" == SELF_TESTED and step.changes == ()
+    else:
+        assert "assert" not in step.program and step.changes
+    assert "assert add(1, 2) == 3" in next(text for text in model.texts if is_summary(text))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Write a function. It adds.\n\nIt takes two numbers.",
+        '"Write a function to add."',
+        "```\nWrite a function to add.\n```",
+        f"Write a function to add.\n{ADD.assertion}",
+        "Write a function that behaves so:\n\n```python\nadd(1, 2)\n```",
+        "",
+    ],
+)
+async def test_summaries_count_as_written(words: str) -> None:
+    """On official suites the next prompt holds the whole reply, an empty one too, and then the assertion."""
+    model = FakeModel(lambda text: words if is_summary(text) else RIGHT)
+    record = await run(model, AS_WRITTEN)
+    assert (record.sustained_loops, record.outcome) == (10, Outcome.PASSED)
+    assert record.loops[1].prompt == f'"""\n{words}\n{ADD.assertion}\n"""\n'
+
+
+async def test_reasoning_is_no_summary_even_as_written() -> None:
+    """Reasoning in front of a summary is never taken for it, and a summary that was cut ends the task."""
+    thoughtful = FakeModel(lambda text: f"<think>Hm.</think>\n{SENTENCE}" if is_summary(text) else RIGHT)
+    record = await run(thoughtful, AS_WRITTEN)
+    assert record.loops[1].prompt == f'"""\n{SENTENCE}\n{ADD.assertion}\n"""\n'
+    record = await run(FakeModel(lambda text: cut("Write a") if is_summary(text) else RIGHT), AS_WRITTEN)
+    assert (record.sustained_loops, record.outcome) == (1, Outcome.TRUNCATED)
+
+
 def test_the_protocol_changes_with_what_shapes_a_result() -> None:
     """Kinds, settings and prompts give different protocols; the same settings give the same."""
     base = suite().protocol("instruct")
@@ -235,7 +280,7 @@ def test_the_protocol_changes_with_what_shapes_a_result() -> None:
         suite(Setting(summary="upper")).protocol("instruct"),
         suite(Setting(attack="upper")).protocol("instruct"),
         suite(Setting(attack="structured")).protocol("instruct"),
-        suite(Setting(other_names=False)).protocol("instruct"),
+        suite(Setting(as_written=True)).protocol("instruct"),
     ]
     assert all(other != base for other in others)
     assert len({str(sorted(other.items())) for other in others}) == len(others)

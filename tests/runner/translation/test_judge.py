@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -68,3 +69,13 @@ async def test_programs_that_break_crash(language: Language, program: str, sandb
 async def test_programs_that_never_end_time_out(language: Language, program: str, sandbox: Sandbox) -> None:
     """CPU time ends them, whatever the language."""
     assert (await TASK.judge(program, language, sandbox)).outcome is Outcome.TIMED_OUT
+
+
+@pytest.mark.parametrize("expected", [1, 1.5, "1", [1.5], {"a": 1}, None, True])
+@pytest.mark.parametrize("value", ["10**400", "-10**400", "10**5000", "[10**5000]", "{10**5000: 10**5000}"])
+async def test_numbers_that_nobody_can_write_fail(expected: Any, value: str, sandbox: Sandbox) -> None:
+    """An int beyond every float, or longer than Python writes, is a wrong value like any other."""
+    task = replace(TASK, cases=(((["a"], 1), expected),))
+    verdict = await task.judge(f"def tally(words, least):\n    return {value}\n", Language.PYTHON, sandbox)
+    assert (verdict.outcome, verdict.passed) == (Outcome.FAILED, 0)
+    assert verdict.failing is not None and verdict.failing.got

@@ -93,3 +93,14 @@ def test_a_problems_tolerance_counts() -> None:
     """What the problem lets differ in Python may differ in every language."""
     assert same(1.0, 1.05, RUBY, tolerance=0.1)
     assert not same(1.0, 1.05, RUBY)
+
+
+@pytest.mark.parametrize("language", Language)
+def test_numbers_beyond_every_float_are_other_values(language: Language) -> None:
+    """An int too large for a float, or too long to be written, equals nothing that a reference returned."""
+    for huge in (10**400, -(10**400), 10**5000):
+        for expected in (None, True, 1, 1.5, "1", [1], {"1": 1}):
+            assert not same(expected, huge, language)
+            assert not same([expected], [huge], language)
+        assert not same({"1": "a"}, {huge: "a"}, language)
+    assert not same(1.5, "9" * 5000, language)

@@ -1,0 +1,176 @@
+"""The pieces of code in a reply: fenced blocks, unfenced statements, code in JSON, indented blocks."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from textwrap import dedent
+from typing import Any, Final
+
+from triathlon_runner.extraction._prose import Chunk, chunks_of, is_all_code
+from triathlon_runner.extraction._source import defined_names, functions, parse
+from triathlon_runner.extraction._text import Block, code_blocks, with_visible_characters
+
+DEFINITION: Final = re.compile(r"^[ \t]*(async[ \t]+def|def|class)[ \t]+\w+[ \t]*[(:]", re.MULTILINE)
+_NOTEBOOK_COMMAND = re.compile(
+    r"^[ \t]*([!%]{1,2}[ \t]?\w.*|(python3? -m )?pip3? install\b.*)$", re.MULTILINE
+)
+_DIFF_HEADS = ("+++", "---", "@@", "diff ", "index ", "\\ ")
+_DIFF_LABELS = frozenset({"diff", "patch"})
+_TEXT_LABELS = frozenset({"markdown", "md"})
+"""Of a fence around a whole answer, which has its own fences."""
+_INDENTED = re.compile(r" {4}|\t")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of code as the model wrote it, out of whatever was around it."""
+
+    code: str
+    lead: str = ""
+    """The text in front of it, up to the piece before."""
+    changes: tuple[str, ...] = ()
+    """What was done to read it, in words."""
+
+
+def is_code(text: str) -> bool:
+    """Whether it holds a function or class, parsing or not."""
+    return bool(functions(text) or DEFINITION.search(text))
+
+
+def units_of(text: str, entry_point: str, *, as_written: bool) -> list[Unit]:
+    """Pieces of code: each fenced block, or the statements of the text where no block holds a function.
+
+    A block counts as it is; only where its closing fence is missing, prose may have got into it.
+
+    Args:
+        text: The reply without reasoning.
+        entry_point: The name that the tests call.
+        as_written: Whether only prose and fences are removed: notebook commands, signs of a diff and
+            invisible characters stay, and code in JSON is not looked for.
+    """
+    found = [] if as_written else _of_json(text)
+    if found:
+        return found
+    blocks = code_blocks(text)
+    if not blocks and functions(text) and is_all_code(text):
+        return [Unit(text)]
+    units = [unit for block in blocks for unit in _of_block(block, as_written=as_written)]
+    assigned = re.compile(rf"\b{re.escape(entry_point)}\s*=[^=]")
+    if as_written and any(assigned.search(unit.code) for unit in units):
+        return units
+    if not any(is_code(unit.code) for unit in units):
+        units += _unfenced(text, entry_point, as_written=as_written)
+    return [unit for unit in units if unit.code.strip()]
+
+
+def _of_block(block: Block, *, as_written: bool) -> list[Unit]:
+    if block.label in _TEXT_LABELS and (inner := code_blocks(block.code)):
+        return [unit for one in inner for unit in _of_block(one, as_written=as_written)]
+    unit = Unit(block.code, block.lead)
+    inside = [] if as_written else [replace(one, lead=block.lead) for one in _of_json(block.code)]
+    if inside or parse(block.code):
+        return inside or [unit]
+    readable = None if as_written else _readable(unit, block.label)
+    if readable or block.closed:
+        return [readable or unit]
+    return [replace(unit, code=_without_prose(block.code, as_written=as_written) or block.code)]
+
+
+def _readable(unit: Unit, label: str) -> Unit | None:
+    """The unit without what no program has in it, where it parses then."""
+    ways: tuple[tuple[str, Callable[[str], str]], ...] = (
+        ("replaced invisible characters", with_visible_characters),
+        ("left out notebook commands", lambda code: _NOTEBOOK_COMMAND.sub("", code)),
+        ("took the new side of a diff", lambda code: _new_side(code, label)),
+    )
+    code, changes = unit.code, unit.changes
+    for change, way in ways:
+        changed = way(code)
+        if changed != code:
+            code, changes = changed, (*changes, change)
+        if parse(code):
+            return replace(unit, code=code, changes=changes)
+    return None
+
+
+def _new_side(code: str, label: str) -> str:
+    """What a diff leaves; the code as it is where it is none."""
+    lines = code.split("\n")
+    marked = all(line[:1] in ("", "+", "-", " ") or line.startswith(_DIFF_HEADS) for line in lines)
+    if label not in _DIFF_LABELS and not (marked and any(line.startswith("+") for line in lines)):
+        return code
+    kept = [line for line in lines if not line.startswith(("-", *_DIFF_HEADS))]
+    return "\n".join(line[1:] if line[:1] in ("+", " ") else line for line in kept)
+
+
+def _of_json(text: str) -> list[Unit]:
+    """The programs among the strings of a JSON document."""
+    begin = text.lstrip()[:1]
+    if not begin or begin not in "{[":
+        return []
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return []
+    units = []
+    for string in _strings(value):
+        inside = [block.code for block in code_blocks(string)] or [string]
+        units += [Unit(code, changes=("took the code out of JSON",)) for code in inside if functions(code)]
+    return units
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every string in a JSON value, in its order."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            waiting += reversed(list(one.values()))
+        elif isinstance(one, list):
+            waiting += reversed(one)
+
+
+def _unfenced(text: str, entry_point: str, *, as_written: bool) -> list[Unit]:
+    """The statements between prose: one program, or several where prose parts versions of the function."""
+    flush = dedent(text if as_written else with_visible_characters(text))
+    chunks = chunks_of(flush, examples=as_written)
+    whole = "\n".join(chunk.code for chunk in chunks)
+    if is_code(whole):
+        versions = [chunk for chunk in chunks if entry_point in defined_names(chunk.code)]
+        if len(versions) > 1 and not as_written:
+            return [Unit(chunk.code, chunk.lead) for chunk in chunks]
+        return [Unit(whole)]
+    return [Unit(chunk.code, chunk.lead) for chunk in _indented(flush)] or [Unit(_from_definition(text))]
+
+
+def _without_prose(code: str, *, as_written: bool) -> str:
+    """The statements, where prose had got between them; what begins like a function where none parses."""
+    flush = code if as_written else with_visible_characters(code)
+    whole = "\n".join(chunk.code for chunk in chunks_of(flush, examples=as_written))
+    return whole if is_code(whole) else _from_definition(code)
+
+
+def _from_definition(text: str) -> str:
+    start = DEFINITION.search(text)
+    return text[start.start() :] if start else ""
+
+
+def _indented(text: str) -> list[Chunk]:
+    """Markdown's other blocks of code: lines indented by four, between lines that are not."""
+    chunks: list[Chunk] = []
+    lead: list[str] = []
+    run: list[str] = []
+    for line in (*text.split("\n"), "end"):
+        if _INDENTED.match(line) or (run and not line.strip()):
+            run.append(line)
+            continue
+        code = dedent("\n".join(run)).strip("\n")
+        if functions(code) or (parse(code) and is_code(code)):
+            chunks.append(Chunk(code, "\n".join(lead)))
+            lead = []
+        lead += [*([] if functions(code) else run), line]
+        run = []
+    return chunks
