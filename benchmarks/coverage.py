@@ -3,9 +3,10 @@
 python benchmarks/coverage.py                     all kinds, 400 experiments each
 python benchmarks/coverage.py ranks tiers --experiments 2000
 
-Each line is one setting: models and tasks are invented with a known truth, scored as the site scores them, and
-the share of experiments is printed in which the interval held the truth (or, for tiers, shifts and sides, in
-which something was called different that is equal). Seeds are fixed: the same command prints the same lines.
+Each line is one setting: models and tasks are invented with a known truth, scored as the site scores them,
+and the share of experiments is printed in which the interval held the truth (or, for tiers, shifts and sides,
+in which something was called different that is equal). Where one experiment is a whole table, as for ranks,
+every model of it counts, and there are fewer tables. The same command prints the same lines.
 """
 
 import argparse
@@ -13,22 +14,24 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
 
 from triathlon_site.agreement import correlate
 from triathlon_site.ranking import (
     DrawnRanks,
+    Rank,
+    RankShift,
     better_in_draws,
     drawn_ranks,
+    percentiles,
     rank_shifts,
     ranks,
-    smallest_ranks,
     tiers,
 )
 from triathlon_site.uncertainty import Draws, Sample, central, differences, draw, draw_ends, interval, rounded
@@ -76,11 +79,11 @@ def main() -> None:
 
 
 def sample_of(
-    values: Array,
+    values: NDArray[Any],
     *,
     suite: str = "some",
     maximum: float = 1.0,
-    weights: Array | None = None,
+    weights: NDArray[Any] | None = None,
     seeds: tuple[tuple[str, ...], ...] = (),
 ) -> Sample:
     """Rows of scores a task; with weights, of ratios of sums."""
@@ -142,7 +145,7 @@ def asl(experiments: int) -> Iterator[Cell]:
 
 
 def consistency(experiments: int) -> Iterator[Cell]:
-    """Intervals of IC: 3 to 15 chains a program, whose four answers are right with a chance of the program's."""
+    """Intervals of IC: 3 to 15 chains a program, whose answers are right with a chance of the program's."""
     random = np.random.default_rng(3)
     for programs in PROGRAMS:
         for chance in CHANCES:
@@ -160,12 +163,12 @@ def consistency(experiments: int) -> Iterator[Cell]:
 
 
 def _ease(random: np.random.Generator, chance: float, shape: tuple[int, ...]) -> Array:
-    return random.beta(4 * chance, 4 * (1 - chance), shape)
+    return np.asarray(random.beta(4 * chance, 4 * (1 - chance), shape))
 
 
 def _chain_scores(ease: Array, random: np.random.Generator) -> Array:
     right = np.cumprod(random.random((4, *ease.shape)) < ease, axis=0).sum(axis=0)
-    return np.array([0, 0.125, 0.25, 0.5, 1])[right]
+    return np.asarray(np.array([0, 0.125, 0.25, 0.5, 1])[right])
 
 
 @dataclass(frozen=True)
@@ -218,7 +221,7 @@ def mean_of_sets(experiments: int) -> Iterator[Cell]:
                     ]
                     found.append(held(samples, chance))
                     pairs = solved[0][:, [seeds[0] for seeds in family.sets[1]]], solved[1]
-                    both.append(np.corrcoef(*(pair.ravel() for pair in pairs))[0, 1])
+                    both.append(np.corrcoef(pairs[0].ravel(), pairs[1].ravel())[0, 1])
                 share = float(np.concatenate(found).mean())
                 setting = f"{family.name}, {chance:.0%} solved, correlation {np.mean(both):.2f}"
                 yield Cell(setting, share, HELD)
@@ -300,11 +303,11 @@ def of_two_means(experiments: int) -> Iterator[Cell]:
                 yield Cell(setting, float(np.concatenate(found).mean()), HELD)
 
 
-def _table(random: np.random.Generator, chances: Array, tasks: int) -> Array:
+def _table(random: np.random.Generator, chances: Array, tasks: int) -> NDArray[np.bool_]:
     """Models × tasks: solved or not, tasks of different ease."""
     ease = random.standard_normal(tasks)
     noise = random.standard_normal((len(chances), tasks))
-    return 0.5**0.5 * ease + 0.5**0.5 * noise < ndtri(chances)[:, None]
+    return np.asarray(0.5**0.5 * ease + 0.5**0.5 * noise < ndtri(chances)[:, None])
 
 
 def _placed(sample: Sample) -> DrawnRanks:
@@ -314,6 +317,11 @@ def _placed(sample: Sample) -> DrawnRanks:
 SPREADS: Final = {"nearly equal": 0.02, "close": 0.2, "spread": 0.6}
 
 
+def true_ranks_held(placed: list[Rank | None]) -> list[bool]:
+    """Of models in the order of their true strength."""
+    return [one is not None and one.low <= true <= one.high for true, one in enumerate(placed, 1)]
+
+
 def of_ranks(experiments: int) -> Iterator[Cell]:
     """Intervals of ranks: models of different strengths, every one of them counts."""
     random = np.random.default_rng(9)
@@ -321,18 +329,10 @@ def of_ranks(experiments: int) -> Iterator[Cell]:
         for models in (12, 40):
             for name, spread in SPREADS.items():
                 chances = 0.5 + spread * np.linspace(0.5, -0.5, models)
-                true, found = np.arange(1, models + 1), []
-                for _ in range(
-                    max(1, experiments * 12 // (12 * models) if models > 12 else experiments // 4)
-                ):
+                found: list[bool] = []
+                for _ in range(max(1, experiments // (4 if models == 12 else 10))):
                     sample = sample_of(_table(random, chances, tasks))
-                    placed = ranks(sample.scores(), differences((sample,)).better)
-                    found.append(
-                        [
-                            one is not None and one.low <= rank <= one.high
-                            for one, rank in zip(placed, true, strict=True)
-                        ]
-                    )
+                    found += true_ranks_held(ranks(sample.scores(), differences((sample,)).better))
                 yield Cell(f"{tasks} tasks, {models} models, {name}", float(np.mean(found)), HELD)
 
 
@@ -370,7 +370,7 @@ def shifts(experiments: int) -> Iterator[Cell]:
                 yield Cell(f"{tasks} tasks, 12 models, {name}, {where}", float(np.mean(marked)), FALSE)
 
 
-def _shifts(here: Sample, base: Sample) -> list:
+def _shifts(here: Sample, base: Sample) -> list[RankShift | None]:
     return rank_shifts(here.scores(), _placed(here), base.scores(), _placed(base))
 
 
@@ -408,7 +408,7 @@ def overall_ranks(experiments: int) -> Iterator[Cell]:
         names = tuple((f"seed {task}",) for task in range(tasks))
         for name, spread in SPREADS.items():
             chances = 0.5 + spread * np.linspace(0.5, -0.5, 12)
-            found = []
+            found: list[bool] = []
             for _ in range(max(1, experiments // 4)):
                 seeds = random.standard_normal((12, tasks))
                 places, scores = [], []
@@ -417,11 +417,10 @@ def overall_ranks(experiments: int) -> Iterator[Cell]:
                     solved = 0.5**0.5 * ease + 0.3**0.5 * seeds + 0.2**0.5 * noise < ndtri(chances)[:, None]
                     sample = sample_of(solved, suite=suite, seeds=names)
                     places.append(_placed(sample).best)
-                    scores.append(smallest_ranks(sample.scores()))
+                    scores.append(percentiles(sample.scores()))
                 means = -np.mean(places, axis=0)
-                placed = ranks(rounded(-np.mean(scores, axis=0)), better_in_draws(means, means))
-                found.append(
-                    [one is not None and one.low <= rank <= one.high for rank, one in enumerate(placed, 1)]
+                found += true_ranks_held(
+                    ranks(rounded(np.mean(scores, axis=0)), better_in_draws(means, means))
                 )
             yield Cell(f"{tasks} tasks, 12 models, {name}", float(np.mean(found)), HELD)
 

@@ -1,7 +1,7 @@
 """The small files that the page of comparisons loads: an index, and one a model.
 
-They are scripts, because a page opened from a file may load nothing else. A model's file has its scores, which
-tasks it solves, and its differences to the models behind it in the index: the page computes nothing.
+They are scripts, because a page opened from a file may load nothing else. A model's file has its scores,
+which tasks it solves, and its differences to the models behind it in the index: the page computes nothing.
 """
 
 import json
@@ -158,8 +158,8 @@ def _solved(columns: Sequence[ColumnScores]) -> dict[str, dict[str, str]]:
 def differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str]:
     """By model, its differences to each model behind it in `order`, as `value low high`, separated by `;`.
 
-    In the units and digits that pages show (a difference that would become zero keeps one digit: its sign says
-    whether it is sure); nothing between two `;` where the two share no task.
+    In the units and digits that pages show (what would become zero keeps one digit: its sign says whether the
+    difference is sure); nothing between two `;` where the two share no task.
     """
     maximum, row_of = (
         column.column.maximum,

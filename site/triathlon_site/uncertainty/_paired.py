@@ -221,8 +221,8 @@ def _part(sample: Sample, mask: NDArray[np.bool_], rows: list[int]) -> Sample:
         sample,
         models=tuple(sample.models[row] for row in rows),
         clusters=tuple(name for name, chosen in zip(sample.clusters, mask, strict=True) if chosen),
-        numerators=sample.numerators[np.ix_(rows, mask)],
-        denominators=sample.denominators[np.ix_(rows, mask)],
+        numerators=sample.numerators[rows][:, mask],
+        denominators=sample.denominators[rows][:, mask],
         seeds=tuple(seeds for seeds, chosen in zip(sample.origins, mask, strict=True) if chosen),
     )
 
