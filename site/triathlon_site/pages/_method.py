@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Discipline, Manifest
@@ -12,6 +13,8 @@ from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS
 from triathlon_site.uncertainty import DRAWS, LEVEL
+
+SIMULATED: Final = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ def drafts(boards: Sequence[Board], results: Results) -> Iterator[Draft]:
         "level": LEVEL,
         "significance": SIGNIFICANCE,
         "fewest": FEWEST_MODELS,
+        "simulated": SIMULATED,
         "facts": facts,
         "integrity": _different(value for one in facts for value in one.integrity),
     }

@@ -105,9 +105,9 @@ def _change(found: analysis.Measured, model: str, name: str) -> float:
 
 
 def test_a_share_carries_its_counts_and_interval() -> None:
-    """Jeffreys: 5 of 5 is not 100 to 100; nothing to count is said."""
+    """5 of 5 is not 100 to 100; nothing to count is said."""
     assert share(5, 5).text == "100.0"
-    assert re.fullmatch(r"5 of 5, (6\d)–100", share(5, 5).small)
+    assert re.fullmatch(r"5 of 5, (5\d)–100", share(5, 5).small)
     assert share(0, 0).small == "none to count"
 
 
