@@ -66,17 +66,9 @@ Kind = Callable[[int], Iterator[Cell]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add_arguments(parser)
-    run(parser.parse_args())
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], help=f"some of {', '.join(KINDS)}")
     parser.add_argument("--experiments", type=int, default=400, help="a setting")
-
-
-def run(arguments: argparse.Namespace) -> None:
-    """Prints every setting of the kinds that were asked for."""
+    arguments = parser.parse_args()
     for kind in arguments.kinds or KINDS:
         print(f"{kind}: {(KINDS[kind].__doc__ or '').splitlines()[0]}", flush=True)
         shares = []

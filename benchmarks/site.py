@@ -1,7 +1,6 @@
-"""How fast the site is built, how heavy it is, and how often its intervals hold the truth.
+"""How fast the site is built and how heavy it is; benchmarks/coverage.py: how often its intervals hold.
 
 python benchmarks/site.py build --models 100 --suites full
-python benchmarks/site.py coverage
 python benchmarks/site.py tables --models 1000
 """
 
@@ -17,7 +16,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import coverage
 from playwright.sync_api import sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -44,9 +42,6 @@ def main() -> None:
     building.set_defaults(
         run=lambda arguments: measure_build(arguments.models, arguments.suites, arguments.padding)
     )
-    covering = commands.add_parser("coverage", help="what benchmarks/coverage.py does")
-    coverage.add_arguments(covering)
-    covering.set_defaults(run=coverage.run)
     sorting = commands.add_parser(
         "tables", help="sorting, filtering and searching the front page in Chromium"
     )

@@ -49,7 +49,7 @@ def test_problems_of_other_names_are_known() -> None:
 def _six_sets(random: np.random.Generator, rows: int, chance: float) -> list[Sample]:
     """80 seeds, four sets of 40 made from one, one of 40 made from two; tasks of one seed hang together."""
     ease = random.standard_normal((rows, 80))
-    sets = [[(seed,) for seed in range(80)]]
+    sets: list[list[tuple[int, ...]]] = [[(seed,) for seed in range(80)]]
     sets += [[(int(seed),) for seed in random.choice(80, 40, replace=False)] for _ in range(4)]
     sets += [[tuple(map(int, random.choice(80, 2, replace=False))) for _ in range(40)]]
     samples = []

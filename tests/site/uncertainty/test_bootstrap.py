@@ -38,7 +38,7 @@ def test_a_seed_has_one_weight_wherever_its_tasks_stand() -> None:
     assert np.array_equal(weights[:, 0], weights[:, 2]) and np.array_equal(weights[:, 1], elsewhere[:, 0])
     for column in weights.T:
         assert kstest(column, "expon").pvalue > 0.001
-    correlations = np.corrcoef(weights.T)
+    correlations = np.atleast_2d(np.corrcoef(weights.T))
     assert correlations[3, [0, 1]] == pytest.approx([0.5, 0.5], abs=0.03)
     assert correlations[4, :4] == pytest.approx([0] * 4, abs=0.03)
 
