@@ -1,7 +1,6 @@
-"""How fast the site is built, how heavy it is, and how often its intervals hold the truth.
+"""How fast the site is built and how heavy it is; benchmarks/coverage.py: how often its intervals hold.
 
 python benchmarks/site.py build --models 100 --suites full
-python benchmarks/site.py coverage
 python benchmarks/site.py tables --models 1000
 """
 
@@ -17,7 +16,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
 from playwright.sync_api import sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -25,10 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.many_results import full_suites, write_many
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries
-from support.statistics import sample_of
 from triathlon_runner.registry import Registry
 from triathlon_site.build import build
-from triathlon_site.uncertainty import draw, interval
 
 
 def main() -> None:
@@ -46,9 +42,6 @@ def main() -> None:
     building.set_defaults(
         run=lambda arguments: measure_build(arguments.models, arguments.suites, arguments.padding)
     )
-    covering = commands.add_parser("coverage", help="share of intervals that hold the true score")
-    covering.add_argument("--experiments", type=int, default=1000)
-    covering.set_defaults(run=lambda arguments: measure_coverage(arguments.experiments))
     sorting = commands.add_parser(
         "tables", help="sorting, filtering and searching the front page in Chromium"
     )
@@ -180,25 +173,6 @@ def _build_many(root: Path, models: int) -> None:
     started = time.monotonic()
     build(root / "results", root / "_site", Registry.model_validate({"models": rows}), cache=root / "cache")
     print(f"built in {time.monotonic() - started:.0f} s")
-
-
-def measure_coverage(experiments: int) -> None:
-    """Nominal 95 %: pass/fail tasks of several chances, and ASL of a model that mostly fails."""
-    random = np.random.default_rng(1)
-    loops = np.arange(11) ** 2 / 10
-    rare = np.array([0.9, 0.05, 0.02, 0.01, 0, 0, 0, 0, 0, 0, 0.02])
-    for tasks in (10, 20, 50, 200):
-        for chance in (0.03, 0.1, 0.3, 0.5, 0.9):
-            outcomes = (random.random((experiments, tasks)) < chance).astype(float)
-            print(f"pass@1 {chance}, {tasks} tasks: {_coverage(outcomes, chance, 1):.3f}")
-        outcomes = random.choice(loops, size=(experiments, tasks), p=rare)
-        print(f"ASL of a weak model, {tasks} tasks: {_coverage(outcomes, float(loops @ rare), 10):.3f}")
-
-
-def _coverage(outcomes: np.typing.NDArray[np.float64], truth: float, maximum: float) -> float:
-    sample = sample_of({str(row): list(values) for row, values in enumerate(outcomes)}, maximum=maximum)
-    found = interval(draw(sample, 2000), sample.scores())
-    return float(np.mean([one.low <= truth <= one.high for one in found]))
 
 
 if __name__ == "__main__":

@@ -1,24 +1,23 @@
 /* Models side by side. Data comes in small script files, because a page opened from a file may not fetch. */
 "use strict";
 (() => {
-  const DRAWS = 2000, MOST = 6;
+  const MOST = 6;
   const place = document.getElementById("compare");
   const index = window.triathlonIndex;
   const known = new Map(index.models.map((model) => [model.id, model]));
   const loaded = new Map();
   const waiting = new Map();
   window.triathlonModel = (model) => {
-    for (const key of Object.keys(model.parts)) model.parts[key] = byTask(key, model.parts[key]);
+    model.solved = bySuite(model.solved);
     loaded.set(model.id, model);
     waiting.get(model.id)?.();
   };
 
-  /* Task → numerator and denominator, of the tasks that were run; one number in place of a list is that of all. */
-  const byTask = (key, lists) => {
-    const [tops, bottoms] = lists.map((list) => (i) => Array.isArray(list) ? list[i] : list);
-    const entries = index.clusters[index.clustersOf[key]].map((name, i) => [name, [tops(i), bottoms(i)]]);
-    return Object.fromEntries(entries.filter(([, pair]) => pair[1]));
-  };
+  /* Task → "1" solved or "0" not, of the tasks that were run. */
+  const bySuite = (solved) => Object.fromEntries(Object.entries(solved).map(([suite, signs]) => {
+    const tasks = index.clusters[index.clustersOf[suite]].map((name, i) => [name, signs[i]]);
+    return [suite, Object.fromEntries(tasks.filter(([, sign]) => sign !== "-"))];
+  }));
 
   const make = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);
@@ -35,68 +34,19 @@
   });
 
   const number = (value, maximum) => maximum === 1 ? (100 * value).toFixed(1) : value.toFixed(maximum <= 10 ? 2 : 1);
-  const signed = (value, maximum) => (value < 0 ? "−" : "+") + number(Math.abs(value), maximum);
+  /* Differences come in the units that are shown. */
+  const signed = (value, maximum) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(maximum > 1 && maximum <= 10 ? 2 : 1);
 
-  /* Random weights of one task: seeded by its name, so that every column and pair of models shares them. */
-  const kept = new Map();
-  const weightsOf = (name) => {
-    if (kept.has(name)) return kept.get(name);
-    let seed = 2166136261;
-    for (let i = 0; i < name.length; i += 1) seed = Math.imul(seed ^ name.charCodeAt(i), 16777619);
-    const weights = new Float64Array(DRAWS);
-    for (let draw = 0; draw < DRAWS; draw += 1) {
-      seed = (seed + 0x6d2b79f5) | 0;
-      let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-      weights[draw] = -Math.log(1 - ((t ^ (t >>> 14)) >>> 0) / 4294967296);
-    }
-    kept.set(name, weights);
-    return weights;
-  };
-
-  /* Long sums leave the page room to answer: after every few milliseconds it may. */
-  let rested = performance.now();
-  const breathe = async () => {
-    if (performance.now() - rested < 5) return;
-    await new Promise((resolve) => { setTimeout(resolve); });
-    rested = performance.now();
-  };
-
-  /* The paired bootstrap of the method page, on the tasks that both have: first minus second. */
-  const difference = async (a, first, b, second) => {
-    const total = new Float64Array(DRAWS);
-    let centre = 0, tasks = 0;
-    for (const key of a.parts) {
-      const own = first.parts[key], other = second.parts[key];
-      if (!own || !other) return null;
-      const suite = key.split(":")[0];
-      const shared = Object.keys(own).filter((name) => name in other);
-      if (!shared.length) return null;
-      tasks += shared.length;
-      const sums = [0, 0, 0, 0];
-      for (const name of shared) [...own[name], ...other[name]].forEach((value, i) => { sums[i] += value; });
-      centre += (sums[0] / sums[1] - sums[2] / sums[3]) * a.scale;
-      const top = a.maximum / a.scale, unitA = sums[1] / shared.length, unitB = sums[3] / shared.length;
-      const won = weightsOf(`${suite} won`), lost = weightsOf(`${suite} lost`);
-      const na = won.map((w) => w * unitA * top), da = won.map((w, i) => (w + lost[i]) * unitA);
-      const nb = lost.map((w) => w * unitB * top), db = won.map((w, i) => (w + lost[i]) * unitB);
-      for (const name of shared) {
-        await breathe();
-        const weights = weightsOf(`${suite} ${name}`), [x0, x1] = own[name], [y0, y1] = other[name];
-        for (let draw = 0; draw < DRAWS; draw += 1) {
-          const weight = weights[draw];
-          na[draw] += weight * x0; da[draw] += weight * x1; nb[draw] += weight * y0; db[draw] += weight * y1;
-        }
-      }
-      for (let draw = 0; draw < DRAWS; draw += 1) total[draw] += (na[draw] / da[draw] - nb[draw] / db[draw]) * a.scale;
-    }
-    const sorted = total.map((value) => value / a.parts.length).sort();
-    centre /= a.parts.length;
-    return {
-      centre, tasks,
-      low: Math.min(centre, sorted[Math.round(0.025 * (DRAWS - 1))]),
-      high: Math.max(centre, sorted[Math.round(0.975 * (DRAWS - 1))]),
-    };
+  /* First minus second in a column, as it was computed when the site was built: null where they share no task.
+     A pair stands in the file of the model that comes first in the index. */
+  const places = new Map(index.models.map((model, i) => [model.id, i]));
+  const difference = (id, first, second) => {
+    const [upper, lower] = places.get(first.id) < places.get(second.id) ? [first, second] : [second, first];
+    const column = upper.columns.find((one) => one.id === id);
+    const text = column?.minus.split(";")[places.get(lower.id) - places.get(upper.id) - 1];
+    if (!text) return null;
+    const [centre, low, high] = text.split(" ").map(Number);
+    return upper === first ? { centre, low, high } : { centre: -centre, low: -high, high: -low };
   };
 
   const verdict = (d) => d.low > 0 ? "better" : d.high < 0 ? "worse" : "no telling";
@@ -130,11 +80,10 @@
     return bar;
   };
 
-  const sentence = async (from, to) => {
+  const sentence = (from, to) => {
     const found = [];
     for (const column of to.columns.filter((one) => one.headline)) {
-      const other = from.columns.find((one) => one.id === column.id);
-      const d = other && await difference(column, to, other, from);
+      const d = difference(column.id, to, from);
       if (d) found.push({ title: column.label, d, maximum: column.maximum });
     }
     const kinds = ["better", "worse", "no telling"];
@@ -157,7 +106,7 @@
     return make("p", { class: "lede verdict" }, make("b", {}, "Switch from ", make("bdi", {}, from.name), " to ", make("bdi", {}, to.name), `? ${head}. `), ...parts);
   };
 
-  const table = async (models) => {
+  const table = (models) => {
     const head = make("tr", {}, make("th", { scope: "col" }, "Column"));
     models.forEach((model, i) => head.append(make("th", { scope: "col" }, make("a", { href: known.get(model.id).page }, model.name)), ...(i ? [make("th", { scope: "col" }, "minus ", make("bdi", {}, models[0].name))] : [])));
     const body = make("tbody");
@@ -172,7 +121,7 @@
           ? make("td", { class: "score" }, make("b", {}, number(cell.value, cell.maximum)), make("small", {}, `${number(cell.low, cell.maximum)}–${number(cell.high, cell.maximum)}`))
           : make("td", { class: "score none" }, "–"));
         if (!i) continue;
-        const d = cell && cells[0] ? await difference(cell, models[i], cells[0], models[0]) : null;
+        const d = cell && cells[0] ? difference(column.id, models[i], models[0]) : null;
         row.append(d
           ? make("td", { class: "score" }, make("span", { class: verdict(d) === "no telling" ? "unsure" : "sure" }, signed(d.centre, cell.maximum)), make("small", {}, `${signed(d.low, cell.maximum)} to ${signed(d.high, cell.maximum)}${column.ranked ? `, ${verdict(d)}` : ""}`))
           : make("td", { class: "score none" }, "–"));
@@ -187,12 +136,11 @@
   const alone = (models) => {
     const lists = models.map(() => new Map());
     for (const column of index.columns.filter((one) => one.solving)) {
-      const cells = models.map((model) => model.columns.find((one) => one.id === column.id));
-      if (cells.some((cell) => !cell)) continue;
-      const [key] = cells[0].parts, [suite] = key.split(":");
-      for (const task of Object.keys(models[0].parts[key])) {
-        if (models.some((model) => !(task in model.parts[key]))) continue;
-        const solved = models.map((model) => model.parts[key][task][0] > 0);
+      const suite = column.solving;
+      if (models.some((model) => !model.solved[suite])) continue;
+      for (const task of Object.keys(models[0].solved[suite])) {
+        if (models.some((model) => !(task in model.solved[suite]))) continue;
+        const solved = models.map((model) => model.solved[suite][task] === "1");
         if (solved.filter(Boolean).length !== 1) continue;
         const own = lists[solved.indexOf(true)];
         own.set(suite, [...own.get(suite) ?? [], task]);
@@ -289,17 +237,17 @@
     others.replaceChildren();
     if (chosen.length < 2) { place.classList.add("ready"); place.append(make("p", { class: "notice" }, "Choose at least two models.")); return; }
     place.classList.remove("ready");
-    const wait = make("p", { class: "muted" }, "Comparing, task by task …");
+    const wait = make("p", { class: "muted" }, "Loading …");
     place.append(wait);
     try { await Promise.all(chosen.map(load)); } catch (error) { wait.replaceWith(make("p", { class: "notice" }, String(error.message))); return; }
     const models = chosen.map((id) => loaded.get(id)), found = [];
-    for (const model of models.slice(1)) found.push(await sentence(models[0], model));
+    for (const model of models.slice(1)) found.push(sentence(models[0], model));
     if (own !== turn) return; /* other models were chosen meanwhile */
     wait.replaceWith(...found);
     draw(models);
     place.classList.add("ready");
     window.triathlonStay();
-    const scores = make("section", {}, make("h2", {}, "Column by column"), ...await table(models));
+    const scores = make("section", {}, make("h2", {}, "Column by column"), ...table(models));
     if (own !== turn) return;
     others.replaceChildren(scores, alone(models));
     window.triathlonStay();

@@ -1,11 +1,12 @@
 """The small files that the page of comparisons loads: an index, and one a model.
 
-They are scripts, because a page opened from a file may load nothing else.
+They are scripts, because a page opened from a file may load nothing else. A model's file has its scores,
+which tasks it solves, and its differences to the models behind it in the index: the page computes nothing.
 """
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -19,13 +20,10 @@ from triathlon_site.pages._page import Page
 from triathlon_site.pages._profile import dimension, dimensions, short_title
 from triathlon_site.pages._tasks import suite_page
 from triathlon_site.scores import Board, ColumnScores
-from triathlon_site.uncertainty import Sample
 
 DIGITS: Final = 6
 INDEX: Final = "data/compare.js"
 """Not in the folder of the models' files, where a model may have any name."""
-
-Array = NDArray[np.float64]
 
 
 def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Page]:
@@ -41,15 +39,21 @@ def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[
         "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
     yield Page(INDEX, f"window.triathlonIndex = {as_script(index)};\n")
-    lines, parts = _lines(boards), _parts([column for _, column in shown])
+    lines, solved = _lines(boards), _solved([column for _, column in shown])
+    minus = [differences_of(column, ids) for _, column in shown]
     for model in ids:
-        own = [one for one in shown if model in one[1].scores]
-        keys = dict.fromkeys(key for _, column in own for key, _ in _samples(column))
-        content = as_script({"id": model, "name": models[model].name, **lines[model]}).removesuffix("}")
-        numbers = ",".join(f"{as_script(key)}:{parts[key][model]}" for key in keys)
-        columns = as_script([_column(*one, model) for one in own])
-        text = f'{content},"parts":{{{numbers}}},"columns":{columns}}}'
-        yield Page(data_path(models[model]), f"window.triathlonModel({text});\n")
+        content = {
+            "id": model,
+            "name": models[model].name,
+            **lines[model],
+            "solved": {suite: own[model] for suite, own in solved.items() if model in own},
+            "columns": [
+                {**_column(board, column, model), "minus": own[model]}
+                for (board, column), own in zip(shown, minus, strict=True)
+                if model in column.scores
+            ],
+        }
+        yield Page(data_path(models[model]), f"window.triathlonModel({as_script(content)});\n")
 
 
 def data_path(info: ModelInfo) -> str:
@@ -105,12 +109,11 @@ def _share(column: ColumnScores, model: str) -> float | None:
 def _heading(
     board: Board, column: ColumnScores, axes: Sequence[tuple[Board, ColumnScores]]
 ) -> dict[str, Any]:
-    (_, metric), *others = column.column.parts
     return {
         "id": f"{board.plan.id} {column.column.id}",
         "title": _format.sentence(dimension(board, column)),
         "short": axis_title(board, column),
-        "solving": metric.id.startswith("pass") and not others,
+        "solving": column.column.parts[0][0] if _is_solving(column) else None,
         "ranked": column.column.ranked,
         "axis": any(column is axis for _, axis in axes),
     }
@@ -123,61 +126,73 @@ def _column(board: Board, column: ColumnScores, model: str) -> dict[str, Any]:
         "label": dimension(board, column),
         "headline": column.column.headline,
         "maximum": column.column.maximum,
-        "scale": column.samples[0].scale,
         "value": _short(score.value),
         "low": _short(score.interval.low),
         "high": _short(score.interval.high),
-        "parts": [key for key, _ in _samples(column)],
     }
 
 
-def _samples(column: ColumnScores) -> Iterator[tuple[str, Sample]]:
-    """The column's samples by suite and metric: columns that share one ship it once."""
-    for (suite, metric), sample in zip(column.column.parts, column.samples, strict=True):
-        yield f"{suite}:{metric.id}", sample
+def _is_solving(column: ColumnScores) -> bool:
+    """Whether it says of each task of one suite whether it is solved."""
+    (_, metric), *others = column.column.parts
+    return metric.id.startswith("pass") and not others
 
 
 def _clusters(columns: Sequence[ColumnScores]) -> dict[str, Any]:
-    """The names that the numbers of `_parts` belong to: each list of them once, and which one a part has."""
-    of = {key: sample.clusters for column in columns for key, sample in _samples(column)}
+    """The tasks that the signs of `_solved` stand for: each list once, and which one a suite has."""
+    of = {one.column.parts[0][0]: one.samples[0].clusters for one in columns if _is_solving(one)}
     lists = list(dict.fromkeys(of.values()))
-    return {"clusters": lists, "clustersOf": {key: lists.index(clusters) for key, clusters in of.items()}}
+    return {"clusters": lists, "clustersOf": {suite: lists.index(tasks) for suite, tasks in of.items()}}
 
 
-def _parts(columns: Sequence[ColumnScores]) -> dict[str, dict[str, str]]:
-    """As scripts, by key and model: numerators and denominators in the order of the clusters.
+def _solved(columns: Sequence[ColumnScores]) -> dict[str, dict[str, str]]:
+    """By suite and model a sign a task: `1` solved (in some sample), `0` not, `-` not run."""
+    found: dict[str, dict[str, str]] = {}
+    for column in filter(_is_solving, columns):
+        sample = column.samples[0]
+        signs = np.where(sample.denominators > 0, np.where(sample.numerators > 0, "1", "0"), "-")
+        found[column.column.parts[0][0]] = {
+            model: "".join(row) for model, row in zip(sample.models, signs, strict=True)
+        }
+    return found
 
-    A denominator of 0: not run.
+
+def differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str]:
+    """By model, its differences to each model behind it in `order`, as `value low high`, separated by `;`.
+
+    In the units and digits that pages show (what would become zero keeps one digit: its sign says whether the
+    difference is sure); nothing between two `;` where the two share no task.
     """
-    samples = {key: sample for column in columns for key, sample in _samples(column)}
-    return {key: dict(zip(sample.models, _both(sample), strict=True)) for key, sample in samples.items()}
+    maximum, row_of = (
+        column.column.maximum,
+        {model: row for row, model in enumerate(column.samples[0].models)},
+    )
+    present = [model for model in order if model in row_of]
+    found = column.differences.among([row_of[model] for model in present])
+    values, low, high = (_as_shown(one, maximum) for one in (found.values, found.low, -found.low.T))
+    texts = {
+        model: [
+            "" if math.isnan(value) else f"{value:g} {below:g} {above:g}"
+            for value, below, above in zip(values[row], low[row], high[row], strict=True)
+        ]
+        for row, model in enumerate(present)
+    }
+    place = {model: position for position, model in enumerate(present)}
+    return {
+        model: ";".join(texts[model][place[other]] if other in place else "" for other in order[start:])
+        for start, model in enumerate(order, 1)
+        if model in place
+    }
 
 
-def _both(sample: Sample) -> Iterator[str]:
-    for numerators, denominators in zip(_rows(sample.numerators), _rows(sample.denominators), strict=True):
-        yield f"[{numerators},{denominators}]"
-
-
-def _rows(values: Array) -> Iterator[str]:
-    """Each row as a script; one number where all are equal, as the denominators of most metrics are."""
-    alike = (values == values[:, :1]).all(axis=1)
-    whole = (values == np.rint(values)).all(axis=1)
-    digits = whole & (values >= 0).all(axis=1) & (values < 10).all(axis=1)
-    for place, row in enumerate(values):
-        if alike[place] and len(row):
-            yield as_script(_short(float(row[0])))
-        elif digits[place]:
-            yield f"[{','.join((row.astype(np.uint8) + ord('0')).tobytes().decode())}]"
-        elif whole[place]:
-            yield as_script(row.astype(int).tolist())
-        else:
-            yield f"[{','.join(map(_short_script, row.tolist()))}]"
-
-
-@lru_cache(maxsize=4096)
-def _short_script(value: float) -> str:
-    """Kept: most are shares of a few tasks."""
-    return as_script(_short(value))
+def _as_shown(values: NDArray[np.float32], maximum: float) -> list[list[float]]:
+    """In per cent where the maximum is 1, with as many decimals as `_format.score` has."""
+    numbers = values.astype(float) * (100 if maximum == 1 else 1)
+    short = np.round(numbers, 2 if 1 < maximum <= 10 else 1)
+    for place in zip(*np.nonzero((short == 0) & (numbers != 0)), strict=True):
+        short[place] = float(f"{numbers[place]:.1g}")
+    found: list[list[float]] = short.tolist()
+    return found
 
 
 def _short(value: float) -> float:

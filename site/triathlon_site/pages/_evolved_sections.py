@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
-from scipy.special import betaincinv
 
 from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, arrows, scatter
@@ -14,7 +13,7 @@ from triathlon_site.pages._regions import far_below, region_border
 from triathlon_site.pages._sampled_sections import sampled_sections
 from triathlon_site.pages._sections import Figure, Section, Value, named
 from triathlon_site.scores import Board, set_title
-from triathlon_site.uncertainty import LEVEL, central
+from triathlon_site.uncertainty import central, share_interval
 
 Models = Mapping[str, ModelInfo]
 FIGURE_ROWS: Final = 30
@@ -270,13 +269,12 @@ def _decompositions(board: Board, found: analysis.Measured, models: Models) -> S
 
 
 def share(part: int, whole: int) -> Value:
-    """A share in per cent with its counts and the Jeffreys interval."""
+    """A share in per cent with its counts and its interval."""
     if not whole:
         return Value(_format.NONE, "none to count")
-    tail = (1 - LEVEL) / 2
-    low, high = (float(betaincinv(part + 0.5, whole - part + 0.5, end)) for end in (tail, 1 - tail))
-    low, high = (0.0 if part == 0 else low), (1.0 if part == whole else high)
-    return Value(f"{100 * part / whole:.1f}", f"{part} of {whole}, {100 * low:.0f}–{100 * high:.0f}")
+    span = share_interval(part, whole)
+    ends = f"{100 * span.low:.0f}–{100 * span.high:.0f}"
+    return Value(f"{100 * part / whole:.1f}", f"{part} of {whole}, {ends}")
 
 
 def _tools(board: Board, found: analysis.Measured, models: Models) -> Section | None:

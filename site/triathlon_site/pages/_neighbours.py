@@ -6,7 +6,7 @@ from typing import Final
 
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.scores import Board, Overall
-from triathlon_site.uncertainty import Difference, mean_differences
+from triathlon_site.uncertainty import Difference, Differences
 
 BEST: Final = 5
 """Models that are compared each with each."""
@@ -40,25 +40,17 @@ def model_pairs(overall: Overall, models: Mapping[str, ModelInfo]) -> Iterator[M
     """The best each with each, the others each with the next."""
     order = [row.model for row in overall.rows if row.rank][:MOST]
     lower = {place: range(place + 1, min(len(order), max(BEST, place + 2))) for place in range(len(order))}
-    columns = [_differences(board, order, lower) for board in overall.boards]
+    columns = [_differences(board, order) for board in overall.boards]
     for place, others in lower.items():
         for other in others:
             found = tuple(
-                (column[place, other], board.plan.headline.maximum)
+                (column.of(place, other), board.plan.headline.maximum)
                 for column, board in zip(columns, overall.boards, strict=True)
             )
             yield ModelPair(models[order[place]], models[order[other]], found)
 
 
-def _differences(
-    board: Board, order: Sequence[str], lower: Mapping[int, Sequence[int]]
-) -> dict[tuple[int, int], Difference | None]:
-    """By places in `order`: between each and those that are its `lower`."""
-    rows = [board.headline.samples[0].models.index(model) for model in order]
-    samples = [sample.of_models(rows) for sample in board.headline.samples]
-    return {
-        (place, other): found
-        for place, others in lower.items()
-        if others
-        for other, found in zip(others, mean_differences(samples, place, others), strict=True)
-    }
+def _differences(board: Board, order: Sequence[str]) -> Differences:
+    """Between the models of the order, in the board's headline."""
+    models = board.headline.samples[0].models
+    return board.headline.differences.among([models.index(model) for model in order])

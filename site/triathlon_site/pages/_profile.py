@@ -12,7 +12,7 @@ from triathlon_site.figures import Series, radar
 from triathlon_site.pages import _format
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._sections import Figure
-from triathlon_site.ranking import Rank
+from triathlon_site.ranking import Rank, RankShift
 from triathlon_site.scores import Board, ColumnScores, Overall
 
 MOST: Final = 6
@@ -23,7 +23,7 @@ SUMS: Final = ("average_accuracy", "coverage_f1")
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One column in which a model stands elsewhere than in what sums it up."""
+    """A column beside what sums it up."""
 
     column: str
     rank: Rank
@@ -31,10 +31,12 @@ class Contrast:
     """Its rank in the headline of the discipline; for a headline its overall rank."""
     of: str
     """What `against` is a rank in."""
+    shift: RankShift
+    """From the one rank to the other, among the models that have both."""
 
     @property
     def gap(self) -> int:
-        return self.against - self.rank.rank
+        return self.shift.shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,9 @@ class Profile:
 def profile(
     model: str, boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]
 ) -> Profile:
-    """Only contrasts whose 95 % interval of ranks leaves out the rank that they are compared with."""
+    """Only contrasts where the draws agree on the side: both ranks drawn together, as rank shifts are."""
     contrasts = [*_in_boards(model, boards), *_between_boards(model, overalls)]
-    sure = [c for c in contrasts if c.rank.high < c.against or c.rank.low > c.against]
+    sure = [contrast for contrast in contrasts if contrast.shift.significant]
     better = sorted((c for c in sure if c.gap > 0), key=lambda c: (-c.gap, c.column))[:MOST]
     worse = sorted((c for c in sure if c.gap < 0), key=lambda c: (c.gap, c.column))[:MOST]
     return Profile(tuple(better), tuple(worse), len(contrasts), _radar(model, boards, models))
@@ -64,18 +66,21 @@ def _in_boards(model: str, boards: Sequence[Board]) -> Iterator[Contrast]:
             continue
         for column in board.shown:
             score = column.scores.get(model)
-            if score and score.rank and not column.column.headline and len(column.scores) > 1:
+            if score and score.rank and score.contrast and len(column.scores) > 1:
                 what = f"{board.plan.discipline} {_format.inside(board.plan.headline.title)}"
-                yield Contrast(dimension(board, column), score.rank, headline.rank.rank, what)
+                yield Contrast(dimension(board, column), score.rank, headline.rank.rank, what, score.contrast)
 
 
 def _between_boards(model: str, overalls: Mapping[str, Overall]) -> Iterator[Contrast]:
     for found in overalls.values():
-        place = next((row.rank for row in found.rows if row.model == model), None)
-        for board in found.boards:
-            score = board.headline.scores.get(model)
-            if place and score and score.rank:
-                yield Contrast(dimension(board, board.headline), score.rank, place.rank, "the overall order")
+        row = next((row for row in found.rows if row.model == model and row.rank), None)
+        if row is None or row.rank is None:
+            continue
+        for board, score, shift in zip(found.boards, row.scores, row.contrasts, strict=True):
+            if score and score.rank and shift:
+                yield Contrast(
+                    dimension(board, board.headline), score.rank, row.rank.rank, "the overall order", shift
+                )
 
 
 def dimension(board: Board, column: ColumnScores) -> str:

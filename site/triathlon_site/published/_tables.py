@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import asl_of_counts
 from triathlon_site.published._read import Published, Record, Source
-from triathlon_site.ranking import Rank, rank_draws, ranks, smallest_ranks
-from triathlon_site.uncertainty import DRAWS, Draws, Interval, generator, interval
+from triathlon_site.ranking import Rank, better_in_draws, ranks, smallest_ranks
+from triathlon_site.uncertainty import DRAWS, STEP, Interval, generator, interval, rounded
 
 LOOPS: Final = 10
 HUMANEVAL_TASKS: Final = 164
@@ -22,6 +22,18 @@ MBPP_PLUS_TASKS: Final = 378
 AVERAGED: Final = (analysis.SEED, *analysis.SEMANTIC_ALTERING)
 
 
+Array = np.typing.NDArray[np.float64]
+
+
+class Spread(NamedTuple):
+    """Scores of one row under resampled tasks, as `uncertainty.draw` and `draw_ends` have them."""
+
+    draws: Array
+    low: Array
+    """For the lower end of the interval."""
+    high: Array
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedColumn:
     """One column of a published table."""
@@ -29,8 +41,8 @@ class PublishedColumn:
     id: str
     title: str
     maximum: float
-    draws: Callable[[Record], np.typing.NDArray[np.float64] | None]
-    """Scores of one row under resampled tasks; None where nothing is known of its spread."""
+    draws: Callable[[Record], Spread | None]
+    """None where nothing is known of its spread."""
     headline: bool = False
     baseline: bool = False
     field: str = ""
@@ -116,26 +128,36 @@ def _number(record: Record, field: str) -> float:
     return value
 
 
-def _binomial(
-    field: str, tasks: int, scale: float
-) -> Callable[[Record], np.typing.NDArray[np.float64] | None]:
-    """Draws of a pass@1: Beta(k + 1/2, n - k + 1/2), which gives the Jeffreys interval."""
+ENDS: Final = ((0.5, 0.5), (0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
+"""What is added to the solved and to the other tasks: for `draws`, `low` and `high`."""
 
-    def draws(record: Record) -> np.typing.NDArray[np.float64] | None:
+
+def _binomial(field: str, tasks: int, scale: float) -> Callable[[Record], Spread | None]:
+    """Of a pass@1: Beta distributions of the share solved."""
+
+    def draws(record: Record) -> Spread | None:
         share = _number(record, field) / scale
         if math.isnan(share):
             return None
         passed = min(tasks, max(0.0, share * tasks))
         random = generator("published", field, record["model"])
-        return scale * random.beta(passed + 0.5, tasks - passed + 0.5, size=DRAWS)
+        return Spread(
+            *(scale * random.beta(passed + more, tasks - passed + less, size=DRAWS) for more, less in ENDS)
+        )
 
     return draws
 
 
-def _evoeval_average(record: Record) -> np.typing.NDArray[np.float64] | None:
+def _evoeval_average(record: Record) -> Spread | None:
+    """Which tasks were solved is not published, and tasks of one seed hang together: the ends are those of
+    sets that all move together, the widest that can be.
+    """
     sets = [_binomial(name, _tasks(name), 100.0)(record) for name in AVERAGED]
-    known = [draws for draws in sets if draws is not None]
-    return np.asarray(np.mean(known, axis=0)) if len(known) == len(AVERAGED) else None
+    known = [spread for spread in sets if spread is not None]
+    if len(known) < len(AVERAGED):
+        return None
+    low, high = (np.mean([np.sort(spread[end]) for spread in known], axis=0) for end in (1, 2))
+    return Spread(np.asarray(np.mean([spread.draws for spread in known], axis=0)), low, high)
 
 
 def _evoeval_mean(record: Record) -> float:
@@ -156,19 +178,22 @@ def sustained(record: Record) -> tuple[int, ...]:
     return tuple(int(field) for field in fields) if all(fields) else ()
 
 
-def _asl(record: Record) -> np.typing.NDArray[np.float64] | None:
-    """Draws of ASL from the published counts, s = 1, scaled to the published score (which had a judge)."""
+def _asl(record: Record) -> Spread | None:
+    """ASL from the published counts, s = 1, scaled to the published score (which had a judge)."""
     counts = sustained(record)
     if not counts:
         return None
     random = generator("published", "asl", record["model"])
-    ends = [0.5, *[0.0] * (LOOPS - 1), 0.5]
-    shapes = np.array(counts, dtype=float) + ends
-    weights = np.column_stack(
-        [random.gamma(shape, size=DRAWS) if shape else np.zeros(DRAWS) for shape in shapes]
-    )
-    scores = weights @ np.arange(LOOPS + 1) ** 2 / LOOPS / weights.sum(axis=1)
-    return np.asarray(scores * _number(record, "asl") / asl_of_counts(counts, LOOPS))
+    factor = _number(record, "asl") / asl_of_counts(counts, LOOPS)
+
+    def scores(more: float, less: float) -> Array:
+        shapes = np.add(counts, [less, *[0.0] * (LOOPS - 1), more])
+        weights = np.column_stack(
+            [random.gamma(shape, size=DRAWS) if shape else np.zeros(DRAWS) for shape in shapes]
+        )
+        return np.asarray(factor * (weights @ np.arange(LOOPS + 1) ** 2 / LOOPS / weights.sum(axis=1)))
+
+    return Spread(*(scores(*ends) for ends in ENDS))
 
 
 def _none(_: Record) -> None:
@@ -277,29 +302,25 @@ def _place(row: PublishedRow, headline: str) -> int:
 def _scores(records: Sequence[Record], column: PublishedColumn) -> list[PublishedScore | None]:
     values = np.array([column.value(record) for record in records])
     drawn = [column.draws(record) for record in records]
-    matrix = _matrix(drawn, values)
-    exact = np.array([column.ranked_by(record) for record in records])
-    placed = ranks(exact, rank_draws(matrix))
-    spans = interval(matrix, values)
+    draws, low, high = (_matrix(drawn, values, end) for end in range(3))
+    exact = rounded(np.array([column.ranked_by(record) for record in records]))
+    placed = ranks(exact, better_in_draws(draws, draws))
+    spans = interval((low, high), values)
     result: list[PublishedScore | None] = []
-    for record, value, draws, rank, span in zip(records, values, drawn, placed, spans, strict=True):
+    for record, value, spread, rank, span in zip(records, values, drawn, placed, spans, strict=True):
         if rank is None:
             result.append(None)
             continue
-        spread = _number(record, column.deviation)
-        deviation = None if math.isnan(spread) else spread
-        result.append(
-            PublishedScore(float(value), rank, span if draws is not None else None, deviation, None)
-        )
+        published = _number(record, column.deviation)
+        deviation = None if math.isnan(published) else published
+        result.append(PublishedScore(float(value), rank, span if spread else None, deviation, None))
     return result
 
 
-def _matrix(
-    drawn: Sequence[np.typing.NDArray[np.float64] | None], values: np.typing.NDArray[np.float64]
-) -> Draws:
-    """A row without draws keeps its value in every draw."""
+def _matrix(drawn: Sequence[Spread | None], values: Array, end: int) -> Array:
+    """Draws × rows of one field of the spreads; a row without one keeps its value in every draw."""
     columns = [
-        np.full(DRAWS, value) if own is None else own for own, value in zip(drawn, values, strict=True)
+        np.full(DRAWS, value) if own is None else own[end] for own, value in zip(drawn, values, strict=True)
     ]
     return np.column_stack(columns)
 
@@ -308,7 +329,9 @@ def _shifts(
     records: Sequence[Record], headline: PublishedColumn, baseline: PublishedColumn
 ) -> list[int | None]:
     """Rank by the baseline minus rank by the headline, among the rows that have both."""
-    pairs = [(headline.ranked_by(record), baseline.ranked_by(record)) for record in records]
+    pairs = [
+        tuple(round(column.ranked_by(record), 9) for column in (headline, baseline)) for record in records
+    ]
     both = [not (math.isnan(a) or math.isnan(b)) for a, b in pairs]
     here = smallest_ranks([a if known else math.nan for (a, _), known in zip(pairs, both, strict=True)])
     before = smallest_ranks([b if known else math.nan for (_, b), known in zip(pairs, both, strict=True)])

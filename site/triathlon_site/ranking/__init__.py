@@ -2,9 +2,12 @@
 
 from triathlon_site.ranking._overall import Weighting, percentiles, wins_by_weighting
 from triathlon_site.ranking._ranks import (
+    DrawnRanks,
     Places,
     Rank,
     RankShift,
+    better_in_draws,
+    drawn_ranks,
     midranks,
     rank_draws,
     rank_shifts,
@@ -16,10 +19,13 @@ from triathlon_site.ranking._tiers import SIGNIFICANCE, tiers
 
 __all__ = [
     "SIGNIFICANCE",
+    "DrawnRanks",
     "Places",
     "Rank",
     "RankShift",
     "Weighting",
+    "better_in_draws",
+    "drawn_ranks",
     "midranks",
     "percentiles",
     "rank_draws",

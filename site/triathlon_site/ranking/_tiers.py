@@ -11,7 +11,9 @@ from triathlon_site.uncertainty import Sample, paired_p_values
 SIGNIFICANCE: Final = 0.05
 
 
-def tiers(samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float64]) -> list[int | None]:
+def tiers(
+    samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float64], upper: Sequence[Sample] = ()
+) -> list[int | None]:
     """The tier of each model, from 1; None without a score.
 
     The best model leads tier 1. It is compared with every model below by the paired bootstrap; the first
@@ -19,7 +21,14 @@ def tiers(samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float6
     so Bonferroni's correction counts every pair among the models from the leader down to the one compared:
     the leader's own pairs alone would split 24 equal models (80 tasks) in one table of five. Models further
     down do not count, so that a long list of weak models widens no tier above them.
+
+    Args:
+        samples: of one metric, rows in the order of the scores.
+        scores: the mean over the samples.
+        upper: where scores are only known as ranges, the samples of their upper ends: a model is then worse
+            than a leader where even its upper end is, against the leader's lower one.
     """
+    p_values = paired_p_values(tuple(samples), tuple(upper))
     result: list[int | None] = [None] * len(scores)
     order = sorted(
         (position for position, score in enumerate(scores) if not np.isnan(score)),
@@ -30,7 +39,7 @@ def tiers(samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float6
         tier += 1
         leader, rest = order[0], order[1:]
         places = np.arange(2, len(order) + 1)
-        adjusted = places * (places - 1) / 2 * paired_p_values(samples, leader, rest) if rest else np.empty(0)
+        adjusted = places * (places - 1) / 2 * p_values[leader, rest]
         worse = np.flatnonzero(adjusted < SIGNIFICANCE)
         end = 1 + int(worse[0]) if len(worse) else len(order)
         for position in order[:end]:

@@ -4,7 +4,14 @@ from triathlon_site.scores._baseline import with_baselines
 from triathlon_site.scores._boards import BoardPlan, Column, plan_boards, set_title
 from triathlon_site.scores._drawing import sample_of
 from triathlon_site.scores._overall import Overall, OverallRow, overall
-from triathlon_site.scores._table import Board, ColumnScores, Score, first_boards, score_board
+from triathlon_site.scores._seeds import seeds_of
+from triathlon_site.scores._table import (
+    Board,
+    ColumnScores,
+    Score,
+    first_boards,
+    score_board,
+)
 from triathlon_site.scores._variants import Variant, contributions, total, variant_differences, variants_of
 
 __all__ = [
@@ -22,6 +29,7 @@ __all__ = [
     "plan_boards",
     "sample_of",
     "score_board",
+    "seeds_of",
     "set_title",
     "total",
     "variant_differences",

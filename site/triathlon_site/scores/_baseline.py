@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from triathlon_site.ranking import Places, rank_draws, rank_shifts
+from triathlon_site.ranking import DrawnRanks, drawn_ranks, rank_shifts
 from triathlon_site.scores._table import Board, ColumnScores
 
 Array = NDArray[np.float64]
@@ -48,13 +48,14 @@ def _values(column: ColumnScores, models: Sequence[str]) -> Array:
     return np.array([column.scores[m].value if m in column.scores else np.nan for m in models])
 
 
-def _ranked(board: Board, column: ColumnScores, models: Sequence[str]) -> Places:
+def _ranked(board: Board, column: ColumnScores, models: Sequence[str]) -> DrawnRanks:
     """The ranks among `models`, in their order; those that the board does not have come last."""
     places = {model: place for place, model in enumerate(sorted(board.models))}
     if list(places) == models:
         return column.ranked
-    result = np.full((len(column.ranked), len(models)), np.nan)
+    high, low = np.full((2, len(column.ranked.best), len(models)), np.nan)
     for row, model in enumerate(models):
         if model in places:
-            result[:, row] = -column.ranked[:, places[model]]
-    return rank_draws(result)
+            high[:, row] = -column.ranked.best[:, places[model]]
+            low[:, row] = -column.ranked.worst[:, places[model]]
+    return drawn_ranks(low, high)

@@ -1,7 +1,7 @@
 """What the columns of one board are scored from: sums by task, and draws of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from triathlon_runner.metrics import Metric
 from triathlon_site.load import FileAggregate
-from triathlon_site.ranking import Places, rank_draws
+from triathlon_site.ranking import DrawnRanks, drawn_ranks
 from triathlon_site.scores._boards import BoardPlan, Column
-from triathlon_site.uncertainty import Draws, Sample, draw
+from triathlon_site.scores._seeds import seeds_of
+from triathlon_site.uncertainty import Draws, Sample, draw, draw_ends, rounded
 
 Files = dict[str, dict[str, FileAggregate]]
 """suite → model → what its file says."""
@@ -26,10 +27,19 @@ class Drawn:
     samples: tuple[Sample, ...]
     values: NDArray[np.float64]
     draws: Draws
+    upper: "Drawn | None" = None
+    """Of the upper ends, where scores are only known as ranges; `values` are the lower ends."""
 
     @cached_property
-    def ranked(self) -> Places:
-        return rank_draws(self.draws)
+    def ranked(self) -> DrawnRanks:
+        return drawn_ranks(self.draws, self.upper.draws if self.upper else None)
+
+    @cached_property
+    def ends(self) -> tuple[Draws, Draws]:
+        """For the lower and for the upper ends of intervals."""
+        own = [draw_ends(sample) for sample in self.samples]
+        low, high = (sum(ends[1:], ends[0]) / len(own) for ends in zip(*own, strict=True))
+        return low, high
 
 
 class Drawing:
@@ -43,17 +53,32 @@ class Drawing:
         self.baseline = self._one(plain.parts[0]) if plain else None
         if plain and self.baseline:
             self._kept[plain.parts[0]] = self.baseline
+        self._plan = plan
+        self.headline = self._of(plan.headline)
 
     def averages(self, column: Column) -> bool:
         """Whether the column is one of those that another is the mean of."""
         return len(column.parts) == 1 and column.parts[0] in self._averaged
 
-    def of(self, parts: Sequence[Part]) -> Drawn:
+    def of(self, column: Column) -> Drawn:
+        """The column's scores; with their upper ends, where these are others than the lower ones."""
+        return self.headline if column == self._plan.headline else self._of(column)
+
+    def _of(self, column: Column) -> Drawn:
+        low = self._mean(column.parts)
+        high = self._mean(column.upper) if column.upper else low
+        apart = any(
+            not np.array_equal(one.numerators, other.numerators)
+            for one, other in zip(low.samples, high.samples, strict=True)
+        )
+        return replace(low, upper=high) if apart else low
+
+    def _mean(self, parts: Sequence[Part]) -> Drawn:
         """The mean over the parts."""
         own = [self._part(part) for part in parts]
         if len(own) == 1:
             return own[0]
-        values = np.mean([one.values for one in own], axis=0)
+        values = rounded(np.mean([one.values for one in own], axis=0))
         draws = sum((one.draws for one in own[1:]), own[0].draws) / len(own)
         return Drawn(tuple(sample for one in own for sample in one.samples), values, draws)
 
@@ -90,4 +115,7 @@ def sample_of(
             where = columns[id(own[model].clusters)]
             numerators[row, where] = own[model].numerators
             denominators[row, where] = own[model].denominators
-    return Sample(suite, tuple(models), clusters, numerators, denominators, metric.scale, metric.maximum)
+    seeds = seeds_of(suite, clusters, files.values())
+    return Sample(
+        suite, tuple(models), clusters, numerators, denominators, metric.scale, metric.maximum, seeds
+    )

@@ -4,9 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from triathlon_site.ranking import Rank, percentiles, rank_draws, ranks, ranks_among, wins_by_weighting
+from triathlon_site.ranking import (
+    DrawnRanks,
+    Rank,
+    RankShift,
+    better_in_draws,
+    drawn_ranks,
+    percentiles,
+    rank_shifts,
+    ranks,
+    ranks_among,
+    wins_by_weighting,
+)
 from triathlon_site.scores._table import Board, Score, known_share
+from triathlon_site.uncertainty import rounded
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +38,8 @@ class OverallRow:
     """Share of all weightings of the disciplines in which the model is first."""
     scores: tuple[Score | None, ...]
     """The headline score in each discipline."""
+    contrasts: tuple[RankShift | None, ...] = ()
+    """From the overall rank to the rank in each discipline, among the models that are ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +55,15 @@ def overall(boards: Sequence[Board]) -> Overall:
     shares = np.array(
         [percentiles([board.headline.scores[m].value for m in complete]) for board in boards]
     ).T.reshape(len(complete), len(boards))
-    means = shares.mean(axis=1) if complete else np.empty(0)
-    placed = ranks(means, rank_draws(_drawn_means(boards, complete))) if complete else []
+    means = rounded(shares.mean(axis=1)) if complete else np.empty(0)
+    drawn = [_among(board, complete) for board in boards]
+    best, worst = (-np.mean([own[end] for own in drawn], axis=0) for end in (0, 1))
+    placed = ranks(means, better_in_draws(worst, best)) if complete else []
+    together = _ranked(worst, best)
+    contrasts = [
+        rank_shifts(np.array([board.headline.scores[m].value for m in complete]), own, means, together)
+        for board, own in zip(boards, drawn, strict=True)
+    ]
     wins = wins_by_weighting(shares) if complete else []
     rows = [
         OverallRow(
@@ -49,6 +73,7 @@ def overall(boards: Sequence[Board]) -> Overall:
             tuple(float(share) for share in shares[position]),
             wins[position].first,
             tuple(board.headline.scores[model] for board in boards),
+            tuple(own[position] for own in contrasts),
         )
         for position, model in enumerate(complete)
     ]
@@ -57,13 +82,16 @@ def overall(boards: Sequence[Board]) -> Overall:
     return Overall(tuple(boards), (*rows, *(_unranked(model, boards) for model in rest)))
 
 
-def _drawn_means(boards: Sequence[Board], models: Sequence[str]) -> np.typing.NDArray[np.float64]:
-    """Draws × models: the mean place within each draw, negated; the disciplines' draws are independent."""
-    total: np.typing.NDArray[np.float64] = np.zeros(1)
-    for board in boards:
-        chosen = np.isin(sorted(board.models), models)
-        total = total - ranks_among(board.headline.ranked, chosen)[:, chosen]
-    return total / len(boards)
+def _among(board: Board, models: Sequence[str]) -> DrawnRanks:
+    """The headline's ranks among some of the board's models, in the order of their names."""
+    chosen = np.isin(sorted(board.models), models)
+    best, worst = ranks_among(board.headline.ranked, chosen)
+    return DrawnRanks(best[:, chosen], worst[:, chosen])
+
+
+def _ranked(low: Array, high: Array) -> DrawnRanks:
+    """Ranks by the mean place within each draw."""
+    return drawn_ranks(low, None if np.array_equal(low, high) else high)
 
 
 def _known_first(model: str, boards: Sequence[Board]) -> tuple[int, float, str]:

@@ -3,15 +3,16 @@
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
 from triathlon_runner.records import Discipline
 from triathlon_site.load import FileAggregate, Results
-from triathlon_site.ranking import Places, Rank, RankShift, rank_shifts, ranks, tiers
+from triathlon_site.ranking import DrawnRanks, Rank, RankShift, rank_shifts, ranks, tiers
 from triathlon_site.scores._boards import BoardPlan, Column
 from triathlon_site.scores._drawing import Drawing, Drawn, Files
-from triathlon_site.uncertainty import Draws, Interval, Sample, interval
+from triathlon_site.uncertainty import Differences, Draws, Interval, Sample, differences, interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Score:
     shift: RankShift | None = None
     upper: float | None = None
     """The upper end where the score is only known as a range; `value` is the lower end."""
+    contrast: RankShift | None = None
+    """From the rank in the headline to the rank here; None in the headline and where it is not ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,16 @@ class ColumnScores:
     scores: dict[str, Score]
     """By model; only models that have one."""
     samples: tuple[Sample, ...]
-    ranked: Places
-    """The ranks within each draw, of the board's models in the order of their names. Kept, as the next, where
-    other columns are compared with it: in the headline and the baseline."""
+    differences: Differences
+    """Of the board's models in the order of their names; of none where the column is a point of a curve."""
+    ranked: DrawnRanks
+    """Of the board's models in the order of their names. Kept, as the next, where other columns are compared
+    with it: in the headline and the baseline."""
     draws: Draws
     """Kept in the columns that the headline is the mean of: a hundred models' fill three megabytes."""
+
+
+NO_DIFFERENCES: Final = Differences(*(np.empty((0, 0), np.float32),) * 2, np.empty((0, 0), np.int32))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,26 +110,32 @@ def _with_tasks(results: Results, suite: str) -> dict[str, FileAggregate]:
 
 
 def _column_scores(column: Column, drawing: Drawing) -> ColumnScores:
-    models = drawing.models
-    drawn, upper = drawing.of(column.parts), drawing.of(column.upper) if column.upper else None
+    models, drawn = drawing.models, drawing.of(column)
+    upper = drawn.upper
     spans = _intervals(drawn)
     if upper:
         above = _intervals(upper)
         spans = [Interval(low.low, high.high) for low, high in zip(spans, above, strict=True)]
     tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0)
     none: list[None] = [None] * len(models)
-    placed = ranks(drawn.values, drawn.ranked) if column.ranked else none
     compared = column.role in {"headline", "baseline"}
-    tiered = tiers(drawn.samples, drawn.values) if compared else none
+    above_samples = upper.samples if upper else ()
+    apart = differences(drawn.samples, above_samples) if column.role != "curve" else NO_DIFFERENCES
+    placed = ranks(drawn.values, apart.better) if column.ranked else none
+    tiered = tiers(drawn.samples, drawn.values, above_samples) if compared else none
     shifts = _shifts(drawn, drawing.baseline) if drawing.baseline and column.headline else none
-    tops = upper.values.tolist() if upper else none
-    rows = zip(drawn.values.tolist(), spans, tasks.tolist(), placed, tiered, shifts, tops, strict=True)
+    tops = (upper or drawn).values.tolist() if column.upper else none
+    contrasts = none if column.headline or not column.ranked else _shifts(drawn, drawing.headline)
+    rows = zip(
+        drawn.values.tolist(), spans, tasks.tolist(), placed, tiered, shifts, tops, contrasts, strict=True
+    )
     scores = {model: Score(*row) for model, row in zip(models, rows, strict=True) if not math.isnan(row[0])}
     return ColumnScores(
         column,
         scores,
         drawn.samples,
-        ranked=drawn.ranked if compared else np.empty((0, len(models)), dtype=np.int32),
+        apart,
+        ranked=drawn.ranked if compared else DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2),
         draws=drawn.draws if drawing.averages(column) else np.empty((0, len(models))),
     )
 
@@ -131,7 +145,7 @@ def _intervals(drawn: Drawn) -> list[Interval]:
 
     In a mean over suites that means equal task by task: suites may share what they were made from.
     """
-    spans = interval(drawn.draws, drawn.values)
+    spans = interval(drawn.ends, drawn.values)
     first: dict[bytes, Interval] = {}
     return [first.setdefault(_outcomes(drawn.samples, row), span) for row, span in enumerate(spans)]
 

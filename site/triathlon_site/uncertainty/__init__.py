@@ -2,17 +2,21 @@
 
 from triathlon_site.uncertainty._bootstrap import (
     DRAWS,
+    STEP,
     Draws,
     Sample,
     draw,
+    draw_ends,
     generator,
+    rounded,
     task_weights,
 )
-from triathlon_site.uncertainty._interval import LEVEL, Interval, central, interval
+from triathlon_site.uncertainty._interval import LEVEL, Interval, central, interval, share_interval
 from triathlon_site.uncertainty._paired import (
     Difference,
+    Differences,
+    differences,
     forget_weights,
-    mean_differences,
     paired_difference,
     paired_p_values,
 )
@@ -20,17 +24,22 @@ from triathlon_site.uncertainty._paired import (
 __all__ = [
     "DRAWS",
     "LEVEL",
+    "STEP",
     "Difference",
+    "Differences",
     "Draws",
     "Interval",
     "Sample",
     "central",
+    "differences",
     "draw",
+    "draw_ends",
     "forget_weights",
     "generator",
     "interval",
-    "mean_differences",
     "paired_difference",
     "paired_p_values",
+    "rounded",
+    "share_interval",
     "task_weights",
 ]

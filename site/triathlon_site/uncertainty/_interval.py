@@ -6,8 +6,9 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
-from triathlon_site.uncertainty._bootstrap import Draws
+from triathlon_site.uncertainty._bootstrap import STEP, Draws
 
 Array = NDArray[np.float64]
 
@@ -16,7 +17,7 @@ LEVEL: Final = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The central 95 % of the draws, widened to hold the score itself."""
+    """The central 95 %, widened to hold the score itself."""
 
     low: float
     high: float
@@ -26,11 +27,22 @@ class Interval:
         return not math.isnan(self.low)
 
 
-def interval(draws: Draws, scores: Array) -> list[Interval]:
-    """One interval a model from draws × models."""
-    low, high = central(draws)
+def interval(draws: tuple[Draws, Draws], scores: Array) -> list[Interval]:
+    """One interval a model from draws × models, those for the lower and those for the upper ends."""
+    low, high = (central(one)[end] for end, one in enumerate(draws))
     ends = np.minimum(low, scores).tolist(), np.maximum(high, scores).tolist()
     return [Interval(*pair) for pair in zip(*ends, strict=True)]
+
+
+def share_interval(solved: float, tasks: float) -> Interval:
+    """Of a share of pass/fail tasks, 0 to 1: what `interval` gives for pass@1, without drawing.
+
+    Quantiles of Beta(k + 1/4, n - k + 3/4) and Beta(k + 3/4, n - k + 1/4); see `draw_ends`.
+    """
+    few, many, tail = 0.5 - STEP, 0.5 + STEP, (1 - LEVEL) / 2
+    low = float(betaincinv(solved + few, tasks - solved + many, tail))
+    high = float(betaincinv(solved + many, tasks - solved + few, 1 - tail))
+    return Interval(min(low, solved / tasks), max(high, solved / tasks))
 
 
 def central(draws: Draws) -> tuple[Array, Array]:

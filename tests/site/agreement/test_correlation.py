@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
@@ -21,6 +21,7 @@ def without_one(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return found.without_one_low, found.without_one_high
 
 
+@settings(deadline=None)
 @given(PAIRS)
 def test_coefficients_are_those_of_scipy(pairs: list[tuple[int, int]]) -> None:
     """Spearman with midranks and Kendall's tau-b."""
@@ -91,6 +92,7 @@ def test_leaving_one_out_shows_a_correlation_that_hangs_on_one_model() -> None:
     assert high <= 1.0 and low < 0.2 < spearmanr(x, y).statistic
 
 
+@settings(deadline=None)
 @given(PAIRS)
 def test_leaving_each_out_is_ranking_the_others(pairs: list[tuple[int, int]]) -> None:
     """The extremes over all models are those of scipy on the others alone, ties included."""

@@ -3,15 +3,16 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from support.results import FakeModel
-from support.site import build_small, small_results
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import build_small, entries, small_results
 from triathlon_site.build import gather
-from triathlon_site.pages import installed_environment, render_site
-from triathlon_site.pages._compare_data import _rows
+from triathlon_site.pages import Gathered, _format, installed_environment, render_site
+from triathlon_site.pages._compare_data import _as_shown
 from triathlon_site.pages._neighbours import BEST, model_pairs
 from triathlon_site.uncertainty import paired_difference
 
@@ -51,37 +52,85 @@ def test_the_page_has_the_pairs_without_a_script(tmp_path: Path) -> None:
     assert 'href="models/strong.html"' in body and "<noscript>" in page
 
 
-@pytest.mark.parametrize(
-    ("row", "written"),
-    [
-        ([0, 1, 9], "[0,1,9]"),
-        ([0, 1, 10], "[0,1,10]"),
-        ([-1, 1234567], "[-1,1234567]"),
-        ([1, 0.5, 1 / 3], "[1.0,0.5,0.333333]"),
-        ([2.5, 2.5], "2.5"),
-        ([1, 1], "1.0"),
-        ([], "[]"),
-    ],
-)
-def test_numbers_are_short(row: list[float], written: str) -> None:
-    """Counts as counts, shares with six digits, one number where all are equal."""
-    assert list(_rows(np.array([row, row], dtype=float))) == [written, written]
-
-
-def test_the_script_of_a_model_has_its_numbers(tmp_path: Path) -> None:
-    """By suite and metric, in the order of the names in the index: those that the scores are made of."""
-    site = gather(small_results(tmp_path / "results"), None)
+def scripts(site: Gathered) -> dict[str, Any]:
+    """What the files of the page of comparisons say: `index`, and each model's."""
     pages = {page.path: page.content for page in render_site(site, installed_environment())}
     index = json.loads(pages["data/compare.js"].removeprefix("window.triathlonIndex = ").rstrip(";\n"))
-    board = site.boards[0]
-    key, sample = f"{board.plan.headline.parts[0][0]}:asl_low", board.headline.samples[0]
-    assert tuple(index["clusters"][index["clustersOf"][key]]) == sample.clusters
-    for row, model in enumerate(sample.models):
-        script = pages[f"data/compare/{model}.js"]
-        found = json.loads(script.removeprefix("window.triathlonModel(").removesuffix(");\n"))
-        for written, expected in zip(
-            found["parts"][key], (sample.numerators, sample.denominators), strict=True
-        ):
-            numbers = np.broadcast_to(written, len(sample.clusters)).tolist()
-            assert numbers == pytest.approx(expected[row].tolist(), rel=1e-5)
-        assert list(found) == ["id", "name", "curve", "curvePath", "radarPath", "parts", "columns"]
+    found = {"index": index}
+    for model in index["models"]:
+        found[model["id"]] = json.loads(
+            pages[model["data"]].removeprefix("window.triathlonModel(").removesuffix(");\n")
+        )
+    return found
+
+
+def test_the_script_of_a_model_says_what_it_solves(tmp_path: Path) -> None:
+    """By suite a sign a task, in the order of the names in the index; `-` for what it did not run."""
+    results = small_results(tmp_path / "results")
+    partial = [FakeSuite(entry, tasks=12, planned=5) for entry in entries(["evolved/core-seeds"])]
+    write_results(results, [FakeModel("weak", -2.0, 0.5)], partial)
+    site = gather(results, None)
+    found = scripts(site)
+    assert list(found["weak"]) == ["id", "name", "curve", "curvePath", "radarPath", "solved", "columns"]
+    board = next(board for board in site.boards if board.plan.id == "evolved-core")
+    tasks = found["index"]["clusters"][found["index"]["clustersOf"]["evolved/core-seeds"]]
+    for model in ("strong", "weak"):
+        outcomes = {one.task_id: one.outcome for one in board.of_suite("evolved/core-seeds")[model].tasks}
+        expected = ["1" if outcomes[t] == "passed" else "0" for t in tasks if t in outcomes]
+        signs = found[model]["solved"]["evolved/core-seeds"]
+        assert len(tasks) == len(signs) == 12
+        assert [sign for sign in signs if sign != "-"] == expected
+    assert found["weak"]["solved"]["evolved/core-seeds"].count("-") == 7
+
+
+def test_differences_are_computed_once(tmp_path: Path) -> None:
+    """Every pair has one difference a column, in the file of the model that comes first: what the table of
+    neighbours shows, in its digits.
+    """
+    fakes = [FakeModel(f"m{place}", 2.0 - place, 0.9) for place in range(4)]
+    site = gather(small_results(tmp_path / "results", fakes), None)
+    found, overall = scripts(site), site.overalls["core"]
+    order = [model["id"] for model in found["index"]["models"]]
+    pairs = {(pair.higher.id, pair.lower.id): pair for pair in model_pairs(overall, site.models)}
+    assert len(pairs) == 6
+    for place, board in enumerate(overall.boards):
+        column, maximum = f"{board.plan.id} {board.plan.headline.id}", board.plan.headline.maximum
+        for (higher, lower), pair in pairs.items():
+            first, second = sorted((higher, lower), key=order.index)
+            own = next(one for one in found[first]["columns"] if one["id"] == column)
+            texts = own["minus"].split(";")
+            assert len(texts) == len(order) - order.index(first) - 1
+            value, low, high = map(float, texts[order.index(second) - order.index(first) - 1].split(" "))
+            if first != higher:
+                value, low, high = -value, -high, -low
+            difference, _ = pair.differences[place]
+            assert difference
+            scale = 100 if maximum == 1 else 1
+            for written, exact in (
+                (value, difference.value),
+                (low, difference.interval.low),
+                (high, difference.interval.high),
+            ):
+                assert _format.signed(written / scale, maximum) == _format.signed(exact, maximum)
+                assert (written > 0) == (exact > 0) and (written < 0) == (exact < 0)
+    assert not any(one["minus"] for one in found[order[-1]]["columns"])
+
+
+def test_a_pair_without_shared_tasks_has_no_difference(tmp_path: Path) -> None:
+    """An empty place in the list; the next pair's stays where it is."""
+    results = small_results(tmp_path / "results")
+    (results / "runs/weak/loop/core.jsonl").unlink()
+    (results / "runs/weak/loop/core.manifest.json").unlink()
+    found = scripts(gather(results, None))
+    order = [model["id"] for model in found["index"]["models"]]
+    texts = found[order[0]]["columns"][0]["minus"].split(";")
+    known = [model for model, text in zip(order[1:], texts, strict=True) if text]
+    assert known == [model for model in order[1:] if model != "weak"]
+
+
+def test_a_small_difference_keeps_its_sign() -> None:
+    """What would be written as zero is written with one digit: whether an interval leaves out zero stays."""
+    values = np.array([[0.0, 0.0004, 0.12345], [-0.0004, np.nan, 0.0]], dtype=np.float32)
+    assert _as_shown(values, 1)[0] == pytest.approx([0.0, 0.04, 12.3])
+    assert _as_shown(values, 10)[0] == pytest.approx([0.0, 0.0004, 0.12])
+    assert _as_shown(values, 1)[1][0] == pytest.approx(-0.04)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from support.results import FakeModel
-from support.site import entries, rich_results
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import entries, rich_results, small_results
 from triathlon_runner.evolved import analysis
 from triathlon_site.build import build, gather
 from triathlon_site.pages import Gathered, installed_environment
@@ -106,22 +106,34 @@ def _change(found: analysis.Measured, model: str, name: str) -> float:
 
 
 def test_a_share_carries_its_counts_and_interval() -> None:
-    """Jeffreys: 5 of 5 is not 100 to 100; nothing to count is said."""
+    """5 of 5 is not 100 to 100; nothing to count is said."""
     assert share(5, 5).text == "100.0"
-    assert re.fullmatch(r"5 of 5, (6\d)–100", share(5, 5).small)
+    assert re.fullmatch(r"5 of 5, (5\d)–100", share(5, 5).small)
     assert share(0, 0).small == "none to count"
 
 
 def test_a_profile_names_only_sure_contrasts(site: Gathered) -> None:
-    """The interval of each rank named leaves out the rank that it is compared with."""
+    """Each column named has a rank that is surely another than the one that it is compared with."""
     for model in site.results.models:
         own = [one for one in site.boards if model in one.models]
         found = profile(model, own, site.overalls, site.models)
-        for one in found.better:
-            assert one.rank.high < one.against
-        for one in found.worse:
-            assert one.rank.low > one.against
+        assert all(one.shift.significant and one.gap > 0 for one in found.better)
+        assert all(one.shift.significant and one.gap < 0 for one in found.worse)
         assert found.radar.svg
+
+
+def test_a_set_that_a_model_fails_is_a_weak_side(tmp_path: Path) -> None:
+    """The best of six fails all of one set: it is named there, with its two ranks; the others are not."""
+    fakes = [FakeModel(f"m{place}", -0.5 - 0.01 * place, 0.9) for place in range(5)]
+    results = small_results(tmp_path / "results", [FakeModel("best", 4.0, 0.9), *fakes], tasks=30)
+    subtle = [FakeSuite(entry, tasks=30) for entry in entries(["evolved/core-subtle"])]
+    write_results(results, [FakeModel("best", -9.0)], subtle)
+    site = gather(results, None)
+    evolved = [board for board in site.boards if board.plan.id == "evolved-core"]
+    (found,) = profile("best", evolved, {}, site.models).worse
+    assert (found.column, found.rank.rank, found.against) == ("evolved subtle", 6, 1)
+    for fake in fakes:
+        assert not profile(fake.id, evolved, {}, site.models).better
 
 
 def test_a_hostile_name_is_text_on_every_page(tmp_path: Path) -> None:

@@ -68,3 +68,10 @@ def test_weak_models_widen_no_tier_above_them() -> None:
     many = sample_of(strong | {str(place): [0.0] * 100 for place in range(40)})
     assert tiers([few], few.scores()) == [1, 1, 2]
     assert tiers([many], many.scores()) == [1, 1, 2, *[3] * 40]
+
+
+def test_ranges_that_overlap_make_one_tier() -> None:
+    """0.2 to 0.9 may be as good as 0.8; known exactly, 0.2 is worse."""
+    low, high = sample_of({"a": [0.8] * 90, "b": [0.2] * 90}), sample_of({"a": [0.8] * 90, "b": [0.9] * 90})
+    assert tiers([low], low.scores()) == [1, 2]
+    assert tiers([low], low.scores(), [high]) == [1, 1]

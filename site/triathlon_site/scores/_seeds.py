@@ -1,0 +1,57 @@
+"""Which problems a task was made from: tasks of one seed share its weight, in whatever suite they are."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from triathlon_runner.records import Discipline
+from triathlon_site.load import FileAggregate
+
+_HUMANEVAL: Final = (
+    *(0, 1, 3, 5, 6, 8, 9, 10, 12, 14, 18, 20, 25, 35, 36, 37, 39, 44, 46, 47, 49, 56),
+    *(58, 59, 61, 64, 65, 67, 68, 69, 70, 72, 73, 74, 76, 78, 81, 82, 89, 94, 96, 98, 99, 101),
+    *(103, 104, 105, 106, 107, 108, 109, 110, 111, 113, 114, 117, 119, 123, 124, 126, 127, 129, 130),
+    *(131, 132, 133, 135, 137, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 153, 154, 155),
+    *(156, 160, 161),
+)
+_CLASSEVAL: Final = (
+    *(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 18, 19, 21, 22, 23, 24, 27, 29, 30),
+    *(31, 32, 33, 35, 37, 39, 40, 41, 42, 43, 44, 46, 47, 48, 49, 51, 53, 55, 56, 57, 59, 62),
+    *(64, 65, 66, 67, 68, 70, 71, 73, 74, 75, 76, 78, 79, 80, 81, 82, 85, 88, 90, 91, 93, 94),
+    *(95, 96, 97),
+)
+SAME: Final = {
+    f"DREval/{place}": name
+    for place, name in enumerate(
+        (*(f"HumanEval/{n}" for n in _HUMANEVAL), *(f"ClassEval_{n}" for n in _CLASSEVAL))
+    )
+}
+"""Programs of DREval by the names that they have where they come from: the first 85 are problems of
+HumanEval, the others classes of ClassEval, both in their order; found by their names."""
+
+
+def seeds_of(
+    suite: str, clusters: Sequence[str], files: Iterable[FileAggregate]
+) -> tuple[tuple[str, ...], ...]:
+    """By cluster, its seeds: the parents that its records name, else the problem itself.
+
+    Args:
+        suite: only records of the evolved discipline name parents.
+        clusters: the names of tasks (in runtime of programs).
+        files: of one suite; they are read until every cluster was met.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    missing = set(clusters) if suite.partition("/")[0] == Discipline.EVOLVED else set()
+    for file in files:
+        if not missing:
+            break
+        columns = file.tasks.columns
+        found.update(zip(columns.task_ids, columns.parents, strict=True))
+        missing.difference_update(columns.task_ids)
+    return tuple(found.get(name) or (_problem(name),) for name in clusters)
+
+
+def _problem(name: str) -> str:
+    """`Mbpp/2` of `MBXP/2`: the same problem in other languages."""
+    if name.startswith("MBXP/"):
+        return f"Mbpp/{name.removeprefix('MBXP/')}"
+    return SAME.get(name, name)
