@@ -26,18 +26,24 @@ from triathlon_runner.cli._options import (
 )
 from triathlon_runner.cli._run_options import (
     AskAgain,
+    Attempts,
     Budget,
     Deadline,
     DryRun,
     Limit,
     LogJson,
+    LongestWait,
     Options,
+    Outage,
     ProfileName,
     Prompts,
     Samples,
     Temperature,
+    Timeout,
     Variants,
+    limits_of,
     profile_of,
+    seconds,
 )
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.estimates import estimate
@@ -77,6 +83,10 @@ def run(
     deadline: Deadline = None,
     ask_again: AskAgain = False,
     log_json: LogJson = None,
+    outage: Outage = "10m",
+    attempts: Attempts = 12,
+    timeout: Timeout = None,
+    longest_wait: LongestWait = "15m",
     executor: ExecutorOption = "local",
     ray_address: RayAddress = None,
     models_file: ModelsFile = Common.models_file,
@@ -98,6 +108,8 @@ def run(
         log_json=log_json,
         executor=executor,
         ray_address=ray_address,
+        limits=limits_of(outage, attempts, longest_wait),
+        timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
         folder=results_folder(results),
         data=data_store(data),
     )
@@ -113,7 +125,15 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             open_place(options.executor, options.ray_address, cache, progress.say)
         )
         replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
-        reacher = Reacher(listed, replies, cache, progress.say, place.servers)
+        reacher = Reacher(
+            listed,
+            replies,
+            cache,
+            progress.say,
+            place.servers,
+            limits=options.limits,
+            timeout_seconds=options.timeout_seconds,
+        )
         judge = await _judge(listed, reacher, stack, progress, options.bounds)
         plan = await build_plan(listed, place.grader, options.data, options.wanted, judge)
         _say_skipped(plan, screen)

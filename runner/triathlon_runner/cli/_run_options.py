@@ -1,5 +1,6 @@
 """What `triathlon run` may be told, and what of it is checked before anything is read."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +11,13 @@ from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._bounds import check_prices
 from triathlon_runner.cli._executor import Executor
 from triathlon_runner.datasets import DataStore
+from triathlon_runner.endpoints import Limits
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import check_prompts
 from triathlon_runner.schedule import PROFILES, Bounds, Profile, Wanted
 from triathlon_runner.store import ResultsFolder
+
+_SPAN = re.compile(r"(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m(?:in)?)?\s*(?:(\d+(?:\.\d+)?)\s*s)?")
 
 Variants = Annotated[
     str | None, typer.Option(help="Variants too: prompts, temperatures, attacks, style, sampling.")
@@ -41,6 +45,45 @@ AskAgain = Annotated[
 LogJson = Annotated[
     Path | None, typer.Option("--log-json", help="File that gets one JSON line an event, for machines.")
 ]
+Outage = Annotated[
+    str,
+    typer.Option(help="How long a server that has answered may be away: 90s, 10m, 8h. Then its model stops."),
+]
+Attempts = Annotated[
+    int, typer.Option(min=1, help="Tries of one question that may fail while others are answered.")
+]
+Timeout = Annotated[
+    str | None, typer.Option(help="Longest wait for one answer, as 90s or 10m; left out: as the row says.")
+]
+LongestWait = Annotated[
+    str, typer.Option("--longest-wait", help="Longest wait that a server may ask for; then its model stops.")
+]
+
+
+def seconds(option: str, text: str) -> float:
+    """Seconds of `90s`, `10m`, `1h30m`.
+
+    Raises:
+        UserError: it is no span of time, or none at all.
+    """
+    match = _SPAN.fullmatch(text.strip())
+    hours, minutes, rest = (float(part or 0) for part in match.groups()) if match else (0.0, 0.0, 0.0)
+    if (span := hours * 3600 + minutes * 60 + rest) <= 0:
+        raise UserError(f"expected {option} as 90s, 10m or 1h30m, got {text!r}")
+    return span
+
+
+def limits_of(outage: str, attempts: int, longest_wait: str) -> Limits:
+    """How hard and how long servers are asked.
+
+    Raises:
+        UserError: a span of time that is none.
+    """
+    return Limits(
+        attempts=attempts,
+        outage_seconds=seconds("--outage", outage),
+        longest_retry_after=seconds("--longest-wait", longest_wait),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +97,8 @@ class Options:
     log_json: Path | None
     executor: Executor
     ray_address: str | None
+    limits: Limits
+    timeout_seconds: float | None
     folder: ResultsFolder
     data: DataStore
 

@@ -1,7 +1,7 @@
 """A model behind an endpoint that speaks the OpenAI protocol."""
 
 import functools
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from triathlon_runner.endpoints._client import open_client
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._flights import Flights
-from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._gate import Gate, silent
 from triathlon_runner.endpoints._level import Level
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._request import Question, make_question
@@ -87,8 +87,11 @@ async def open_model(
     *,
     cache: ReplyCache | None = None,
     limits: Limits | None = None,
+    say: Callable[[str], None] = silent,
 ) -> AsyncIterator[OpenAIModel]:
     """A model, ready to be asked until the `async with` block ends.
+
+    `say` gets a line where the server cannot be reached or lets us wait.
 
     Raises:
         UserError: an environment variable that the row names is not set.
@@ -96,8 +99,20 @@ async def open_model(
     limits, stats = limits or Limits(), EndpointStats()
     config = source if isinstance(source, ApiConfig) else _config_of(source)
     secrets = Secrets(config, key=source.key if isinstance(source, LocalServer) else "")
-    gate = Gate(limits, _level(source, limits), stats, config.requests_per_minute, config.tokens_per_minute)
-    async with open_client(config, secrets, limits) as post:
+
+    def tell(message: str) -> None:
+        say(f"{model_id}: {secrets.scrub(message)}")
+
+    gate = Gate(
+        limits,
+        _level(source, limits),
+        stats,
+        config.requests_per_minute,
+        config.tokens_per_minute,
+        say=tell,
+        reached=isinstance(source, LocalServer),
+    )
+    async with open_client(config, secrets, limits, tell) as post:
         endpoint = Endpoint(config=config, secrets=secrets, post=post, gate=gate, limits=limits, stats=stats)
         yield OpenAIModel(
             model_id,

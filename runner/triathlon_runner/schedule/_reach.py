@@ -16,6 +16,7 @@ from triathlon_runner.endpoints import (
     Chat,
     Completion,
     EndpointStats,
+    Limits,
     LocalServer,
     Model,
     OpenAIModel,
@@ -125,8 +126,22 @@ class Reacher:
         cache: Path,
         say: Callable[[str], None],
         servers: Servers | None = None,
+        *,
+        limits: Limits | None = None,
+        timeout_seconds: float | None = None,
     ) -> None:
-        """`servers`: where rows with `serve:` are served; left out: on this machine."""
+        """Reads nothing yet.
+
+        Args:
+            registry: The rows.
+            replies: The cache.
+            cache: Folder of logs and of what servers need.
+            say: Gets a line where a server is started, away, or lets us wait.
+            servers: Where rows with `serve:` are served; left out: on this machine.
+            limits: How hard and how long rows with `api:` are asked.
+            timeout_seconds: Longest wait for one answer, in place of what the rows say.
+        """
+        self._limits, self._timeout = limits or Limits(), timeout_seconds
         self._registry = registry
         self._replies = replies
         self._logs = cache / "logs"
@@ -150,8 +165,11 @@ class Reacher:
         source = row.api
         if source.concurrency is None:
             source = source.model_copy(update={"concurrency": slots})
+        if self._timeout is not None:
+            source = source.model_copy(update={"timeout_seconds": self._timeout})
         host = urlsplit(source.base_url).netloc
-        async with open_model(row.id, row.kind, source, cache=self._replies) as model:
+        opened = open_model(row.id, row.kind, source, cache=self._replies, limits=self._limits, say=self._say)
+        async with opened as model:
             yield self._row_model(row, model, f"api {host}", source.model, source.concurrency or slots)
 
     @asynccontextmanager
@@ -161,7 +179,9 @@ class Reacher:
         async with self._servers.serve(row.serve, model_id=row.id, log=log, report=self._say) as server:
             source = _source(server, slots)
             async with (
-                open_model(row.id, row.kind, source, cache=self._replies, limits=LIMITS) as model,
+                open_model(
+                    row.id, row.kind, source, cache=self._replies, limits=LIMITS, say=self._say
+                ) as model,
                 asyncio.TaskGroup() as group,
             ):
                 watch = group.create_task(server.watch())
