@@ -42,6 +42,7 @@ class VirtualServer:
     replies: list[tuple[float, int]] = field(default_factory=list)
     """Moment and status of each reply to a request that was refused or answered."""
     busy: int = 0
+    hangs: int = 0
     _recent: deque[float] = field(default_factory=deque)
     _tokens: float = 0.0
     _filled_at: float | None = None
@@ -64,6 +65,7 @@ class VirtualServer:
         return self._said(200, _body("yes"))
 
     async def _fault(self, kind: str) -> HttpReply:
+        self.hangs += kind == "hang"
         await asyncio.sleep(20.0 if kind == "hang" else 0.002)
         if kind in ("reset", "cut", "hang"):
             raise Unreachable(kind)
@@ -101,9 +103,14 @@ class VirtualServer:
 
 
 async def ask(
-    server: VirtualServer, chains: int, length: int, pause: float = 0.0, most: int = 32
+    server: VirtualServer,
+    chains: int,
+    length: int,
+    pause: float = 0.0,
+    most: int = 32,
+    workers: int | None = None,
 ) -> EndpointStats:
-    """Asks that many chains of questions, each question of a chain behind the one before."""
+    """Asks that many chains of questions, each question behind the one before; all chains at once or some."""
     limits, stats = Limits(), EndpointStats()
     gate = Gate(limits, Level(limits.first_concurrency, most), stats)
     endpoint = Endpoint(
@@ -117,7 +124,13 @@ async def ask(
             assert answer.reply.text == "yes"
             await asyncio.sleep(pause)
 
+    left = iter(range(chains))
+
+    async def work() -> None:
+        for number in left:
+            await chain(number)
+
     async with asyncio.TaskGroup() as group:
-        for number in range(chains):
-            group.create_task(chain(number))
+        for _ in range(workers or chains):
+            group.create_task(work())
     return stats

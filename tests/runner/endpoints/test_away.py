@@ -115,7 +115,7 @@ async def test_outage_that_does_not_end() -> None:
         limits = Limits(first_wait=0.01, longest_wait=0.05, outage_seconds=0.5, attempts=100)
         async with open_model("m", "instruct", config, limits=limits) as model:
             await model.ask(chat("a"), GREEDY)
-            with pytest.raises(ServerAwayError, match="no answer for .*503"):
+            with pytest.raises(ServerAwayError, match=r"no answer for .*503"):
                 await model.ask(chat("b"), GREEDY)
 
 
@@ -153,7 +153,7 @@ async def test_a_wait_of_a_day(said: Response) -> None:
     async with ModelServer(lambda asked: said) as server:
         config = ApiConfig(base_url=server.base_url, model="m")
         async with open_model("m", "instruct", config) as model:
-            with pytest.raises(ServerAwayError, match="wait 23 h 59 min .*--longest-wait"):
+            with pytest.raises(ServerAwayError, match=r"wait 23 h 59 min .*--longest-wait"):
                 for text in ("a", "b"):
                     await model.ask(chat(text), GREEDY)
             assert server.count == 1
@@ -187,7 +187,7 @@ async def test_retry_after_holds_back_its_own_request() -> None:
 
 @pytest.mark.parametrize("code", [400, 413])
 async def test_the_same_unexplained_error(code: int) -> None:
-    """Several different questions in a row with one unexplained error stop the model with the server's words."""
+    """Several questions in a row with one unexplained error stop the model with the server's words."""
     async with ModelServer(lambda asked: Status(code, "it does not please me")) as server:
         config = ApiConfig(base_url=server.base_url, model="m")
         async with open_model("m", "instruct", config) as model:
@@ -195,7 +195,7 @@ async def test_the_same_unexplained_error(code: int) -> None:
                 with pytest.raises(EndpointError) as caught:
                     await model.ask(chat(str(number)), GREEDY)
                 assert not isinstance(caught.value, ModelUnavailableError)
-            with pytest.raises(ModelUnavailableError, match="5 different questions.*it does not please me"):
+            with pytest.raises(ModelUnavailableError, match=r"5 different questions.*it does not please me"):
                 await model.ask(chat("5"), GREEDY)
 
 
