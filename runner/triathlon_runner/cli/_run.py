@@ -26,6 +26,7 @@ from triathlon_runner.cli._options import (
 )
 from triathlon_runner.cli._run_options import (
     AskAgain,
+    Attempts,
     BaseUrl,
     Budget,
     Deadline,
@@ -33,22 +34,26 @@ from triathlon_runner.cli._run_options import (
     KeyEnv,
     Limit,
     LogJson,
+    LongestWait,
     Options,
+    Outage,
     ProfileName,
     Prompts,
     Samples,
     SingleModel,
     StopWithin,
     Temperature,
+    Timeout,
     Variants,
+    limits_of,
     models_to_run,
     profile_of,
+    seconds,
 )
 from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.estimates import estimate
 from triathlon_runner.grading import Grader
 from triathlon_runner.schedule import (
-    STOP_SECONDS,
     Account,
     Bounds,
     Conditions,
@@ -95,9 +100,13 @@ def run(
     dry_run: DryRun = False,
     budget: Budget = None,
     deadline: Deadline = None,
-    stop_within: StopWithin = STOP_SECONDS,
+    stop_within: StopWithin = "30s",
     ask_again: AskAgain = False,
     log_json: LogJson = None,
+    outage: Outage = "10m",
+    attempts: Attempts = 12,
+    timeout: Timeout = None,
+    longest_wait: LongestWait = "15m",
     executor: ExecutorOption = "local",
     ray_address: RayAddress = None,
     models_file: ModelsFile = Common.models_file,
@@ -115,11 +124,13 @@ def run(
         wanted=Wanted(amount, wanted, names(suites), names(variants) or (), prompts),
         dry_run=dry_run,
         bounds=Bounds(budget, None if deadline is None else moment(deadline)),
-        stop_within=stop_within,
+        stop_within=seconds("--stop-within", stop_within),
         ask_again=ask_again,
         log_json=log_json,
         executor=executor,
         ray_address=ray_address,
+        limits=limits_of(outage, attempts, longest_wait),
+        timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
         folder=results_folder(results),
         data=data_store(data),
     )
@@ -138,7 +149,16 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             )
             replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
             control = Control(options.bounds)
-            reacher = Reacher(listed, replies, cache, progress.say, place.servers, control)
+            reacher = Reacher(
+                listed,
+                replies,
+                cache,
+                progress.say,
+                place.servers,
+                control=control,
+                limits=options.limits,
+                timeout_seconds=options.timeout_seconds,
+            )
             judge = await _judge(listed, reacher, stack, progress, control)
             plan = await build_plan(
                 listed, place.grader, options.data, options.wanted, judge, progress.status

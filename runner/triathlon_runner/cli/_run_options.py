@@ -12,10 +12,11 @@ from triathlon_runner.cli._bounds import check_prices
 from triathlon_runner.cli._executor import Executor
 from triathlon_runner.cli._options import Common, names
 from triathlon_runner.datasets import DataStore
+from triathlon_runner.endpoints import Limits
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import check_prompts
 from triathlon_runner.registry import ModelRow
-from triathlon_runner.schedule import PROFILES, Bounds, Profile, Wanted, why_not
+from triathlon_runner.schedule import PROFILES, Bounds, Profile, Wanted, span_seconds, why_not
 from triathlon_runner.store import ResultsFolder
 
 SingleModel = Annotated[
@@ -53,8 +54,8 @@ Deadline = Annotated[
     str | None, typer.Option(help="8h, 2d12h, 90m, 10s, 07:00 or a date and time; then no request is sent.")
 ]
 StopWithin = Annotated[
-    float,
-    typer.Option(min=0, help="Seconds for which a stop waits for requests in flight and programs at most."),
+    str,
+    typer.Option(help="For how long a stop waits for requests in flight and programs at most: 30s, 2m."),
 ]
 AskAgain = Annotated[
     bool, typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew.")
@@ -62,6 +63,44 @@ AskAgain = Annotated[
 LogJson = Annotated[
     Path | None, typer.Option("--log-json", help="File that gets one JSON line an event, for machines.")
 ]
+Outage = Annotated[
+    str,
+    typer.Option(help="How long a server that has answered may be away: 90s, 10m, 8h. Then its model stops."),
+]
+Attempts = Annotated[
+    int, typer.Option(min=1, help="Tries of one question that may fail while others are answered.")
+]
+Timeout = Annotated[
+    str | None, typer.Option(help="Longest wait for one answer, as 90s or 10m; left out: as the row says.")
+]
+LongestWait = Annotated[
+    str, typer.Option("--longest-wait", help="Longest wait that a server may ask for; then its model stops.")
+]
+
+
+def seconds(option: str, text: str) -> float:
+    """Seconds of `90s`, `10m`, `1h30m`.
+
+    Raises:
+        UserError: it is no span of time, or none at all.
+    """
+    span = span_seconds(text)
+    if not span:
+        raise UserError(f"expected {option} as 90s, 10m or 1h30m, got {text!r}")
+    return span
+
+
+def limits_of(outage: str, attempts: int, longest_wait: str) -> Limits:
+    """How hard and how long servers are asked.
+
+    Raises:
+        UserError: a span of time that is none.
+    """
+    return Limits(
+        attempts=attempts,
+        outage_seconds=seconds("--outage", outage),
+        longest_retry_after=seconds("--longest-wait", longest_wait),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +115,8 @@ class Options:
     log_json: Path | None
     executor: Executor
     ray_address: str | None
+    limits: Limits
+    timeout_seconds: float | None
     folder: ResultsFolder
     data: DataStore
 

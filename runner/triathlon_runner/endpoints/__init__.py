@@ -4,7 +4,7 @@ from triathlon_runner.endpoints._api import Answer, Chat, Completion, EndpointEr
 from triathlon_runner.endpoints._asking import Asking, asking
 from triathlon_runner.endpoints._cache import CacheInfo, ReplyCache
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer, is_loopback
-from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError
+from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError, ServerAwayError
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._model import OpenAIModel, open_model
 from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
@@ -28,6 +28,7 @@ __all__ = [
     "OpenAIModel",
     "ReplyCache",
     "Sampling",
+    "ServerAwayError",
     "asking",
     "is_loopback",
     "open_model",

@@ -79,14 +79,19 @@ class ReplyCache:
             row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             raise CacheError(f"the cache of replies {str(self.path)!r} cannot be read: {error}") from error
-        return None if row is None else _decode(row[0])
+        answer = None if row is None else _decode(row[0])
+        return None if answer is None or is_error_reply(answer) else answer
 
     async def put(self, key: bytes, model: str, answer: Answer) -> Answer:
         """Stores an answer and returns the one that counts: an earlier one, if another process was faster.
 
+        What stands for an error of the server is not stored: the server is asked again another time.
+
         Raises:
             CacheError: the disk is full or the file cannot be written.
         """
+        if is_error_reply(answer):
+            return answer
         was_new = await self._writer.write((key, model, _encode(answer)))
         return answer if was_new else self.get(key) or answer
 
@@ -105,6 +110,13 @@ class ReplyCache:
             How many were dropped.
         """
         return self._writer.prune(max_bytes, model).result()
+
+
+def is_error_reply(answer: Answer) -> bool:
+    """Whether this outcome came as an HTTP error and not as a reply: no text, and no tokens were counted."""
+    came_as_error = answer.reply.finish in (Finish.CONTEXT_OVERFLOW, Finish.REFUSED)
+    usage = answer.usage
+    return came_as_error and not (answer.reply.text or usage.input_tokens or usage.output_tokens)
 
 
 def _encode(answer: Answer) -> str:

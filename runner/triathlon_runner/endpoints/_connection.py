@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from triathlon_runner.endpoints._errors import Unreachable
+from triathlon_runner.endpoints._errors import ConnectionClosed, Unreachable
 from triathlon_runner.endpoints._http import HttpReply
 
 LARGEST_REPLY = 16 * 2**20
@@ -22,7 +22,7 @@ class Connection(asyncio.Protocol):
 
     __slots__ = (
         "_alarm", "_body", "_ended", "_framed", "_head", "_headers", "_loop", "_on_end", "_on_idle",
-        "_parser", "_reply", "_size", "_transport", "idle_since", "usable",
+        "_parser", "_replies", "_reply", "_size", "_transport", "idle_since", "usable",
     )  # fmt: skip
 
     def __init__(
@@ -44,6 +44,7 @@ class Connection(asyncio.Protocol):
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
         self._head = self._framed = False
+        self._replies = self._size = 0
 
     @property
     def connected(self) -> bool:
@@ -99,7 +100,8 @@ class Connection(asyncio.Protocol):
         if self._reply is not None and error is None and self._head and not self._framed:
             self._finish()
         said = f"{type(error).__name__} {error}" if error else "closed before the reply was whole"
-        self._fail(f"{_BROKEN}: {said}")
+        was_closed = self._replies > 0 and not self._size
+        self._fail(f"{_BROKEN}: {said}", ConnectionClosed if was_closed else Unreachable)
         self._ended.set_result(None)
         self._on_end(self)
 
@@ -145,6 +147,7 @@ class Connection(asyncio.Protocol):
             self._fail(f"{_BROKEN}: {error}")
             return
         reply = self._settled()
+        self._replies += 1
         if self.usable:
             self._on_idle(self)
         else:
@@ -152,10 +155,10 @@ class Connection(asyncio.Protocol):
         if reply is not None:
             reply.set_result(HttpReply(self._parser.get_status_code(), body, headers))
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, reason: str, error: type[Unreachable] = Unreachable) -> None:
         reply = self._settled()
         if reply is not None:
-            reply.set_exception(Unreachable(reason))
+            reply.set_exception(error(reason))
         self.close()
 
     def _settled(self) -> "asyncio.Future[HttpReply] | None":

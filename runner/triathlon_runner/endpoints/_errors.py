@@ -7,8 +7,24 @@ from triathlon_runner.errors import UserError
 class ModelUnavailableError(EndpointError):
     """No question to this model can succeed for now: stop the model, leave its units open.
 
-    Bad key, no access, unknown model, quota used up, a setting that the provider refuses, a dead endpoint.
+    Bad key, no access, unknown model, quota used up, a setting that the provider refuses. Where the server
+    only is away, the error is a `ServerAwayError`.
     """
+
+
+class ServerAwayError(ModelUnavailableError):
+    """The server could not be reached, or asked for a longer wait than is allowed: later it may answer.
+
+    Nothing in the model's row need be changed, so the model is worth another try at the end of the run.
+    """
+
+
+class UnexplainedError(EndpointError):
+    """A 4xx reply that no rule explains: this question cannot be asked, others perhaps can."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class CacheError(UserError):
@@ -23,6 +39,8 @@ class Retryable(Exception):  # noqa: N818  an internal signal that never leaves 
         self.reason = reason
         self.retry_after = retry_after
         """Seconds that the server asked us to wait."""
+        self.server_is_away = False
+        """Whether the server answers nobody now, which says nothing about this question."""
 
 
 class Throttled(Retryable):
@@ -31,6 +49,19 @@ class Throttled(Retryable):
 
 class Unreachable(Retryable):
     """No connection, or it broke before the reply was whole."""
+
+
+class ConnectionClosed(Unreachable):
+    """A kept connection that the server had closed meanwhile: nothing of a reply came."""
+
+
+class NeverReachable(Unreachable):
+    """No try can reach the server: no such host, a certificate that is not trusted, a proxy that refuses."""
+
+    def __init__(self, reason: str, *, is_away: bool = False) -> None:
+        super().__init__(reason)
+        self.is_away = is_away
+        """Whether it may be there later: this machine's network or name service is down."""
 
 
 class Malformed(Retryable):

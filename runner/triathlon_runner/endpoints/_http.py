@@ -1,8 +1,8 @@
 """What passes between an endpoint and the connections below it."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
 
 
 class HttpReply(NamedTuple):
@@ -13,5 +13,9 @@ class HttpReply(NamedTuple):
     headers: Mapping[str, str]
 
 
-Post = Callable[[str, bytes], "asyncio.Future[HttpReply]"]
-"""Sends a JSON body to a path, at once; the reply, or `Unreachable` where no whole one comes."""
+class Post(Protocol):
+    """Sends a JSON body to a path, at once; the reply, or `Unreachable` where no whole one comes."""
+
+    def __call__(self, path: str, body: bytes, fresh: bool = False, /) -> "asyncio.Future[HttpReply]":
+        """`fresh`: over a new connection, whatever connections are kept."""
+        ...

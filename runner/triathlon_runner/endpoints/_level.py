@@ -6,11 +6,11 @@ _ROUNDS_AT_REST = 20
 
 
 class Level:
-    """A limit that starts low, doubles while throughput follows, and halves when the server throttles.
+    """A limit that starts low and doubles while throughput follows.
 
     Time is cut into rounds of `value` answers. A round that was run at the full limit is compared with the
     one before the last increase: if the throughput did not follow twice in a row, the increase is taken back
-    and the limit rests there for some rounds. After a 429 it grows again by a sixteenth a round.
+    and the limit rests there for some rounds. What a 429 means is decided elsewhere (`LoadLimit`).
     """
 
     def __init__(self, first: int, most: int) -> None:
@@ -20,7 +20,6 @@ class Level:
         self._fixed = first >= most
         self._doubling = True
         self._resting = 0
-        self._lowered_at = float("-inf")
         self._before: tuple[float, float] | None = None
         self._doubts = 0
         self._was_used = False
@@ -37,20 +36,12 @@ class Level:
             self._was_used = True
             self._start_round(now)
 
-    def throttled(self, sent_at: float, now: float) -> bool:
-        """Halves the limit, once for all the requests that were sent before the last halving.
-
-        Returns:
-            Whether this was a new sign of overload.
-        """
-        if sent_at < self._lowered_at:
-            return False
-        self._value = max(1.0, self._value / 2)
-        self._lowered_at = now
-        self._doubling = self._fixed
+    def set(self, value: int) -> None:
+        """Sets the limit, for what the throughput does not show; the search goes on from there."""
+        self._value = float(max(1, min(value, self.most)))
         self._before = None
+        self._doubts = self._resting = 0
         self._start_round(None)
-        return True
 
     def answered(self, now: float, work: int, saturated: bool) -> None:
         """Counts an answer of so much work (tokens); `saturated`: the limit was what held others back."""

@@ -11,7 +11,7 @@ from triathlon_runner.endpoints._client import open_client
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._flights import Flights
-from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._gate import Gate, silent
 from triathlon_runner.endpoints._level import Level
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._request import Question, make_question
@@ -88,10 +88,12 @@ async def open_model(
     cache: ReplyCache | None = None,
     limits: Limits | None = None,
     may_send: Callable[[], bool] = lambda: True,
+    say: Callable[[str], None] = silent,
 ) -> AsyncIterator[OpenAIModel]:
     """A model, ready to be asked until the `async with` block ends.
 
     `may_send` is asked before each request; once it says no, questions wait until their caller gives them up.
+    `say` gets a line where the server cannot be reached or lets us wait.
 
     Raises:
         UserError: an environment variable that the row names is not set.
@@ -99,6 +101,10 @@ async def open_model(
     limits, stats = limits or Limits(), EndpointStats()
     config = source if isinstance(source, ApiConfig) else _config_of(source)
     secrets = Secrets(config, key=source.key if isinstance(source, LocalServer) else "")
+
+    def tell(message: str) -> None:
+        say(f"{model_id}: {secrets.scrub(message)}")
+
     gate = Gate(
         limits,
         _level(source, limits),
@@ -106,8 +112,10 @@ async def open_model(
         config.requests_per_minute,
         config.tokens_per_minute,
         may_send,
+        say=tell,
+        reached=isinstance(source, LocalServer),
     )
-    async with open_client(config, secrets, limits) as post:
+    async with open_client(config, secrets, limits, tell) as post:
         endpoint = Endpoint(config=config, secrets=secrets, post=post, gate=gate, limits=limits, stats=stats)
         yield OpenAIModel(
             model_id,

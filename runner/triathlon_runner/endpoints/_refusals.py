@@ -6,33 +6,80 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triathlon_runner.endpoints._api import EndpointError
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import ModelUnavailableError, Retryable, Throttled
+from triathlon_runner.endpoints._errors import (
+    ModelUnavailableError,
+    Retryable,
+    Throttled,
+    UnexplainedError,
+)
 from triathlon_runner.endpoints._waits import retry_after
 from triathlon_runner.records import Finish
 
 _CONTEXT = re.compile(
-    r"context[ _-]?(?:length|window|size)|maximum context|max_model_len|prompt is too long|input is too long|"
-    r"input token count .*exceeds|reduce the length|too large for model with|exceed_context_size|"
-    r"longer than the maximum model length",
+    r"context[ _-]?(?:length|window|size|limit)|maximum context|max_model_len|prompt is too long|"
+    r"input is too long|input token count .*exceeds|input tokens exceed|reduce the length|"
+    r"too large for model with|exceed_context_size|longer than the maximum model length",
     re.IGNORECASE,
 )
-_FILTER = re.compile(
-    r"content[ _](?:filter|management policy|policy_violation|policy)|content_?filter|invalid_prompt|flagged|"
-    r"moderation|safety (?:system|filter|check)|ResponsibleAI|data_inspection_failed",
+_CONTENT_REFUSED = re.compile(
+    # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can
+    # be flagged, too, and a data policy can leave no provider.
+    r"content_filter|content management policy|content_policy_violation|content filtering policy|"
+    r"ResponsibleAIPolicyViolation|content exists risk|data_inspection_failed|inappropriate content|"
+    r"rejected (?:by|as a result of) our safety system|limited access to this content for safety|"
+    r"\b(?:input|prompt|request|message)s? (?:was|were|has been|is) (?:flagged|blocked)|"
+    r"flagged_input|(?:prompt|request|input)\b.{0,40}\bviolat",
+    re.IGNORECASE,
+)
+_KEY = re.compile(
+    r"api[ _-]?key (?:not valid|invalid|expired)|api_key_invalid|invalid (?:x-)?api[ _-]?key|invalid_api_key|"
+    r"incorrect api key|api key (?:was |has been )?(?:reported as leaked|revoked|disabled)|"
+    r"api key does not have permission|unregistered callers|key limit exceeded|no auth credentials|"
+    r"invalid subscription key",
+    re.IGNORECASE,
+)
+_ACCOUNT = re.compile(
+    r"\b(?:account|organi[sz]ation|project|consumer)\b.{0,60}\b(?:flagged|suspended|disabled|deactivated|"
+    r"terminated|banned|blocked|not active|restricted)|account_deactivated|access_terminated|"
+    r"access was terminated|account is in good standing|arrearage|requires a subscription|"
+    r"has not been used in project",
+    re.IGNORECASE,
+)
+_REGION = re.compile(
+    r"unsupported_country|country, region,? or territory|location is not supported|"
+    r"(?:country|region|territory) (?:is )?not supported|not available in your (?:country|region|location)",
     re.IGNORECASE,
 )
 _QUOTA = re.compile(
-    r"insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|credit balance is too low|"
-    r"payment required|spend(?:ing)? limit|quota_exceeded_permanently",
+    r"insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|billing hard limit|"
+    r"credit balance is too low|payment required|spend(?:ing)? limit|api usage limits|per-?day\b|"
+    r"PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|requires more credits",
     re.IGNORECASE,
 )
 _UNKNOWN_MODEL = re.compile(
     r"model_not_found|unknown model|invalid model|model .{0,120}(?:does not exist|not found|not supported)|"
-    r"not a valid model|no such model",
+    r"not a valid model|no such model|model not exist|no endpoints found for|DeploymentNotFound|"
+    r"models/\S+ is not found|\bmodel: \S+$",
     re.IGNORECASE,
 )
+_OTHER_KIND = re.compile(
+    r"is (?:a|not a) chat model|does not support (?:chat|generate|completions?)\b|chat template|"
+    r"not support (?:the )?(?:chat )?completions api",
+    re.IGNORECASE,
+)
+_TOO_MANY_TOKENS = re.compile(
+    r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range)|maxOutputTokens value|"
+    r"at most \d+ completion tokens|max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
+    re.IGNORECASE,
+)
+_ALLOWED_TOKENS = (
+    r"at most (\d+)|range\b.{0,40}\[ ?1, ?(\d+)|> ?(\d+), which is the maximum|"
+    r"to (\d+) \(exclusive\)|(?:less than or equal to|<=) ?(\d+)"
+)
+_REQUEST_OVER_RATE = re.compile(r"request too large for", re.IGNORECASE)
+"""A 429 or 413 of OpenAI and Groq for one request that is larger than a minute's tokens."""
+_NO_MEMORY = re.compile(r"requires more (?:system )?memory", re.IGNORECASE)
 _REFUSED_SETTING = re.compile(
     r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|deprecated|"
     r"not allowed|cannot both|not permitted|must be|only the default|too many|at most|does not support",
@@ -65,6 +112,11 @@ class HttpFailure:
         """All that can be matched against."""
         return f"{self.code} {self.message}"
 
+    @property
+    def said(self) -> str:
+        """The server's own words, or that there were none."""
+        return f"the server said {self.message!r}" if self.message.strip() else "the server gave no reason"
+
 
 def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFailure:
     """Finds message, code and parameter in OpenAI's, Google's, vLLM's, FastAPI's or anybody's error body."""
@@ -84,6 +136,9 @@ def failure_of(status: int, error: object, headers: Mapping[str, str], raw: str)
     if not isinstance(error, dict):
         return HttpFailure(status, str(error)[:500], "", "", headers)
     message = error.get("message") or error.get("detail") or raw
+    metadata = error.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("raw"):  # what OpenRouter's provider said
+        message = f"{message}: {metadata['raw']}"
     code = " ".join(str(error[name]) for name in ("code", "type", "status") if error.get(name) is not None)
     wait = retry_after(headers, raw)
     known = dict(headers) if wait is None else {**headers, "retry-after": str(wait), "retry-after-ms": ""}
@@ -94,49 +149,100 @@ def judge_failure(failure: HttpFailure, config: ApiConfig) -> Finish:
     """Says what an error means.
 
     Returns:
-        The model's own outcome: its context is too short, or it refused.
+        The model's own outcome: its context is too short, or the content of this request was refused.
 
     Raises:
         Retryable: another attempt may do better.
         ModelUnavailableError: no other question will do better either.
-        EndpointError: this question cannot be asked, others may.
+        UnexplainedError: this question cannot be asked; whether others can shows when they are.
     """
-    status, said = failure.status, f"the server said {failure.message!r}"
-    if _QUOTA.search(failure.text) or status == 402:
-        raise ModelUnavailableError(f"the quota or balance at the provider is used up: {said}")
+    status, said = failure.status, failure.said
+    _stop_for_account(failure, config)
+    if status in (413, 429) and _REQUEST_OVER_RATE.search(failure.text):
+        raise UnexplainedError(status, f"the request is larger than the provider's limit a minute: {said}")
     if status == 429:
         raise Throttled(f"429, {said}", retry_after(failure.headers, failure.message))
     if status in (400, 413, 422, 500) and _CONTEXT.search(failure.text):
         return Finish.CONTEXT_OVERFLOW
-    if status in (400, 403, 422) and _FILTER.search(failure.text):
+    if status in (400, 403, 422) and _CONTENT_REFUSED.search(failure.text):
         return Finish.REFUSED
-    if status >= 500 or status in _TRY_AGAIN:
+    if status >= 500 and _NO_MEMORY.search(failure.text):
+        raise ModelUnavailableError(f"the server has too little memory for {config.model!r}: {said}")
+    if (status >= 500 and status != 501) or status in _TRY_AGAIN:
         raise Retryable(f"{status}, {said}", retry_after(failure.headers, failure.message))
-    _stop_model(failure, config, said)
-    raise EndpointError(f"the server answered {status}: {said}")
+    _stop_model(failure, config)
+    raise UnexplainedError(status, f"the server answered {status}: {said}")
 
 
-def _stop_model(failure: HttpFailure, config: ApiConfig, said: str) -> None:
-    status = failure.status
+def _stop_for_account(failure: HttpFailure, config: ApiConfig) -> None:
+    """Key, account, region and money: the same for every request, whatever the status."""
+    status, text, said = failure.status, failure.text, failure.said
+    if status == 401 or (400 <= status < 500 and _KEY.search(text)):
+        where = f"the key in ${config.key_env}" if config.key_env else "a request without a key (no key_env)"
+        raise ModelUnavailableError(
+            f"{where} was not accepted ({status}): {said}; look at the key and what it may be used for"
+        )
+    if 400 <= status < 500 and _ACCOUNT.search(text):
+        raise ModelUnavailableError(
+            f"the provider does not serve this account ({status}): {said}; ask the provider, or name the key"
+            " of another account in key_env"
+        )
+    if 400 <= status < 500 and _REGION.search(text):
+        raise ModelUnavailableError(
+            f"the provider does not serve this region ({status}): {said}; use a provider that does"
+        )
+    if status == 402 or (400 <= status < 500 and _QUOTA.search(text)):
+        raise ModelUnavailableError(
+            f"the quota or balance at the provider is used up ({status}): {said}; raise it or wait until it"
+            " is renewed, then run again"
+        )
+
+
+def _stop_model(failure: HttpFailure, config: ApiConfig) -> None:
+    status, said = failure.status, failure.said
     if 300 <= status < 400:
         target = failure.headers.get("location", "another address")
         raise ModelUnavailableError(
             f"{config.base_url!r} redirects ({status}) to {target!r}: keys go only where the row says;"
             " set base_url to the address that answers"
         )
-    if status == 401:
-        where = f"the key in ${config.key_env}" if config.key_env else "a request without a key (no key_env)"
-        raise ModelUnavailableError(f"{where} was not accepted (401): {said}")
+    if status == 407:
+        raise ModelUnavailableError(
+            "the proxy on the way to the server wants a user and a password (407): set them in HTTPS_PROXY or"
+            " HTTP_PROXY, as in http://user:password@host:port, or name the server in NO_PROXY"
+        )
+    if _OTHER_KIND.search(failure.text):
+        raise ModelUnavailableError(
+            f"{config.model!r} cannot be asked in this way ({status}): {said}; set `kind: base` in its row"
+            " for a model that completes text, `kind: instruct` for one that chats"
+        )
     if status == 403:
-        raise ModelUnavailableError(f"no access to {config.model!r} (403): {said}")
+        raise ModelUnavailableError(
+            f"no access to {config.model!r} (403): {said}; look at what the key and the account may use"
+        )
     if _UNKNOWN_MODEL.search(failure.text) or (status == 404 and "model" in failure.text.lower()):
-        raise ModelUnavailableError(f"the server does not know the model {config.model!r} ({status}): {said}")
+        raise ModelUnavailableError(
+            f"the server does not know the model {config.model!r} ({status}): {said}; look at `model` in its"
+            " api block"
+        )
+    if status == 404 and "no endpoints found" in failure.text.lower():
+        raise ModelUnavailableError(f"no provider may serve {config.model!r} to this account (404): {said}")
     if status in (404, 405):
         raise ModelUnavailableError(
             f"nothing there ({status}): is the path of {config.base_url!r} right? {said}"
         )
+    if status in (400, 422) and _TOO_MANY_TOKENS.search(failure.text):
+        raise ModelUnavailableError(f"the token limit is too large: {_fewer_tokens(failure)}; {said}")
     if status in (400, 422) and (setting := _refused_setting(failure)):
         raise ModelUnavailableError(f"the provider refuses {setting!r}: {_advice(setting)}; {said}")
+
+
+def _fewer_tokens(failure: HttpFailure) -> str:
+    match = re.search(_ALLOWED_TOKENS, failure.message)
+    most = next((group for group in match.groups() if group), "") if match else ""
+    if most and "exclusive" in failure.message:
+        most = str(int(most) - 1)
+    return f"set `max_tokens: {most}` in the model's row" if most else "set a smaller `max_tokens` in its row"
 
 
 def _refused_setting(failure: HttpFailure) -> str | None:
@@ -149,8 +255,8 @@ def _refused_setting(failure: HttpFailure) -> str | None:
 
 def _advice(setting: str) -> str:
     advice: dict[str, Any] = {
-        "max_tokens": "set `max_tokens_field: max_completion_tokens` in its api block, or a smaller limit",
-        "max_completion_tokens": "set `max_tokens_field: max_tokens` in its api block, or a smaller limit",
+        "max_tokens": "set `max_tokens_field: max_completion_tokens` in its api block",
+        "max_completion_tokens": "set `max_tokens_field: max_tokens` in its api block",
         "reasoning_effort": "change or remove `reasoning_effort` in its api block",
         "stop": "set `max_stop_sequences`, or add it to `unsupported`, in its api block",
     }

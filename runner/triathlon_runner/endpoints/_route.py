@@ -42,6 +42,13 @@ class Route:
         return f"http://{_host(self.url)}{path}" if self.proxy is not None and not self.is_tunnelled else path
 
     @property
+    def server(self) -> str:
+        """Whom a connection is made to, for messages."""
+        if self.proxy is not None:
+            return f"the proxy {_host(self.proxy)}"
+        return f"{self.url.scheme}://{_host(self.url)}"
+
+    @property
     def headers(self) -> dict[str, str]:
         """Those that the way needs."""
         named = {"Host": _host(self.url)}
@@ -152,6 +159,23 @@ def _credentials(proxy: SplitResult | None) -> dict[str, str]:
     return {"Proxy-Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
 
 
+class ProxyRefusedError(OSError):
+    """The proxy does not open a way to the server, and will not do so for another try."""
+
+    @classmethod
+    def of(cls, answer: str) -> OSError:
+        """The error of a proxy's status line; one that another try may mend is none of this kind."""
+        status = answer.split(" ")[1:2]
+        if status == ["407"]:
+            return cls(
+                "the proxy on the way to the server wants a user and a password (407): set them in"
+                " HTTPS_PROXY, as in http://user:password@host:port, or name the server in NO_PROXY"
+            )
+        if status and status[0].startswith("4"):
+            return cls(f"the proxy does not open a way to the server: it answered {answer[:80]!r}")
+        return OSError(f"the proxy answered {answer[:80]!r}")
+
+
 class _Tunnel(asyncio.Protocol):
     """Asks a proxy for a way through; what comes behind its answer belongs to the server."""
 
@@ -175,7 +199,7 @@ class _Tunnel(asyncio.Protocol):
         self._transport.write("\r\n".join(lines).encode())
         answer = (await self._opened).split(b"\r\n", 1)[0].decode("latin-1")
         if not answer.startswith(("HTTP/1.1 2", "HTTP/1.0 2")):
-            raise OSError(f"the proxy answered {answer[:80]!r}")
+            raise ProxyRefusedError.of(answer)
 
     def data_received(self, data: bytes) -> None:
         self._head += data

@@ -11,7 +11,7 @@ from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._progress import Progress, Several
 from triathlon_runner.schedule._reach import Reached, Reacher, RowModel, why_not
 from triathlon_runner.schedule._run import STOP_SECONDS, Runner, Summary
-from triathlon_runner.schedule._stop import Account, Bounds, deadline
+from triathlon_runner.schedule._stop import Account, Bounds, deadline, span_seconds
 
 __all__ = [
     "PROFILES",
@@ -42,6 +42,7 @@ __all__ = [
     "deadline",
     "differs",
     "logged_errors",
+    "span_seconds",
     "spread",
     "why_not",
     "work_for",

@@ -16,7 +16,7 @@ from triathlon_runner.endpoints import (
 )
 from triathlon_runner.serving import Served, ServerLostError
 
-LIMITS = Limits(dead_after=math.inf, longest_wait=5.0, attempts=4)
+LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
 """Silence alone says nothing about such a server: a restart may take as long as its start. Few tries, since
 behind them its manager is asked."""
 _GIVEN_UP = 10

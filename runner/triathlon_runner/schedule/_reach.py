@@ -16,6 +16,7 @@ from triathlon_runner.endpoints import (
     Chat,
     Completion,
     EndpointStats,
+    Limits,
     LocalServer,
     Model,
     OpenAIModel,
@@ -127,18 +128,24 @@ class Reacher:
         say: Callable[[str], None],
         servers: Servers | None = None,
         control: Control | None = None,
+        *,
+        limits: Limits | None = None,
+        timeout_seconds: float | None = None,
     ) -> None:
-        """Makes nothing yet.
+        """Reads nothing yet.
 
         Args:
-            registry: the rows.
-            replies: the cache of replies.
-            cache: folder for logs, environments and weights.
-            say: shows one line.
-            servers: where rows with `serve:` are served; left out: on this machine.
-            control: what is asked before each request is sent; left out: all may be sent.
+            registry: The rows.
+            replies: The cache of replies.
+            cache: Folder of logs, environments and weights.
+            say: Gets a line where a server is started, away, or lets us wait.
+            servers: Where rows with `serve:` are served; left out: on this machine.
+            control: What is asked before each request is sent; left out: all may be sent.
+            limits: How hard and how long rows with `api:` are asked.
+            timeout_seconds: Longest wait for one answer, in place of what the rows say.
         """
         self._may_send = (control or Control()).may_send
+        self._limits, self._timeout = limits or Limits(), timeout_seconds
         self._registry = registry
         self._replies = replies
         self._logs = cache / "logs"
@@ -162,10 +169,19 @@ class Reacher:
         source = row.api
         if source.concurrency is None:
             source = source.model_copy(update={"concurrency": slots})
+        if self._timeout is not None:
+            source = source.model_copy(update={"timeout_seconds": self._timeout})
         host = urlsplit(source.base_url).netloc
-        async with open_model(
-            row.id, row.kind, source, cache=self._replies, may_send=self._may_send
-        ) as model:
+        opened = open_model(
+            row.id,
+            row.kind,
+            source,
+            cache=self._replies,
+            limits=self._limits,
+            may_send=self._may_send,
+            say=self._say,
+        )
+        async with opened as model:
             yield self._row_model(row, model, f"api {host}", source.model, source.concurrency or slots)
 
     @asynccontextmanager
@@ -176,7 +192,13 @@ class Reacher:
             source = _source(server, slots)
             async with (
                 open_model(
-                    row.id, row.kind, source, cache=self._replies, limits=LIMITS, may_send=self._may_send
+                    row.id,
+                    row.kind,
+                    source,
+                    cache=self._replies,
+                    limits=LIMITS,
+                    may_send=self._may_send,
+                    say=self._say,
                 ) as model,
                 asyncio.TaskGroup() as group,
             ):

@@ -123,14 +123,22 @@ def deadline(text: str, now: datetime | None = None) -> datetime:
     return moment.astimezone(UTC)
 
 
+def span_seconds(text: str) -> float | None:
+    """Seconds of a span of time as `90s`, `10m`, `1h30m` or `2d 12h`; None where it is no such text."""
+    found = _DURATION.fullmatch(text.strip())
+    if found is None or not any(found.groups()):
+        return None
+    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
 def _moment(text: str, now: datetime) -> datetime | None:
     if (clock := _CLOCK.fullmatch(text)) is not None:
         today = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
         return today if today > now else today + timedelta(days=1)
-    if (span := _DURATION.fullmatch(text)) is not None and any(span.groups()):
-        days, hours, minutes, seconds = (float(part or 0) for part in span.groups())
+    if (seconds := span_seconds(text)) is not None:
         try:
-            return now + timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+            return now + timedelta(seconds=seconds)
         except OverflowError:  # beyond the year 9999
             return None
     try:

@@ -13,7 +13,7 @@ from triathlon_runner.endpoints._level import Level
 
 def make(slots: int, limits: Limits | None = None, rpm: int | None = None) -> tuple[Gate, EndpointStats]:
     stats = EndpointStats()
-    return Gate(limits or Limits(), Level(slots, slots), stats, rpm, None), stats
+    return Gate(limits or Limits(), Level(slots, slots), stats, rpm, None, reached=True), stats
 
 
 @asynccontextmanager
@@ -112,18 +112,6 @@ async def test_pause_holds_everybody() -> None:
         assert gate.now() - began >= 0.05
 
 
-async def test_throttling_without_a_wish_backs_off() -> None:
-    """429 without Retry-After closes the gate for longer each time, until an answer comes."""
-    gate, _ = make(4, Limits(first_wait=0.01))
-    waits = []
-    for _ in range(3):
-        gate.throttled(gate.now(), None)
-        began = gate.now()
-        async with passing(gate):
-            waits.append(gate.now() - began)
-    assert waits[0] >= 0.02 and waits[1] >= 0.04 and waits[2] >= 0.08
-
-
 async def test_stop_turns_everybody_away() -> None:
     """A stopped model refuses those who wait and those who come, with the reason."""
     gate, stats = make(1)
@@ -166,7 +154,7 @@ async def test_one_at_a_time_while_the_endpoint_fails() -> None:
     await asyncio.gather(*(ask() for _ in range(5)))
     assert most == 1
     async with passing(gate):
-        gate.answered(1, 1)
+        gate.answered(gate.now(), 1, 1)
     await asyncio.gather(*(ask() for _ in range(16)))
     assert most == 8
 

@@ -59,34 +59,6 @@ def test_does_not_grow_without_demand() -> None:
     assert level.value == 4
 
 
-def test_halves_once_per_overload() -> None:
-    """Of all requests sent before a halving, however many are refused, one halves the limit."""
-    level = Level(64, 64)
-    assert level.throttled(sent_at=0.0, now=1.0)
-    assert not level.throttled(sent_at=0.5, now=1.1)
-    assert level.value == 32
-    assert level.throttled(sent_at=1.2, now=1.3)
-    assert level.value == 16
-
-
-def test_never_below_one() -> None:
-    """However often a server throttles, one request at a time is tried."""
-    level = Level(4, 64)
-    for moment in range(20):
-        level.throttled(moment, moment + 0.5)
-    assert level.value == 1
-
-
-def test_recovers_slowly() -> None:
-    """After throttling the limit grows again, by steps and not by doubling."""
-    level = Level(4, 256)
-    simulate(level, lambda _: 0.1, 400)
-    level.throttled(1e6, 1e6)
-    start = level.value
-    limits = simulate(level, lambda _: 0.1, 20 * start)
-    assert start < limits[-1] < 2.5 * start
-
-
 def test_fixed() -> None:
     """A server that we started ourselves gets its slots at once."""
     limits = simulate(Level(16, 16), lambda _: 0.1, 100)

@@ -67,7 +67,7 @@ def test_refused(status: int, body: Any) -> None:
     ("status", "body", "says"),
     [
         (401, error("Incorrect API key provided", "invalid_api_key"), "$SOME_KEY"),
-        (403, error("Country not supported", "unsupported_country"), "no access"),
+        (403, error("Country not supported", "unsupported_country"), "does not serve this region"),
         (
             404,
             error("The model `gpt-x` does not exist", "model_not_found"),

@@ -129,5 +129,5 @@ async def test_a_proxy_that_refuses(authority: trustme.CA, monkeypatch: pytest.M
     servers.refuses = True
     async with listening(servers.proxy) as port:
         monkeypatch.setattr(routes, "proxy_for", lambda _: f"http://127.0.0.1:{port}")
-        with pytest.raises(Unreachable, match="407 Proxy Authentication Required"):
+        with pytest.raises(Unreachable, match=r"wants a user and a password \(407\)"):
             await ask("https://api.example.com/v1")

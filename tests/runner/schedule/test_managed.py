@@ -26,7 +26,7 @@ from triathlon_runner.schedule import Reacher
 from triathlon_runner.schedule._managed import ManagedModel
 from triathlon_runner.serving import Served, ServerLostError
 
-QUICK = Limits(dead_after=float("inf"), first_wait=0.001, longest_wait=0.002, attempts=2)
+QUICK = Limits(outage_seconds=float("inf"), first_wait=0.001, longest_wait=0.002, attempts=2)
 QUESTION = Completion("q")
 
 

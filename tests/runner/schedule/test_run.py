@@ -343,7 +343,9 @@ async def test_a_finished_file_is_recognised_by_its_manifest(
 @pytest.mark.parametrize(("answer", "away"), [(Status(503), True), (Status(401), False)])
 async def test_only_a_silent_server_is_away(answer: Status, away: bool) -> None:
     """What another time may do better is told apart from what somebody has to mend."""
-    limits = Limits(first_wait=0.01, longest_wait=0.02, failures_in_a_row=2, dead_after=0.1)
+    limits = Limits(
+        first_wait=0.01, longest_wait=0.02, failures_in_a_row=2, first_contact_seconds=0.1, outage_seconds=0.1
+    )
     async with ModelServer(lambda asked: answer) as server:
         config = ApiConfig(base_url=server.base_url, model="scripted")
         async with open_model("m", "instruct", config, limits=limits) as model:

@@ -1,0 +1,227 @@
+"""A server that is not there, goes away, lets us wait, or closes connections."""
+
+import asyncio
+import ssl
+import time
+from pathlib import Path
+
+import pytest
+import trustme
+
+from support.model_server import ModelServer
+from support.raw_server import listening
+from support.server_replies import Asked, Reset, Response, Said, Status, too_many
+from triathlon_runner.endpoints import (
+    ApiConfig,
+    Chat,
+    EndpointError,
+    Limits,
+    LocalServer,
+    Message,
+    ModelUnavailableError,
+    ReplyCache,
+    Sampling,
+    ServerAwayError,
+    open_model,
+)
+from triathlon_runner.records import Finish
+
+GREEDY = Sampling(64)
+
+
+def chat(text: str) -> Chat:
+    return Chat((Message("user", text),))
+
+
+async def refused(
+    base_url: str, limits: Limits | None = None
+) -> tuple[ModelUnavailableError, list[str], float]:
+    """The error of a question to that address, the lines said, and the seconds until the first of both."""
+    lines: list[str] = []
+    began = time.monotonic()
+    first: list[float] = []
+
+    def say(line: str) -> None:
+        lines.append(line)
+        first.append(time.monotonic() - began)
+
+    config = ApiConfig(base_url=base_url, model="m")
+    async with open_model("m", "instruct", config, limits=limits, say=say) as model:
+        with pytest.raises(ModelUnavailableError) as caught:
+            await model.ask(chat("q"), GREEDY)
+    return caught.value, lines, min([*first, time.monotonic() - began])
+
+
+async def test_nobody_listens() -> None:
+    """A port where nobody listens is said at once, tried for a short while, and worth another try later."""
+    limits = Limits(first_contact_seconds=1.0)
+    error, lines, seconds = await refused("http://127.0.0.1:9/v1", limits)
+    assert isinstance(error, ServerAwayError)
+    assert "the connection to http://127.0.0.1:9 failed" in str(error)
+    assert len(lines) == 1 and "m: the server cannot be reached" in lines[0]
+    assert seconds < 3
+
+
+async def test_no_such_host() -> None:
+    """A host that cannot be found ends the model at once."""
+    error, _, seconds = await refused("http://no-such-host.invalid/v1")
+    assert "the host of http://no-such-host.invalid cannot be found" in str(error)
+    assert seconds < 10
+
+
+async def test_untrusted_certificate() -> None:
+    """A certificate that is not trusted ends the model at once, with the variable that would mend it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with listening(serve, context) as port:
+        error, _, _ = await refused(f"https://127.0.0.1:{port}/v1")
+    assert not isinstance(error, ServerAwayError)
+    assert "is not trusted" in str(error) and "SSL_CERT_FILE" in str(error)
+
+
+async def test_outage() -> None:
+    """A server that has answered may be away; that is said once, its return too, and costs no question."""
+    away = False
+    lines: list[str] = []
+
+    def script(asked: Asked) -> str | Response:
+        return Reset() if away else f"echo {asked.prompt}"
+
+    async with ModelServer(script) as server:
+        config = ApiConfig(base_url=server.base_url, model="m")
+        limits = Limits(first_wait=0.01, longest_wait=0.05, attempts=3, failures_in_a_row=3)
+        async with open_model("m", "instruct", config, limits=limits, say=lines.append) as model:
+            await model.ask(chat("before"), GREEDY)
+            away = True
+            asks = [asyncio.create_task(model.ask(chat(str(n)), GREEDY)) for n in range(2)]
+            await asyncio.sleep(1.0)
+            away = False
+            assert [(await each).reply.text for each in asks] == ["echo 0", "echo 1"]
+    assert [line.split(" for ")[0].split(" after ")[0] for line in lines] == [
+        "m: no answer",
+        "m: the server answers again",
+    ]
+    assert "for 10 min at most" in lines[0]
+
+
+async def test_outage_that_does_not_end() -> None:
+    """Away for longer than is allowed stops the model, as one that is worth another try."""
+    async with ModelServer(lambda asked: "yes" if asked.number == 0 else Status(503)) as server:
+        config = ApiConfig(base_url=server.base_url, model="m")
+        limits = Limits(first_wait=0.01, longest_wait=0.05, outage_seconds=0.5, attempts=100)
+        async with open_model("m", "instruct", config, limits=limits) as model:
+            await model.ask(chat("a"), GREEDY)
+            with pytest.raises(ServerAwayError, match=r"no answer for .*503"):
+                await model.ask(chat("b"), GREEDY)
+
+
+async def test_a_kept_connection_that_was_closed() -> None:
+    """A server that closes kept connections without a word costs no try, however often it does."""
+    body = b'{"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}'
+    reply = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for _ in range(2):
+            head = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]))
+            writer.write(reply)
+            await writer.drain()
+        await reader.readuntil(b"\r\n\r\n")  # the third question is read and never answered
+
+    async with listening(serve) as port:
+        local = LocalServer(f"http://127.0.0.1:{port}/v1", "m", "engine", "1", slots=1)
+        async with open_model("m", "instruct", local) as model:
+            for number in range(12):
+                assert (await model.ask(chat(str(number)), GREEDY)).reply.text == "yes"
+            assert model.stats.retries == 0
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Said("x", headers={"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "23h59m"}),
+        too_many(86_340.0),
+    ],
+    ids=["header", "429"],
+)
+async def test_a_wait_of_a_day(said: Response) -> None:
+    """A server that asks for a longer wait than is allowed stops its model with the wait and what to do."""
+    async with ModelServer(lambda asked: said) as server:
+        config = ApiConfig(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config) as model:
+            with pytest.raises(ServerAwayError, match=r"wait 23 h 59 min .*--longest-wait"):
+                for text in ("a", "b"):
+                    await model.ask(chat(text), GREEDY)
+            assert server.count == 1
+
+
+async def test_a_wait_is_shown() -> None:
+    """A wait of some seconds that a server asks for is shown while it lasts."""
+    headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "40s"}
+    lines: list[str] = []
+    async with ModelServer(lambda asked: Said("x", headers=headers)) as server:
+        config = ApiConfig(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config, say=lines.append) as model:
+            await model.ask(chat("a"), GREEDY)
+    assert lines == ["m: waiting 40 s, as the server asks: its limit of requests or tokens is used up"]
+
+
+async def test_retry_after_holds_back_its_own_request() -> None:
+    """One 429 that asks for a wait lets the other questions go on meanwhile."""
+
+    def script(asked: Asked) -> str | Response:
+        return too_many(2.0) if asked.prompt == "0" and not asked.attempt else "yes"
+
+    async with ModelServer(script) as server:
+        config = ApiConfig(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config) as model:
+            held = asyncio.create_task(model.ask(chat("0"), GREEDY))
+            await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(1, 30)))
+            assert not held.done()
+            assert (await held).reply.text == "yes"
+
+
+@pytest.mark.parametrize("code", [400, 413])
+async def test_the_same_unexplained_error(code: int) -> None:
+    """Several questions in a row with one unexplained error stop the model with the server's words."""
+    async with ModelServer(lambda asked: Status(code, "it does not please me")) as server:
+        config = ApiConfig(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config) as model:
+            for number in range(4):
+                with pytest.raises(EndpointError) as caught:
+                    await model.ask(chat(str(number)), GREEDY)
+                assert not isinstance(caught.value, ModelUnavailableError)
+            with pytest.raises(ModelUnavailableError, match=r"5 different questions.*it does not please me"):
+                await model.ask(chat("5"), GREEDY)
+
+
+async def test_unexplained_errors_with_answers_between() -> None:
+    """Unexplained errors of single questions leave the model running."""
+
+    def script(asked: Asked) -> str | Response:
+        return Status(400, "not this one") if asked.prompt.startswith("bad") else "yes"
+
+    async with ModelServer(script) as server:
+        config = ApiConfig(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config) as model:
+            for number in range(10):
+                with pytest.raises(EndpointError):
+                    await model.ask(chat(f"bad {number}"), GREEDY)
+                await model.ask(chat(f"good {number}"), GREEDY)
+            assert not model.stats.stopped
+
+
+@pytest.mark.parametrize("code", ["content_filter", "context_length_exceeded"])
+async def test_errors_are_not_kept(code: str, tmp_path: Path) -> None:
+    """An outcome that came as an HTTP error is asked for again; only replies are kept."""
+    async with ModelServer(lambda asked: Status(400, "no", code) if not asked.attempt else "yes") as server:
+        config = ApiConfig(base_url=server.base_url, model="m")
+        with ReplyCache(tmp_path / "c.sqlite") as cache:
+            async with open_model("m", "instruct", config, cache=cache) as model:
+                first = await model.ask(chat("q"), GREEDY)
+                assert first.reply.finish in (Finish.REFUSED, Finish.CONTEXT_OVERFLOW)
+                assert (await model.ask(chat("q"), GREEDY)).reply.text == "yes"

@@ -1,0 +1,136 @@
+"""A model server without a network, for `virtual_time`: what it allows, and by which chance it fails."""
+
+import asyncio
+import json
+import random
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from triathlon_runner.endpoints import ApiConfig, Chat, EndpointStats, Limits, Message, Sampling
+from triathlon_runner.endpoints._endpoint import Endpoint
+from triathlon_runner.endpoints._errors import Unreachable
+from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._http import HttpReply
+from triathlon_runner.endpoints._level import Level
+from triathlon_runner.endpoints._request import make_question
+from triathlon_runner.endpoints._secrets import Secrets
+
+CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m")
+FAULTS = ("429", "429 later", "500", "503", "reset", "cut", "utf-8", "null", "type", "hang")
+
+
+def _body(text: str | None) -> bytes:
+    choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
+    usage = {"prompt_tokens": 10, "completion_tokens": 5}
+    return json.dumps({"model": "m", "choices": [choice], "usage": usage}).encode()
+
+
+@dataclass
+class VirtualServer:
+    """Answers after `latency` seconds; refuses what its limits do not allow."""
+
+    latency: Callable[[random.Random], float] = lambda rng: 0.01
+    at_once: int = 10**9
+    a_minute: int = 10**9
+    burst: int | None = None
+    """Requests that come through at once before the minute's limit is felt; None: a window of 60 s."""
+    fault_share: float = 0.0
+    faults: tuple[str, ...] = FAULTS
+    retry_after: bool = False
+    rng: random.Random = field(default_factory=lambda: random.Random(1))
+    replies: list[tuple[float, int]] = field(default_factory=list)
+    """Moment and status of each reply to a request that was refused or answered."""
+    busy: int = 0
+    hangs: int = 0
+    _recent: deque[float] = field(default_factory=deque)
+    _tokens: float = 0.0
+    _filled_at: float | None = None
+
+    def post(self, path: str, body: bytes, fresh: bool = False, /) -> "asyncio.Future[HttpReply]":
+        return asyncio.ensure_future(self._reply())
+
+    async def _reply(self) -> HttpReply:
+        loop = asyncio.get_running_loop()
+        if self.busy >= self.at_once or not self._in_time(loop.time()):
+            await asyncio.sleep(0.002)
+            return self._said(429, b'{"error": {"message": "Rate limit reached"}}', self.retry_after)
+        if self.rng.random() < self.fault_share:
+            return await self._fault(self.rng.choice(self.faults))
+        self.busy += 1
+        try:
+            await asyncio.sleep(self.latency(self.rng))
+        finally:
+            self.busy -= 1
+        return self._said(200, _body("yes"))
+
+    async def _fault(self, kind: str) -> HttpReply:
+        self.hangs += kind == "hang"
+        await asyncio.sleep(20.0 if kind == "hang" else 0.002)
+        if kind in ("reset", "cut", "hang"):
+            raise Unreachable(kind)
+        if kind.startswith("429"):
+            return self._said(429, b"", later=kind.endswith("later"))
+        if kind in ("500", "503"):
+            return self._said(int(kind), b"")
+        return self._said(200, {"utf-8": b"\xff", "null": _body(None), "type": b"<html>"}[kind])
+
+    def _said(self, status: int, body: bytes, later: bool = False) -> HttpReply:
+        self.replies.append((asyncio.get_running_loop().time(), status))
+        return HttpReply(status, body, {"retry-after": "1"} if later else {})
+
+    def _in_time(self, now: float) -> bool:
+        if self.burst is None:
+            while self._recent and self._recent[0] <= now - 60:
+                self._recent.popleft()
+            if len(self._recent) >= self.a_minute:
+                return False
+            self._recent.append(now)
+            return True
+        filled_at = now if self._filled_at is None else self._filled_at
+        full = float(self.burst) if self._filled_at is None else self._tokens
+        self._tokens = min(self.burst, full + (now - filled_at) * self.a_minute / 60)
+        self._filled_at = now
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True
+
+    def refused(self, since: float) -> float:
+        """Share of 429s among the replies after that moment."""
+        later = [status for moment, status in self.replies if moment >= since]
+        return later.count(429) / max(1, len(later))
+
+
+async def ask(
+    server: VirtualServer,
+    chains: int,
+    length: int,
+    pause: float = 0.0,
+    most: int = 32,
+    workers: int | None = None,
+) -> EndpointStats:
+    """Asks that many chains of questions, each question behind the one before; all chains at once or some."""
+    limits, stats = Limits(), EndpointStats()
+    gate = Gate(limits, Level(limits.first_concurrency, most), stats)
+    endpoint = Endpoint(
+        config=CONFIG, secrets=Secrets(CONFIG), post=server.post, gate=gate, limits=limits, stats=stats
+    )
+
+    async def chain(number: int) -> None:
+        for step in range(length):
+            prompt = Chat((Message("user", f"{number} {step}"),))
+            answer = await endpoint.answer(make_question(CONFIG, prompt, Sampling(64)))
+            assert answer.reply.text == "yes"
+            await asyncio.sleep(pause)
+
+    left = iter(range(chains))
+
+    async def work() -> None:
+        for number in left:
+            await chain(number)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(workers or chains):
+            group.create_task(work())
+    return stats
