@@ -2,7 +2,7 @@
 
 from triathlon_runner.engine import ENGINE_VERSION, engine_digest, judged_otherwise
 
-DECIDED = (1, "23808125c15de371f684e23fe81b05b17b90898ef1ac5c2caa656f792f4b8670")
+DECIDED = (1, "71d699fba735a4760bdf9751ec6bf31e4abbc6a0d228476dd07653e3f170866b")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
