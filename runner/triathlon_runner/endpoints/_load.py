@@ -15,7 +15,7 @@ _FEW = 3
 """429s in an epoch that are no sign of anything yet, less one."""
 _HEAVY = 0.5
 """A share of 429s that is never taken for chance."""
-_EXPECTED = 6.0
+_EXPECTED = 9.0
 """429s that an unchanged share would give before an epoch is compared with the one before."""
 _LONGEST_TRIAL = 100
 _LONGEST_EPOCH = 256
@@ -189,7 +189,7 @@ class LoadLimit:
         if self._epoch.replies < _PROBE and self._epoch.throttled < 2 * _FEW and not self._epoch.is_heavy:
             return False
         by_chance = self._chance * self._epoch.replies
-        return self._epoch.throttled > by_chance + 3 * math.sqrt(by_chance) + _FEW - 1
+        return self._epoch.throttled > by_chance + 4 * math.sqrt(by_chance) + _FEW - 1
 
     def _compare(self, before: _Epoch, now: float) -> None:
         epoch = self._epoch
