@@ -168,7 +168,7 @@ def _check_that_they_run(rows: Sequence[ModelRow]) -> None:
     reasons = {row.id: reason for row in rows if (reason := why_not(row)) is not None}
     if reasons:
         each = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
-        raise UserError(f"expected models that can run here with --models, got {each}")
+        raise UserError(f"expected models that can run here, got {each}")
 
 
 def profile_of(name: str) -> Profile:

@@ -169,7 +169,8 @@ async def test_broken_problem(sandbox: Sandbox, reply: str, complaint: str) -> N
         ("return 10 ** 5000", "works on 0 of 5 inputs; on ([1, 2],) it gave what is no plain value"),
         ("import random; return random.random()", "gives other values when it runs again in another order"),
         ("return 'a' * 10 ** 10", "MemoryError"),
-        ("import os; os.kill(os.getppid(), 9)", "it raised PermissionError"),
+        ("import os; os.kill(os.getppid(), 15)", "it raised PermissionError"),
+        ("import os; os.kill(os.getppid(), 9)", "it died: killed by signal 31"),
         (f"return {'-' * 1800}1", "no solution"),
     ],
 )
