@@ -142,7 +142,7 @@ def _show(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> None:
 def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Iterator[str]:
     """Everything beside the numbers, a line each."""
     yield f"judged at sandbox level {report.level}; {report.kept} verdicts kept from an earlier call" + (
-        f", {report.replaced} of other programs, tests or graders replaced" if report.replaced else ""
+        f", {report.replaced} of other samples, tests or graders replaced" if report.replaced else ""
     )
     counts = [len(passed) for passed in report.samples().values()]
     for k in wanted:

@@ -4,6 +4,7 @@ from typing import Final
 
 import httpx
 import stamina
+import stamina.instrumentation
 
 _TIMEOUT_SECONDS: Final = 30.0
 _ATTEMPTS: Final = 3
@@ -25,6 +26,9 @@ def fetch(url: str) -> bytes:
         return _fetched(url)
     except httpx.HTTPError as error:
         raise FetchError(f"{type(error).__name__}: {error}") from error
+
+
+stamina.instrumentation.set_on_retry_hooks([])  # the last error is told; each try in between is nobody's news
 
 
 @stamina.retry(on=httpx.TransportError, attempts=_ATTEMPTS, wait_initial=0.2, wait_max=5.0, timeout=120.0)

@@ -90,6 +90,8 @@ class Endpoint:
 
     def _perhaps_all(self, error: UnexplainedError, question: Question) -> EndpointError:
         """The error of one question, or of the model where several questions in a row meet the same."""
+        if self._stats.stopped:
+            return ModelUnavailableError(self._stats.stopped)
         asked = (error.status, question.payload)
         if self._unexplained and self._unexplained[-1][0] != error.status:
             self._unexplained.clear()

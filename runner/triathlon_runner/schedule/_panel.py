@@ -300,7 +300,7 @@ class ConsoleProgress:
     def _error(self, model: str, error: str, message: str) -> None:
         """Prints each error of a model once; errors that differ in their numbers are the same one."""
         errors, kind = self._models[model].errors, _without_numbers(error)
-        if kind in errors:
+        if any(kind in known for known in errors):
             return
         errors[kind] = _now()
         if len(errors) <= _ERRORS_PER_MODEL:

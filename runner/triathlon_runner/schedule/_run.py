@@ -20,7 +20,14 @@ from triathlon_runner.schedule._progress import Progress
 from triathlon_runner.schedule._reach import Reached, Reacher
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.serving import ServerLostError
-from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, UnreadableManifestError, archive
+from triathlon_runner.store import (
+    DamagedLineError,
+    ResultsFile,
+    ResultsFolder,
+    Unit,
+    UnreadableManifestError,
+    archive,
+)
 
 UNITS_PER_SLOT = 3
 """Units in flight for each request that may be: some ask while the programs of others are executed."""
@@ -253,7 +260,11 @@ class Runner:
             self._progress.plan(model, suite, planned=planned, done=planned)
             return None
         path = self._folder.lines(model, suite)
-        file = stack.enter_context(ResultsFile(path, work.built.entry.record))
+        try:
+            file = stack.enter_context(ResultsFile(path, work.built.entry.record))
+        except DamagedLineError as error:  # likewise
+            self._stop_at(model, f"{model} {suite}: {error}")
+            return None
         if (why := differs(work, file, before)) and not self._archive(work, file, why):
             return None
         left = work.open_units(file.units)

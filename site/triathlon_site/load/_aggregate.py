@@ -86,7 +86,7 @@ class FileAggregate:
         if self.manifest is None:
             return 0
         planned = sum(self.manifest.outcomes.values()) + self.manifest.open_units
-        return max(0, planned - self.units) if self.manifest.unfinished else self.manifest.open_units
+        return max(0, planned - self.units)
 
     @property
     def partial(self) -> bool:

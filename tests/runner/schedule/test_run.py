@@ -380,3 +380,14 @@ async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Pat
     summary = await bench.run()
     assert asked == ["a", "b", "b"]
     assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (3, 1, 1, 1)
+
+
+async def test_a_damaged_line_stops_its_file_alone(tmp_path: Path) -> None:
+    """It is named and left as it is; the run goes on, and its exit code says that something is to mend."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    path = bench.folder.lines("m", "evolved/fake")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"this is no JSON\n")
+    summary = await bench.run()
+    assert summary.exit_code == 2 and "line 1" in summary.errors[0]
+    assert path.read_bytes() == b"this is no JSON\n"

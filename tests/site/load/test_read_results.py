@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.results import FakeModel, FakeSuite, fake_records, write_file
+from support.results import FakeModel, FakeSuite, fake_records, write_file, write_results
 from support.site import entries
 from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import UserError
@@ -387,3 +387,13 @@ def test_an_unfinished_run_counts_what_is_there(tmp_path: Path, lines: Path) -> 
     found = read(tmp_path)
     assert not found.notices
     assert (found.files[0].units, found.files[0].open_units) == (6, 3)
+
+
+def test_a_line_that_does_not_count_leaves_its_unit_open(tmp_path: Path) -> None:
+    """Its manifest says that nothing is open, and one line was cut since."""
+    suite = entries(["evolved/core-seeds"])[0]
+    write_results(tmp_path / "results", [STRONGEST], [FakeSuite(suite, 4)])
+    (path,) = (tmp_path / "results/runs").rglob("*.jsonl")
+    path.write_bytes(path.read_bytes()[:-20])
+    found = read_results(tmp_path / "results", [suite], AggregateCache(tmp_path / "cache"), NoExtracts())
+    assert [(file.units, file.open_units) for file in found.files] == [(3, 1)]
