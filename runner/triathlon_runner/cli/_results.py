@@ -140,7 +140,10 @@ def archive_command(
     results: Results = Common.results,
     data: Data = None,
 ) -> None:
-    """Puts results aside (results/archive/), so that the next run asks anew; nothing is deleted."""
+    """Puts results aside (results/archive/), so that the next run makes them anew; nothing is deleted.
+
+    Replies that are in the cache are not asked for again.
+    """
     folder = ResultsFolder(results)
     wanted_models, wanted_suites = names(models), names(suites)
     if wanted_models is None and wanted_suites is None and not outdated:
@@ -163,6 +166,9 @@ def archive_command(
         and (wanted_suites is None or suite in wanted_suites)
         and (not outdated or states[model, suite].startswith("made with"))
     ]
+    if not chosen and not outdated:
+        there = ", ".join(sorted({model for model, _ in folder.files()})) or "none"
+        raise UserError(f"no results file matches --models and --suites; there are results of: {there}")
     for model, suite in chosen:
         with folder.locked(model):
             moved = archive(folder, model, suite)

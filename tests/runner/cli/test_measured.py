@@ -130,6 +130,8 @@ def test_archive_wants_to_know_what(small: SmallRun) -> None:
     """Without any choice nothing is moved."""
     result = small.call("results", "archive")
     assert "--models, --suites or --outdated" in str(result.exception)
+    result = small.call("results", "archive", "--models", "nobody")
+    assert "there are results of: m" in str(result.exception)
 
 
 def test_diff(small: SmallRun, finished: SmallRun) -> None:
