@@ -40,7 +40,6 @@ class _Sent(NamedTuple):
     coming: "asyncio.Future[HttpReply]"
     at: float
     """By the gate's clock."""
-    started: float
 
     def cancel(self) -> None:
         self.coming.cancel()
@@ -144,7 +143,7 @@ class Endpoint:
                 return null.answer
 
     def _send(self, question: Question) -> _Sent:
-        return _Sent(self._post(question.path, question.payload), self._gate.now(), self._gate.now())
+        return _Sent(self._post(question.path, question.payload), self._gate.now())
 
     async def _try(self, question: Question, estimate: int, sent: _Sent, *, first: bool) -> Answer:
         try:
@@ -161,7 +160,7 @@ class Endpoint:
         self._unexplained.clear()
         if (wait := exhausted_for(headers)) is not None:
             self._gate.wait_for_server(wait, "its limit of requests or tokens is used up")
-        seconds = self._gate.now() - sent.started
+        seconds = self._gate.now() - sent.at
         self._stats.count_answer(usage.input_tokens, usage.output_tokens, seconds)
         if usage.uncounted:
             said = parsed.reply
@@ -188,7 +187,6 @@ class Endpoint:
             async with asyncio.timeout(None if math.isinf(seconds) else seconds):
                 return await self._reply(question, sent)
         except TimeoutError:
-            sent.coming.cancel()
             self._stats.estimate_answer(question.characters, 0)
             raise Unreachable(
                 f"no reply within {seconds:.0f} s, three times what the slowest of the last ones took"
