@@ -40,8 +40,16 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import PROFILES, Conditions, ConsoleProgress, Plan, Reacher, Runner
-from triathlon_runner.schedule._plan import choose, work_for
+from triathlon_runner.schedule import (
+    PROFILES,
+    Conditions,
+    ConsoleProgress,
+    Reacher,
+    Runner,
+    RunPlan,
+    choose,
+    work_for,
+)
 from triathlon_runner.schedule._run import UNITS_PER_SLOT
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import DataSetInfo
@@ -103,7 +111,7 @@ def children_cpu() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def plan_of(options: argparse.Namespace, base_url: str) -> tuple[Registry, Plan]:
+def plan_of(options: argparse.Namespace, base_url: str) -> tuple[Registry, RunPlan]:
     problems = [
         replace(ADD, task_id=f"bench/{n}", prompt=f'"""\nTask {n}: add.\n"""\n') for n in range(options.tasks)
     ]
@@ -115,7 +123,7 @@ def plan_of(options: argparse.Namespace, base_url: str) -> tuple[Registry, Plan]
     row = ModelRow.model_validate({"id": "bench", "name": "Bench", "api": api})
     registry = Registry(models=(row,))
     profile = PROFILES["standard"]
-    return registry, Plan(work={row.id: work_for(registry, row, [choose(entry, suite, profile)])})
+    return registry, RunPlan(work={row.id: work_for(registry, row, [choose(entry, suite, profile)])})
 
 
 async def ask(

@@ -101,7 +101,7 @@ async def differences(
         count = recorded[foreign.task_id]
         async with limit:
             try:
-                record = await judged(foreign, 0, work, grader, work.protocol)
+                record = await judged(foreign, 0, work, grader, work.settings_hash)
             except NotInEvidenceError:
                 return Difference(model, foreign.task_id, count, "more, the program that failed there passes")
         assert isinstance(record, LoopRecord)
@@ -139,7 +139,7 @@ async def measure(options: argparse.Namespace) -> bool:
         grader = ProgramGrader(sandbox, options.keys)
         store = DataStore(Path(platformdirs.user_cache_dir("triathlon")), options.data, fetch=False)
         (entry,) = catalogue.select([SUITE])
-        built = await build_suite(entry, store, grader, PROFILES["standard"], None)
+        built = await build_suite(entry, store, grader, PROFILES["standard"])
         row = ModelRow(
             id="recorded",
             name="Recorded",

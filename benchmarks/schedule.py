@@ -34,20 +34,20 @@ from triathlon_runner.schedule import (
     PROFILES,
     Conditions,
     ConsoleProgress,
-    Plan,
     Reacher,
     RowModel,
     Runner,
+    RunPlan,
+    choose,
     work_for,
 )
-from triathlon_runner.schedule._plan import choose
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import Task
 
 MIB = 2**20
 
 
-def plan_of(models: int, suites: int, tasks: int) -> Plan:
+def plan_of(models: int, suites: int, tasks: int) -> RunPlan:
     """So many models on so many suites of so many tasks."""
     rows = tuple(
         ModelRow.model_validate(
@@ -60,7 +60,7 @@ def plan_of(models: int, suites: int, tasks: int) -> Plan:
     for number in range(suites):
         suite = FakeSuite(f"evolved/s{number}", [Task(f"task/{n}") for n in range(tasks)])
         built.append(choose(entry_of(suite), suite, PROFILES["standard"]))
-    return Plan(work={row.id: work_for(registry, row, built) for row in rows})
+    return RunPlan(work={row.id: work_for(registry, row, built) for row in rows})
 
 
 class RowReacher:
@@ -72,7 +72,7 @@ class RowReacher:
         yield RowModel(cast(Model, model), "a benchmark", "fake-1", 16)
 
 
-async def run(plan: Plan, folder: Path) -> None:
+async def run(plan: RunPlan, folder: Path) -> None:
     """One run whose models answer at once."""
     progress = ConsoleProgress(Console(file=io.StringIO()))
     conditions = Conditions("standard", "none", "not run")

@@ -8,23 +8,50 @@ from pathlib import Path
 
 from triathlon_runner import evolved, loop, runtime, translation
 from triathlon_runner.errors import UserError
+from triathlon_runner.prompts import read_replacements
 from triathlon_runner.registry import check_names
-from triathlon_runner.suites import SuiteEntry
+from triathlon_runner.suites import DisciplineEntry, SuiteEntry
+
+DISCIPLINES: tuple[DisciplineEntry, ...] = (
+    loop.DISCIPLINE,
+    translation.DISCIPLINE,
+    runtime.DISCIPLINE,
+    evolved.DISCIPLINE,
+)
+"""A new discipline is one line here."""
 
 
-@functools.cache
 def entries(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-    """All suites, variants included; nothing is read for this.
+    """Returns all suites, variants included; nothing is read for this.
 
     Args:
         prompts: A user's folder of prompts (`--prompts`) in place of ours.
     """
-    return (
-        *loop.catalogue(prompts),
-        *translation.catalogue(prompts),
-        *runtime.catalogue(prompts),
-        *evolved.catalogue(prompts),
-    )
+    return _entries(DISCIPLINES, prompts)
+
+
+@functools.cache
+def _entries(disciplines: tuple[DisciplineEntry, ...], prompts: Path | None) -> tuple[SuiteEntry, ...]:
+    return tuple(suite for discipline in disciplines for suite in discipline.suites(prompts))
+
+
+def discipline(name: str) -> DisciplineEntry:
+    """Returns the discipline of this name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {one.name: one for one in DISCIPLINES}[name]
+
+
+def check_prompts(folder: Path) -> None:
+    """Reads every template of a user's folder before a model is asked.
+
+    Raises:
+        UserError: one is broken, or nothing in the folder would replace a prompt of ours.
+    """
+    templates = {one.name: one.prompts for one in DISCIPLINES if one.prompts is not None}
+    read_replacements(folder, templates)
 
 
 def select(
@@ -39,7 +66,7 @@ def select(
     Raises:
         UserError: an id that is not in the catalogue, a kind that no suite has, two suites of one id.
     """
-    own = {one: found for one in ids or () if (found := _own(one, prompts)) is not None}
+    own = {text: entry for text in ids or () if (entry := _suite_of_user(text, prompts)) is not None}
     if ids is not None:
         check_names(ids, [*(entry.id for entry in entries()), *own], what="suite")
     kinds = sorted({entry.variant_kind for entry in entries() if entry.variant_kind is not None})
@@ -60,13 +87,20 @@ def select(
 
 
 def find(suite_id: str) -> SuiteEntry | None:
-    """What results of this suite mean, one of the user's own too; None where nothing is known of it."""
+    """Returns the suite of results, one of the user's own too; None where nothing is known of it."""
     known = {entry.id: entry for entry in entries()}
-    return known.get(suite_id) or _at_temperature(suite_id, None) or runtime.entry_of_results(suite_id)
+    of_results = (one.suite_of_results(suite_id) for one in DISCIPLINES)
+    return (
+        known.get(suite_id)
+        or _at_temperature(suite_id, None)
+        or next((entry for entry in of_results if entry is not None), None)
+    )
 
 
-def _own(text: str, prompts: Path | None) -> SuiteEntry | None:
-    return _at_temperature(text, prompts) or runtime.entry_of_file(text, prompts)
+def _suite_of_user(text: str, prompts: Path | None) -> SuiteEntry | None:
+    """Returns a suite at a temperature, or of a file of the user's own; None for other texts."""
+    of_file = (one.suite_of_file(text, prompts) for one in DISCIPLINES)
+    return _at_temperature(text, prompts) or next((entry for entry in of_file if entry is not None), None)
 
 
 def _at_temperature(suite_id: str, prompts: Path | None) -> SuiteEntry | None:
@@ -76,5 +110,5 @@ def _at_temperature(suite_id: str, prompts: Path | None) -> SuiteEntry | None:
     if suite_id in known or plain not in known or not re.fullmatch(r"\d+(\.\d+)?", text):
         return None
     make = known[plain].at_temperature
-    found = make(float(text)) if make is not None else None
-    return found if found is not None and found.id == suite_id else None
+    entry = make(float(text)) if make is not None else None
+    return entry if entry is not None and entry.id == suite_id else None

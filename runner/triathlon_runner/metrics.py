@@ -7,6 +7,7 @@ Every score of the three disciplines has this form (a mean is a ratio whose deno
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb
+from typing import Literal
 
 from triathlon_runner.records import UnitRecord
 
@@ -20,6 +21,15 @@ def pass_at_k_of(samples: int, correct: int, k: int) -> float:
     if not 0 <= correct <= samples or not 1 <= k <= samples:
         raise ValueError(f"expected 0 <= correct <= samples and 1 <= k <= samples, got {correct, samples, k}")
     return 1.0 - comb(samples - correct, k) / comb(samples, k)
+
+
+Role = Literal["headline", "baseline", "column", "unranked", "curve", "upper_end"]
+"""What a metric is on a board.
+
+headline: the one score that stands for its discipline. baseline: the plain pass@1 that rank shifts are
+counted from, and the first point of a degradation curve. curve: a further point of it, shown in figures only.
+unranked: a column in which more is not better. upper_end: the other end of a metric known as a range.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +52,17 @@ class Metric:
     contributions: Callable[[Sequence[UnitRecord]], list[Contribution]]
     scale: float = 1.0
     maximum: float = 1.0
-    headline: bool = False
-    """The one score that stands for its discipline on the overall board."""
+    role: Role = "column"
+    upper: str = ""
+    """Where a score is only known to lie in a range and this metric is its lower end: the id of the metric
+    that is the upper one (its role is `upper_end`)."""
+    column: str = ""
+    """Title of the column that shows both ends of such a range; empty: `title`."""
+
+    @property
+    def headline(self) -> bool:
+        """Whether this is the one score that stands for its discipline."""
+        return self.role == "headline"
 
     def score(self, records: Sequence[UnitRecord]) -> float:
         """The metric over these records; nan where its denominator is 0."""

@@ -6,7 +6,7 @@ folder (`--prompts`) holds `<discipline>/<name>.txt` for the templates to replac
 
 import functools
 import hashlib
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +17,6 @@ from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import Discipline
 
 ESSENTIAL: Final = frozenset(
     {
@@ -33,6 +32,8 @@ ESSENTIAL: Final = frozenset(
     }
 )
 """Values that tell one task from another: a template of ours that uses one cannot be replaced without it."""
+
+BUILT_IN: Final = "built-in"
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=False)
 
@@ -57,7 +58,7 @@ class PromptSet:
         return self.digest(*self.templates)
 
     def digest(self, *names: str) -> str:
-        """Hash of some templates, so that a protocol depends only on what it uses."""
+        """Hash of some templates, so that a settings hash depends only on what its suite uses."""
         parts = (f"{name}\0{self.templates[name]}\0" for name in sorted(names))
         return hashlib.sha256("".join(parts).encode()).hexdigest()
 
@@ -76,31 +77,40 @@ class PromptSet:
             ) from error
 
 
-def load_prompts(discipline: str, folder: Path | None = None) -> PromptSet:
-    """The prompts of a discipline, with those in `folder/<discipline>/` in place of ours.
+def load_prompts(discipline: str, folder: Path | None = None, package: str = "") -> PromptSet:
+    """Returns the prompts of a discipline, with those in `folder/<discipline>/` in place of ours.
+
+    Args:
+        discipline: Its name.
+        folder: A user's folder of prompts.
+        package: Whose folder `prompts` holds ours; left out: the discipline's package in the runner.
 
     Raises:
         UserError: the folder is not there, or holds a template that is broken or that no prompt of the
             discipline is named after.
     """
-    ours = _built_in(discipline)
+    ours = _built_in(package or f"triathlon_runner.{discipline}")
     if folder is None:
-        return PromptSet("built-in", ours)
+        return PromptSet(BUILT_IN, ours)
     if not folder.is_dir():
         raise UserError(f"--prompts expects a folder; {str(folder)!r} is none. Give one that exists.")
     theirs = {path.stem: _read(path, ours) for path in sorted((folder / discipline).glob("*.txt"))}
-    return PromptSet(folder.name if theirs else "built-in", {**ours, **theirs})
+    return PromptSet(folder.name if theirs else BUILT_IN, {**ours, **theirs})
 
 
-def check_prompts(folder: Path) -> None:
-    """Reads every template of a user's folder before a model is asked.
+def read_replacements(folder: Path, disciplines: Mapping[str, Callable[[Path], PromptSet]]) -> None:
+    """Reads every template of a user's folder, so that a broken one shows before a model is asked.
+
+    Args:
+        folder: What `--prompts` names.
+        disciplines: By name, what reads a discipline's prompts with those of the folder in place of ours.
 
     Raises:
         UserError: one is broken, or nothing in the folder would replace a prompt of ours.
     """
-    replaced = [load_prompts(discipline, folder).name != "built-in" for discipline in Discipline]
-    names = ", ".join(Discipline)
-    unknown = sorted({path.parent.name for path in folder.glob("*/*.txt")} - set(Discipline))
+    replaced = [read(folder).name != BUILT_IN for read in disciplines.values()]
+    names = ", ".join(disciplines)
+    unknown = sorted({path.parent.name for path in folder.glob("*/*.txt")} - disciplines.keys())
     if unknown:
         raise UserError(
             f"{str(folder)!r} holds the folder {unknown[0]!r}, no discipline. Expected names: {names}."
@@ -112,8 +122,8 @@ def check_prompts(folder: Path) -> None:
 
 
 @functools.cache
-def _built_in(discipline: str) -> Mapping[str, str]:
-    root = files("triathlon_runner") / discipline / "prompts"
+def _built_in(package: str) -> Mapping[str, str]:
+    root = files(package) / "prompts"
     return {
         entry.name.removesuffix(".txt"): entry.read_text("utf-8")
         for entry in root.iterdir()

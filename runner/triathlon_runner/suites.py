@@ -1,15 +1,23 @@
-"""What a suite is: one data set with one protocol, and how one unit of it is run."""
+"""The contract of a discipline: its entry, its suites' entries, and what a suite does."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from triathlon_runner.datasets import DataStore, Problem
-from triathlon_runner.endpoints import Model
+from triathlon_runner.endpoints import Model, Sampling
 from triathlon_runner.grading import Grader
 from triathlon_runner.metrics import Metric
-from triathlon_runner.records import Discipline, UnitRecord
+from triathlon_runner.prompts import PromptSet
+from triathlon_runner.records import UnitRecord
 from triathlon_runner.sandbox import Language
+
+ModelKind = Literal["instruct", "base"]
+JudgedWhere = Literal["outside", "in part"]
+"""Where a verdict is decided. `outside`: expected values and comparison are never in the process of a model's
+program; `in part`: an expression of plain values from the reply runs in one process with the data set's own
+program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +41,50 @@ class DataSetInfo:
 
 
 class Suite(Protocol):
-    """One data set with one protocol. Building one reads its data; running one asks and executes."""
+    """One data set with one set of settings. Building one reads its data; running one asks and executes."""
 
     @property
     def id(self) -> str:
-        """`discipline/dataset`, with `@variant` for a protocol setting that differs."""
+        """`discipline/dataset`, with `@variant` for a setting that differs."""
         ...
-
-    @property
-    def discipline(self) -> Discipline: ...
 
     @property
     def data(self) -> DataSetInfo: ...
 
     def tasks(self) -> Sequence[Task]: ...
 
-    def protocol(self, kind: str) -> Mapping[str, Any]:
-        """All that shapes a result for models of this kind (instruct, base): prompts, sampling, data hash.
+    def settings(self, kind: ModelKind, judge: str | None = None, /) -> Mapping[str, Any]:
+        """Returns all that shapes a result for models of this kind: prompts, sampling, data hash.
 
-        JSON-serialisable. Its hash stands in every record and manifest.
+        JSON-serialisable. Its hash is the field `protocol` of every record and manifest.
+
+        Args:
+            kind: Instruct or base.
+            judge: The id of the judge that `run` gets. A suite that asks it names it in the settings, under
+                the key `judge` as `{"model": id, …}`.
         """
         ...
 
-    async def run(self, task_id: str, sample: int, model: Model, grader: Grader, protocol: str) -> UnitRecord:
+    async def run(
+        self,
+        task_id: str,
+        sample: int,
+        model: Model,
+        grader: Grader,
+        settings_hash: str,
+        judge: Model | None = None,
+        /,
+    ) -> UnitRecord:
         """Runs one unit to its end.
+
+        Args:
+            task_id: Which of `tasks()`.
+            sample: Its number, from 0.
+            model: Is asked.
+            grader: Judges programs.
+            settings_hash: For the record's field `protocol`.
+            judge: The LLM judge. Without one a suite that compares texts says less, never something else;
+                other suites ignore it.
 
         Raises:
             InfrastructureError: the unit stays open.
@@ -69,7 +97,7 @@ class Preparable(Protocol):
     """A suite that has to execute something (trace its references, say) before it knows its tasks."""
 
     async def prepare(self, grader: Grader) -> None:
-        """Called once, before `tasks()` and `protocol()`; what it finds out may be kept on disk.
+        """Called once, before `tasks()` and `settings()`; what it finds out may be kept on disk.
 
         Raises:
             SandboxError: a reference could not be executed.
@@ -89,31 +117,37 @@ class Programs(Protocol):
     def functions(self) -> tuple[Problem, ...]: ...
 
 
-@runtime_checkable
-class Judged(Protocol):
-    """A suite that lets a second model compare texts; without one it says less, never something else."""
-
-    judge: Model | None
-
-
 @dataclass(frozen=True, slots=True)
 class SuiteEntry:
     """A suite's place in the catalogue: known before its data is read."""
 
     id: str
     title: str
-    discipline: Discipline
+    discipline: str
+    """The name of its `DisciplineEntry`."""
     metrics: tuple[Metric, ...]
+    """Each with its role on a board; exactly one of a ranked suite is the headline."""
     record: type[UnitRecord]
-    """The schema of its lines."""
+    """The schema of its lines, which also says which replies a line holds (`recorded_replies`)."""
     build: Callable[[DataStore], Suite]
     """Reads the data (DataUnavailableError where there is none) and makes the suite."""
+    sampling: Sampling
+    """How an instruct model is asked."""
+    base_stop: tuple[str, ...] | None = None
+    """Where a base model is stopped; None: where an instruct model is."""
+    most_requests: int | None = 1
+    """Of one unit; None where it depends on the task and all questions of a task are asked at once."""
+    quick_tasks: int = 2
+    """Tasks under the profile `quick`."""
+    in_quick: bool = True
+    """Whether the profile `quick` takes the suite without its being named."""
+    judged: JudgedWhere = "outside"
     core: bool = False
     """On our own problems: needs no download."""
     languages: tuple[Language, ...] = ()
     """What it executes beside Python: without their interpreters it cannot run."""
     variant_of: str | None = None
-    """The suite id that this one differs from in one protocol setting, and in which kind of setting:"""
+    """The suite id that this one differs from in one setting, and in which kind of setting:"""
     variant_kind: str | None = None
     """prompts, temperatures, attacks, style or sampling."""
     set_name: str = ""
@@ -126,4 +160,40 @@ class SuiteEntry:
     """Samples a task under the profile `full` (REval: 5)."""
     at_temperature: "Callable[[float], SuiteEntry] | None" = None
     """The same suite asked at another temperature (`run --temperature`), as a suite of its own; at its own
-    temperature itself. None where the temperature is no setting of the protocol."""
+    temperature itself. None where the settings fix the temperature."""
+
+    def sampling_of(self, kind: ModelKind) -> Sampling:
+        """Returns how a model of this kind is asked, before its row of models.yaml changes anything."""
+        if kind == "base" and self.base_stop is not None:
+            return replace(self.sampling, stop=self.base_stop)
+        return self.sampling
+
+
+def _no_suite_of_file(_text: str, _prompts: Path | None) -> SuiteEntry | None:
+    return None
+
+
+def _no_suite_of_results(_suite_id: str) -> SuiteEntry | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class DisciplineEntry:
+    """A discipline's place in the catalogue: its suites, its prompts, and its place on the site."""
+
+    name: str
+    """What the ids of its suites begin with."""
+    suites: Callable[[Path | None], tuple[SuiteEntry, ...]]
+    """All of them, variants included; the argument is a user's folder of prompts."""
+    prompts: Callable[[Path | None], PromptSet] | None = None
+    """Its prompts, with a user's folder of prompts in place of ours; None where it has no templates."""
+    kind_of: str = ""
+    """The discipline that this one is a kind of: its boards stand under that heading and do not count in the
+    overall ranking. Empty for most."""
+    one_board: bool = False
+    """Whether its suites on one family of data are columns of one board; else each has a board of its own."""
+    suite_of_file: Callable[[str, Path | None], SuiteEntry | None] = _no_suite_of_file
+    """From a name at `--suites` and a user's folder of prompts to a suite of the user's own file; None for
+    other names."""
+    suite_of_results: Callable[[str], SuiteEntry | None] = _no_suite_of_results
+    """From the suite id of results to what they mean, where the user's own file is not at hand."""

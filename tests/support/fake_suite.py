@@ -7,10 +7,12 @@ from typing import Any, cast
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Answer, Chat, Completion, Message, Model, Sampling
 from triathlon_runner.grading import Grader
-from triathlon_runner.records import Discipline, Outcome, Reply, UnitRecord, Usage
+from triathlon_runner.records import Outcome, Reply, UnitRecord, Usage
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import Reached, RowModel
 from triathlon_runner.suites import DataSetInfo, SuiteEntry, Task
+
+SAMPLING = Sampling(max_tokens=5)
 
 
 class FakeModel:
@@ -34,7 +36,6 @@ class FakeModel:
 class FakeSuite:
     """Asks the task's own name once; the outcome is `passed` where the model echoes it."""
 
-    discipline = Discipline.EVOLVED
     data = DataSetInfo("fake", "1", "0" * 64)
 
     def __init__(
@@ -47,17 +48,25 @@ class FakeSuite:
     def tasks(self) -> Sequence[Task]:
         return self._tasks
 
-    def protocol(self, kind: str) -> Mapping[str, Any]:
+    def settings(self, kind: str, _judge: str | None = None) -> Mapping[str, Any]:
         return {"version": self.version, "kind": kind}
 
-    async def run(self, task_id: str, sample: int, model: Model, grader: Grader, protocol: str) -> UnitRecord:
-        answer = await model.ask(Chat((Message("user", task_id),)), Sampling(max_tokens=5))
+    async def run(
+        self,
+        task_id: str,
+        sample: int,
+        model: Model,
+        grader: Grader,
+        settings_hash: str,
+        _judge: Model | None = None,
+    ) -> UnitRecord:
+        answer = await model.ask(Chat((Message("user", task_id),)), SAMPLING)
         return UnitRecord(
             suite=self.id,
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=protocol,
+            protocol=settings_hash,
             outcome=Outcome.PASSED if answer.reply.text == task_id else Outcome.FAILED,
             usage=answer.usage,
         )
@@ -67,7 +76,7 @@ def entry_of(suite: FakeSuite, **more: Any) -> SuiteEntry:
     def build(data: DataStore) -> FakeSuite:
         return suite
 
-    return SuiteEntry(suite.id, "Fake", suite.discipline, (), UnitRecord, build, **{"core": True, **more})
+    return SuiteEntry(suite.id, "Fake", "evolved", (), UnitRecord, build, SAMPLING, **{"core": True, **more})
 
 
 class FakeReacher:

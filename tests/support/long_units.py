@@ -23,13 +23,13 @@ from triathlon_runner.schedule import (
     Conditions,
     ConsoleProgress,
     Control,
-    Plan,
     Reacher,
     Runner,
+    RunPlan,
     Summary,
+    choose,
     work_for,
 )
-from triathlon_runner.schedule._plan import choose
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import Task
 
@@ -44,7 +44,15 @@ class LongSuite(FakeSuite):
         super().__init__(tasks=[Task(f"task {number}") for number in range(units)])
         self._at_once = at_once
 
-    async def run(self, task_id: str, sample: int, model: Model, grader: Grader, protocol: str) -> UnitRecord:
+    async def run(
+        self,
+        task_id: str,
+        sample: int,
+        model: Model,
+        grader: Grader,
+        settings_hash: str,
+        _judge: Model | None = None,
+    ) -> UnitRecord:
         async def ask(number: int) -> Usage:
             question = Chat((Message("user", f"{task_id}, question {number}"),))
             return (await model.ask(question, Sampling(max_tokens=5))).usage
@@ -59,7 +67,7 @@ class LongSuite(FakeSuite):
             suite=self.id,
             model=model.id,
             task_id=task_id,
-            protocol=protocol,
+            protocol=settings_hash,
             outcome=Outcome.PASSED,
             usage=sum(usages, Usage()),
         )
@@ -104,7 +112,7 @@ class LongRun:
                 self.control,
                 stop_seconds=stop_seconds,
             )
-            return await runner.run(Plan({"m": work_for(registry, row, [built])}))
+            return await runner.run(RunPlan({"m": work_for(registry, row, [built])}))
 
     @property
     def folder(self) -> ResultsFolder:

@@ -24,14 +24,15 @@ from triathlon_runner.schedule import (
     PROFILES,
     Conditions,
     ConsoleProgress,
-    Plan,
     Reacher,
     Runner,
+    RunPlan,
     Summary,
     Wanted,
     build_plan,
+    choose,
+    work_for,
 )
-from triathlon_runner.schedule._plan import choose, work_for
 from triathlon_runner.store import ResultsFolder, read_records
 from triathlon_runner.suites import DataSetInfo
 
@@ -105,15 +106,15 @@ class LoopRun:
         assert found is not None
         return found
 
-    def _own_plan(self, registry: Registry) -> Plan:
+    def _own_plan(self, registry: Registry) -> RunPlan:
         data = DataSetInfo("own", "1", "0" * 64)
         setting = Setting(as_written=self.suite != SUITE)
         suite = LoopSuite(self.suite, data, self.problems, load_prompts("loop"), setting)
         (entry,) = (entry for entry in catalogue() if entry.id == self.suite)
         row = registry.row("m")
-        return Plan({"m": work_for(registry, row, [choose(entry, suite, PROFILES["standard"])])})
+        return RunPlan({"m": work_for(registry, row, [choose(entry, suite, PROFILES["standard"])])})
 
-    def _keep_only(self, plan: Plan) -> None:
+    def _keep_only(self, plan: RunPlan) -> None:
         if self.only is None:
             return
         for works in plan.work.values():

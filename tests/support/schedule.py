@@ -14,11 +14,12 @@ from triathlon_runner.schedule import (
     Conditions,
     ConsoleProgress,
     Control,
-    Plan,
     Runner,
+    RunPlan,
     Summary,
+    choose,
+    work_for,
 )
-from triathlon_runner.schedule._plan import choose, work_for
 from triathlon_runner.store import ResultsFolder, read_records
 
 ROW = ModelRow.model_validate(
@@ -42,12 +43,12 @@ class Bench:
         self.bounds = Bounds()
         self.ask_again = False
 
-    def plan(self, limit: int | None = None) -> Plan:
+    def plan(self, limit: int | None = None) -> RunPlan:
         built = choose(
             entry_of(self.suite), self.suite, PROFILES["standard"].with_own(limit=limit, samples=None)
         )
         rows = self.rows or [self.row]
-        return Plan(work={row.id: work_for(Registry(models=(row,)), row, [built]) for row in rows})
+        return RunPlan(work={row.id: work_for(Registry(models=(row,)), row, [built]) for row in rows})
 
     async def run(self, limit: int | None = None, *, stop: bool = False) -> Summary:
         plan = self.plan(limit)

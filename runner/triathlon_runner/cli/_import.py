@@ -86,5 +86,5 @@ async def _import(
     (entry,) = catalogue.select([suite])
     async with AsyncExitStack() as stack:
         grader = ProgramGrader(await stack.enter_async_context(open_sandbox()), cache_folder() / "keys")
-        built = await build_suite(entry, data, grader, PROFILES["standard"], None)
+        built = await build_suite(entry, data, grader, PROFILES["standard"])
         return await import_log(form, path, Work(row, built, settings_of(form, path)), results, grader)

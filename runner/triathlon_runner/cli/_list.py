@@ -10,7 +10,6 @@ from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Common, Data, ModelsFile, console, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
-from triathlon_runner.records import Discipline
 from triathlon_runner.schedule import why_not
 from triathlon_runner.suites import SuiteEntry
 
@@ -56,17 +55,9 @@ def suites(data: Data = None, variants: bool = False, as_json: AsJson = False) -
         console().print(_JUDGED_NOTE, soft_wrap=True)
 
 
-_OUTSIDE, _IN_PART = "outside", "in part"
-_JUDGED = {
-    Discipline.LOOP: _OUTSIDE,
-    Discipline.EVOLVED: _OUTSIDE,
-    Discipline.TRANSLATION: _OUTSIDE,
-    Discipline.RUNTIME: _IN_PART,
-}
-"""Where what decides a verdict is, for the suites of a discipline."""
-_JUDGED_NOTE = f"""
-judged: {_OUTSIDE}: expected values, comparison and verdict never are in the process of a model's program. \
-{_IN_PART}: coverage, state and path are read and compared outside; output is an assertion of the data set, \
+_JUDGED_NOTE = """
+judged: outside: expected values, comparison and verdict never are in the process of a model's program. \
+in part: coverage, state and path are read and compared outside; output is an assertion of the data set, \
 filled in with an expression of plain values, and runs in one process with the data set's own program.
 Classes (`grade --problems` on a ClassEval file) are judged outside where the reference can be, else \
 same-process: there assertions only report, and are decided outside. Each verdict says which."""
@@ -78,8 +69,7 @@ def _suite(entry: SuiteEntry, store: DataStore) -> dict[str, str]:
         named, where = f"{data.name} {data.version}", "in the package" if entry.core else "here"
     except DataUnavailableError:
         named, where = "", "fetched when it is run, or --data"
-    judged = _JUDGED[entry.discipline]
-    return {"id": entry.id, "title": entry.title, "judged": judged, "data": named, "here": where}
+    return {"id": entry.id, "title": entry.title, "judged": entry.judged, "data": named, "here": where}
 
 
 def _show(rows: list[dict[str, str]], as_json: bool) -> None:

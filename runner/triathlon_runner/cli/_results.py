@@ -28,7 +28,7 @@ from triathlon_runner.cli._options import (
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.engine import judged_otherwise
 from triathlon_runner.errors import UserError
-from triathlon_runner.estimates import PaperModel
+from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.registry import Registry
 from triathlon_runner.sandbox import open_sandbox
@@ -281,36 +281,43 @@ async def _states(folder: ResultsFolder, listed: Registry, data: DataStore) -> d
     states: dict[tuple[str, str], str] = {}
     async with AsyncExitStack() as stack:
         grader = ProgramGrader(await stack.enter_async_context(open_sandbox()), cache_folder() / "keys")
+        judge = _judge(listed)
         for suite in dict.fromkeys(suite for _, suite in files):
-            built = await _built(suite, data, grader, listed)
+            built = await _built(suite, data, grader)
             for model in (model for model, one in files if one == suite):
                 states[model, suite] = (
-                    built if isinstance(built, str) else _state(folder, listed, model, built)
+                    built if isinstance(built, str) else _state(folder, listed, model, built, judge)
                 )
     return states
 
 
-async def _built(suite: str, data: DataStore, grader: Grader, listed: Registry) -> BuiltSuite | str:
-    judge = None
-    if listed.judge is not None and why_not(listed.row(listed.judge)) is None:
-        judge = PaperModel(listed.judge, listed.row(listed.judge).kind)
+def _judge(listed: Registry) -> DryRunModel | None:
+    """Returns a stand-in for the judge that a run would have; None where it would have none."""
+    if listed.judge is None or why_not(listed.row(listed.judge)) is not None:
+        return None
+    return DryRunModel(listed.judge, listed.row(listed.judge).kind)
+
+
+async def _built(suite: str, data: DataStore, grader: Grader) -> BuiltSuite | str:
     try:
         (entry,) = catalogue.select([suite])
     except UserError:
         return "no such suite"
     try:
-        return await build_suite(entry, data, grader, PROFILES["standard"], judge)
+        return await build_suite(entry, data, grader, PROFILES["standard"])
     except DataUnavailableError:
         return "its data is not here"
     except UserError as error:  # a broken file of the user's own: the other rows are shown all the same
         return str(error)
 
 
-def _state(folder: ResultsFolder, listed: Registry, model: str, built: BuiltSuite) -> str:
+def _state(
+    folder: ResultsFolder, listed: Registry, model: str, built: BuiltSuite, judge: DryRunModel | None
+) -> str:
     rows = [row for row in listed.models if row.id == model]
     if not rows:
         return "not in models.yaml"
-    (work,) = work_for(listed, rows[0], [built])
+    (work,) = work_for(listed, rows[0], [built], judge)
     file = ResultsFile(folder.lines(model, work.suite_id), work.built.entry.record)
     try:
         manifest = folder.read_manifest(model, work.suite_id)

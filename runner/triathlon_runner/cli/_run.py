@@ -62,10 +62,10 @@ from triathlon_runner.schedule import (
     ControlledModel,
     JsonLog,
     JudgeModel,
-    Plan,
     Progress,
     Reacher,
     Runner,
+    RunPlan,
     Several,
     Summary,
     Wanted,
@@ -233,7 +233,7 @@ async def _judge(
     return JudgeModel(ControlledModel(reached.model, control), progress.say)
 
 
-async def _interruptible(runner: Runner, plan: Plan, progress: Progress) -> Summary:
+async def _interruptible(runner: Runner, plan: RunPlan, progress: Progress) -> Summary:
     """The first Ctrl-C or SIGTERM stops new work and finishes what is in flight, the second stops at once."""
     task = asyncio.ensure_future(runner.run(plan))
 
@@ -260,13 +260,13 @@ async def _interruptible(runner: Runner, plan: Plan, progress: Progress) -> Summ
             loop.remove_signal_handler(number)
 
 
-def _say_skipped(plan: Plan, screen: Console) -> None:
+def _say_skipped(plan: RunPlan, screen: Console) -> None:
     for what, skipped in (("model", plan.skipped_models), ("suite", plan.skipped_suites)):
         for name, reason in skipped.items():
             say(screen, f"skipped {what} {name}: {reason}")
 
 
-def _record_skipped(plan: Plan, folder: ResultsFolder) -> None:
+def _record_skipped(plan: RunPlan, folder: ResultsFolder) -> None:
     """The site lists these models with the reason."""
     for model, reason in plan.skipped_models.items():
         folder.skipped(model).parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,6 @@ from triathlon_runner.cli._options import Common, names
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Limits
 from triathlon_runner.errors import UserError
-from triathlon_runner.prompts import check_prompts
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import PROFILES, Bounds, Profile, Wanted, span_seconds, why_not
 from triathlon_runner.store import ResultsFolder
@@ -134,7 +133,7 @@ class Options:
             check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])])
         catalogue.select(self.wanted.suites, self.wanted.variants)
         if self.wanted.prompts is not None:
-            check_prompts(self.wanted.prompts)
+            catalogue.check_prompts(self.wanted.prompts)
 
 
 def models_to_run(

@@ -152,7 +152,7 @@ async def _built(suite: str, data: DataStore, grader: Grader, prompts: Path | No
     """The suite, or why it is not to be had."""
     try:
         (entry,) = catalogue.select([suite], (), prompts)
-        return await build_suite(entry, data, grader, PROFILES["standard"], None)
+        return await build_suite(entry, data, grader, PROFILES["standard"])
     except (UserError, DataUnavailableError) as error:
         return str(error)
 

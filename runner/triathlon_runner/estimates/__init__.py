@@ -2,6 +2,6 @@
 
 from triathlon_runner.estimates._estimate import ModelEstimate, SuiteEstimate, estimate
 from triathlon_runner.estimates._observed import half_width
-from triathlon_runner.estimates._probe import PaperModel
+from triathlon_runner.estimates._probe import DryRunModel
 
-__all__ = ["ModelEstimate", "PaperModel", "SuiteEstimate", "estimate", "half_width"]
+__all__ = ["DryRunModel", "ModelEstimate", "SuiteEstimate", "estimate", "half_width"]

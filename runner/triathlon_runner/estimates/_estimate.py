@@ -8,7 +8,7 @@ from triathlon_runner.estimates._probe import UnitCost, probe
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Manifest
 from triathlon_runner.registry import ModelRow
-from triathlon_runner.schedule import Plan, Work
+from triathlon_runner.schedule import RunPlan, Work
 from triathlon_runner.store import ResultsFolder
 
 
@@ -53,7 +53,7 @@ class ModelEstimate:
         return sum(suite.output_tokens for suite in self.suites)
 
 
-async def estimate(plan: Plan, folder: ResultsFolder, grader: Grader) -> list[ModelEstimate]:
+async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list[ModelEstimate]:
     """Asks nobody. Each suite is probed once for each kind of model, where no results tell more.
 
     Raises:

@@ -1,6 +1,5 @@
-"""Finding out what a suite asks without asking anybody: its first units are run against a model of paper."""
+"""What a suite asks, found out without asking anybody: its first units are run against a dry-run model."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,8 +23,8 @@ class UnitCost:
 
 
 @dataclass(slots=True)
-class PaperModel:
-    """Notes what it is asked and answers nothing."""
+class DryRunModel:
+    """Model of a dry run: counts what it is asked and answers with empty replies."""
 
     id: str
     kind: Literal["instruct", "base"]
@@ -35,7 +34,7 @@ class PaperModel:
     """Most output tokens that the replies may have together."""
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:  # noqa: ARG002  `Model` has it
-        """Counts."""
+        """Counts the question; the reply is empty."""
         texts = (
             [prompt.text] if isinstance(prompt, Completion) else [each.content for each in prompt.messages]
         )
@@ -46,26 +45,21 @@ class PaperModel:
 
 
 async def probe(work: Work, grader: Grader) -> UnitCost:
-    """The most that a unit may cost, by the suite's real first prompts.
+    """Returns the most that a unit may cost, by the suite's real first prompts.
 
     Replies are taken at their token limit; a suite that goes on from a reply (a loop) is seen up to its first
     question, which stands for all that may follow.
     """
-    model = PaperModel(work.row.id, work.row.kind)
-    tasks: Sequence[str] = [task.task_id for task in spread(work.built.chosen, _PROBED_TASKS)]
-    for task_id in tasks:
-        await work.built.suite.run(task_id, 0, model, grader, work.protocol)
-    each = _turns(work) / max(len(tasks), 1)
+    model = DryRunModel(work.row.id, work.row.kind)
+    tasks = spread(work.built.chosen, _PROBED_TASKS)
+    for task in tasks:
+        await work.run(task.task_id, 0, model, grader)
+    if not model.requests:
+        return UnitCost(0.0, 0.0, 0.0, "asks nothing")
+    requests = work.built.entry.most_requests or model.requests / len(tasks)
     return UnitCost(
-        requests=model.requests * each,
-        input_tokens=model.characters / CHARACTERS_A_TOKEN * each,
-        output_tokens=model.limit * each,
+        requests=requests,
+        input_tokens=model.characters / CHARACTERS_A_TOKEN / model.requests * requests,
+        output_tokens=model.limit / model.requests * requests,
         basis="first prompts; at most",
     )
-
-
-def _turns(work: Work) -> int:
-    """How often a unit may ask, for each question that its first reply does not decide."""
-    if "chain" in work.settings:
-        return len(work.settings["chain"]) - 1
-    return 2 * int(work.settings.get("max_loops", 1)) - 1  # a program and a sentence a loop, none at the end

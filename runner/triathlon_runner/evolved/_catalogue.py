@@ -9,11 +9,11 @@ from typing import Final, Literal
 from triathlon_runner.datasets import DataFile, DataStore, Problem, core, official
 from triathlon_runner.evolved import naive
 from triathlon_runner.evolved._metrics import METRICS, SAMPLED_METRICS
-from triathlon_runner.evolved._suite import GREEDY, EvolvedSuite
+from triathlon_runner.evolved._suite import GREEDY, STOP, EvolvedSuite
 from triathlon_runner.evolved.analysis import SEED, SEMANTIC_ALTERING
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Discipline, EvolvedRecord
-from triathlon_runner.suites import DataSetInfo, SuiteEntry
+from triathlon_runner.records import EvolvedRecord
+from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
 Inputs = Literal["base", "all"]
 
@@ -30,6 +30,16 @@ _ABOUT: Final = {
 }
 _CORE: Final = {"seeds": "the problems that the other sets evolved from", **_ABOUT}
 _IN_SEQUENCE: Final = "two problems, one after the other"
+
+_QUICK_TASKS: Final = {
+    "evolved/core-seeds": 6,
+    "evolved/core-verbose": 3,
+    "evolved/core-concise": 3,
+}
+"""The plain problems and their retellings are what a small model solves some of; of other suites two."""
+_NOT_IN_QUICK: Final = frozenset(
+    ["evolved/core-tool_use-main_only", "evolved/core-decompose", "evolved/core-combine_naive"]
+)
 
 Read = Callable[[DataStore], tuple[DataSetInfo, tuple[Problem, ...]]]
 
@@ -146,10 +156,14 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
     return SuiteEntry(
         id=suite_id,
         title=f"{one.title} (temperature {temperature:g})" if warm else one.title,
-        discipline=Discipline.EVOLVED,
+        discipline="evolved",
         metrics=SAMPLED_METRICS if warm else METRICS,
         record=EvolvedRecord,
         build=build,
+        sampling=replace(GREEDY, temperature=temperature),
+        base_stop=STOP,
+        quick_tasks=_QUICK_TASKS.get(plain, 2),
+        in_quick=plain not in _NOT_IN_QUICK,
         core=one.core,
         variant_of=plain if warm else None,
         variant_kind="temperatures" if warm else None,
@@ -158,3 +172,6 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
         averaged=one.name in {one.seeds, *SEMANTIC_ALTERING},
         at_temperature=partial(_entry, one, prompts),
     )
+
+
+DISCIPLINE: Final = DisciplineEntry("evolved", catalogue, partial(load_prompts, "evolved"), one_board=True)

@@ -35,7 +35,7 @@ def pass_at_k(k: int) -> Metric:
         title=f"pass@{k}",
         source="EvoEval, section 3 (pass@1 of one greedy sample); Chen et al. 2021, equation 1",
         contributions=_contributions(k),
-        headline=k == 1,
+        role="headline" if k == 1 else "column",
     )
 
 

@@ -9,8 +9,8 @@ from triathlon_runner.endpoints import Chat, Completion, Message, Model, Samplin
 from triathlon_runner.extraction import extract_program
 from triathlon_runner.grading import Grader
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Discipline, EvolvedRecord
-from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.records import EvolvedRecord
+from triathlon_runner.suites import DataSetInfo, ModelKind, Task
 
 STOP: Final = ("\ndef ", "\nclass ", "\nif __name__", "\nprint(")
 """Where a base model has left the function that it completes. Four, as some servers take no more; all begin
@@ -33,15 +33,14 @@ class EvolvedSuite:
     typing_names: bool = True
     """Whether names of `typing` that only annotations use are imported; EvoEval's board fails their lack."""
 
-    discipline = Discipline.EVOLVED
-
     def tasks(self) -> Sequence[Task]:
         return [Task(problem.task_id, problem.level) for problem in self.problems.values()]
 
     def functions(self) -> tuple[Problem, ...]:
         return tuple(self.problems.values())
 
-    def protocol(self, kind: str) -> Mapping[str, Any]:
+    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
+        """Returns data set, sampling, and how and with which prompts is asked."""
         completes = kind == "base"
         return {
             "data": {**asdict(self.data), "inputs": self.inputs},
@@ -51,7 +50,13 @@ class EvolvedSuite:
         }
 
     async def run(
-        self, task_id: str, sample: int, model: Model, grader: Grader, protocol: str
+        self,
+        task_id: str,
+        sample: int,
+        model: Model,
+        grader: Grader,
+        settings_hash: str,
+        _judge: Model | None = None,
     ) -> EvolvedRecord:
         """Asks for one function and judges it.
 
@@ -79,7 +84,7 @@ class EvolvedSuite:
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=protocol,
+            protocol=settings_hash,
             outcome=outcome,
             usage=answer.usage,
             seconds=answer.seconds,

@@ -9,7 +9,6 @@ from triathlon_runner.imports._foreign import Foreign
 from triathlon_runner.imports._inspect import read_inspect
 from triathlon_runner.imports._reval import read_reval
 from triathlon_runner.imports._samples import read_evalplus, read_lm_eval
-from triathlon_runner.records import Discipline
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +17,14 @@ class Format:
 
     name: str
     about: str
-    disciplines: frozenset[Discipline]
+    disciplines: frozenset[str]
     """Of the suites that it can be imported into."""
     read: Callable[[Path], Iterator[Foreign]]
     note: str = ""
     """What to know before comparing with the scores that the other program gave."""
 
 
-_PROGRAMS = frozenset({Discipline.EVOLVED})
+_PROGRAMS = frozenset({"evolved"})
 
 FORMATS = {
     one.name: one
@@ -45,13 +44,13 @@ FORMATS = {
         Format(
             "evaloop",
             "EVALOOOP: a model's page as JSON, tasks by the loops they sustained",
-            frozenset({Discipline.LOOP}),
+            frozenset({"loop"}),
             read_evaloop,
         ),
         Format(
             "reval",
             "REval: the folder model_generations with its logs of all four tasks",
-            frozenset({Discipline.RUNTIME}),
+            frozenset({"runtime"}),
             read_reval,
             note="path and IC can exceed the published values: REval's own harness rejects answers that begin"
             " with a line break, and 188 of its 3,152 truths differ from ours (see the method page)",

@@ -81,7 +81,7 @@ async def _judge_all(
             return None
         async with limit:
             try:
-                return await judged(foreign, sample, work, grader, work.protocol)
+                return await judged(foreign, sample, work, grader, work.settings_hash)
             except NotInEvidenceError as error:
                 report.left_out[name] = _GOES_ON if isinstance(foreign, ForeignLoop) else str(error)
             except InfrastructureError as error:
@@ -121,7 +121,7 @@ def _manifest(form: Format, path: Path, work: Work, records: Sequence[UnitRecord
         model=work.row.id,
         served_model=work.row.id,
         served_by=f"imported from a log of {form.name}",
-        protocol=work.protocol,
+        protocol=work.settings_hash,
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.estimates import PaperModel
+from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import (
     Foreign,
@@ -39,7 +39,7 @@ async def judged(foreign: Foreign, sample: int, work: Work, grader: Grader, prot
     if isinstance(foreign, ForeignProgram):
         return await _program(foreign, sample, work, grader, protocol)
     if isinstance(foreign, ForeignAnswers):
-        stub: UnitRecord = await _answers(foreign, work, grader, protocol)
+        stub: UnitRecord = await _answers(foreign, work, grader)
     elif isinstance(foreign, ForeignLoop):
         stub = _loop(foreign, work, protocol)
     else:
@@ -56,7 +56,7 @@ async def judged_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRe
     """
     if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
         foreign = ForeignProgram(record.task_id, record.reply.text, record.prompt)
-        return await _program(foreign, record.sample, work, grader, work.protocol)
+        return await _program(foreign, record.sample, work, grader, work.settings_hash)
     return await replayed(record, work, grader)
 
 
@@ -127,10 +127,9 @@ def _fenced(program: str) -> str:
     return f"{fence}python\n{program}\n{fence}"
 
 
-async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader, protocol: str) -> RuntimeRecord:
+async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader) -> RuntimeRecord:
     """Our questions about the unit, with their replies: theirs are in the order of the data set's."""
-    paper = PaperModel(work.row.id, work.row.kind)
-    asked = await work.built.suite.run(foreign.task_id, 0, paper, grader, protocol)
+    asked = await work.run(foreign.task_id, 0, DryRunModel(work.row.id, work.row.kind), grader)
     assert isinstance(asked, RuntimeRecord)
     count = len(asked.statements)
     if not len(foreign.coverage) == len(foreign.state) == len(foreign.path) == count:

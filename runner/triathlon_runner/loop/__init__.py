@@ -1,6 +1,6 @@
 """The loop discipline (EVALOOOP): generate, execute, summarise, and again from the model's own words."""
 
-from triathlon_runner.loop._catalogue import VARIANTS, Variant, catalogue
+from triathlon_runner.loop._catalogue import DISCIPLINE, VARIANTS, Variant, catalogue
 from triathlon_runner.loop._metrics import (
     Interval,
     asl,
@@ -8,16 +8,15 @@ from triathlon_runner.loop._metrics import (
     degradation,
     mean_similarity,
     metrics,
-    similarity_means,
-    sustained_counts,
 )
-from triathlon_runner.loop._sensitivity import Sensitivity, Shifts, changes, rank_shifts, ranks, sensitivity
+from triathlon_runner.loop._sensitivity import Sensitivity, Shifts, rank_shifts, ranks, sensitivity
 from triathlon_runner.loop._setting import PAPER_LOOPS, Setting
 from triathlon_runner.loop._suite import LoopSuite
 from triathlon_runner.loop._variants import COMPARED, ByModel, Change, Comparison, changes_of, compare
 
 __all__ = [
     "COMPARED",
+    "DISCIPLINE",
     "PAPER_LOOPS",
     "VARIANTS",
     "ByModel",
@@ -32,7 +31,6 @@ __all__ = [
     "asl",
     "asl_of_counts",
     "catalogue",
-    "changes",
     "changes_of",
     "compare",
     "degradation",
@@ -41,6 +39,4 @@ __all__ = [
     "rank_shifts",
     "ranks",
     "sensitivity",
-    "similarity_means",
-    "sustained_counts",
 ]

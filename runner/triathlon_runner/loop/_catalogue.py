@@ -8,11 +8,11 @@ from typing import Final
 
 from triathlon_runner.datasets import DataStore, Problem, core, official
 from triathlon_runner.loop._metrics import metrics
-from triathlon_runner.loop._setting import Attack, Setting, Summary
+from triathlon_runner.loop._setting import BASE_STOPS, Attack, Setting, Summary
 from triathlon_runner.loop._suite import LoopSuite
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Discipline, LoopRecord
-from triathlon_runner.suites import DataSetInfo, SuiteEntry
+from triathlon_runner.records import LoopRecord
+from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
 SUMMARIES: Final[tuple[Summary, ...]] = ("detailed", "upper", "structured", "simplified", "redundant")
 TEMPERATURES: Final = (0.2, 0.4, 0.6, 0.8)
@@ -82,10 +82,14 @@ def _entry(
     return SuiteEntry(
         id=suite_id,
         title=f"{source.title} ({variant.title})" if variant else source.title,
-        discipline=Discipline.LOOP,
+        discipline="loop",
         metrics=metrics(setting.max_loops),
         record=LoopRecord,
         build=partial(_build, suite_id, source, prompts, setting),
+        sampling=setting.sampling(),
+        base_stop=BASE_STOPS,
+        most_requests=2 * setting.max_loops - 1,  # a program and a summary a loop, none after the last
+        quick_tasks=5,
         core=source.core,
         variant_of=source.id if variant else None,
         variant_kind=variant.kind if variant else None,
@@ -118,3 +122,5 @@ _SOURCES: Final = (
     _Source("loop/mbpp-plus", "Loop on MBPP+", _mbpp_plus, as_written=True),
     _Source("loop/humaneval-plus", "Loop on HumanEval+", _humaneval_plus, as_written=True),
 )
+
+DISCIPLINE: Final = DisciplineEntry("loop", catalogue, partial(load_prompts, "loop"))

@@ -28,19 +28,17 @@ class Judgement:
     usage: Usage = field(default_factory=Usage)
 
 
-def protocol(judge: Model | None, prompts: PromptSet) -> Mapping[str, Any] | None:
-    """What of the judge shapes a result."""
-    if judge is None:
-        return None
+def settings(judge: str, prompts: PromptSet) -> Mapping[str, Any]:
+    """Returns what of the judge of this id shapes a result."""
     return {
-        "model": judge.id,
+        "model": judge,
         "prompt": prompts.digest(TEMPLATE),
         "max_tokens": MAX_TOKENS,
         "temperature": 0.0,
     }
 
 
-async def judge_failure(
+async def compare_prompts(
     judge: Model, prompts: PromptSet, last_passed: LoopStep, first_failed: LoopStep
 ) -> Judgement:
     """Asks for one number, a second time where the first reply holds none.

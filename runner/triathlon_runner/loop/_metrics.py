@@ -1,6 +1,5 @@
 """The metrics of the loop, each a ratio of sums over tasks (EVALOOOP, section 2.2)."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,10 +15,6 @@ class Interval:
 
     low: float
     high: float
-
-    @property
-    def is_point(self) -> bool:
-        return self.low == self.high
 
 
 def mean_similarity(record: LoopRecord, unknown: float) -> float:
@@ -66,21 +61,6 @@ def asl_of_counts(
     return total / (max_loops * sum(by_loops.values()))
 
 
-def sustained_counts(records: Sequence[UnitRecord], max_loops: int) -> tuple[int, ...]:
-    """n_0 … n_M."""
-    counts = Counter(record.sustained_loops for record in _loops(records))
-    return tuple(counts[i] for i in range(max_loops + 1))
-
-
-def similarity_means(records: Sequence[UnitRecord]) -> dict[int, Interval]:
-    """s_i (equation 5) for every i >= 1 that occurs."""
-    by_loops: dict[int, list[LoopRecord]] = {}
-    for record in _loops(records):
-        if record.sustained_loops:
-            by_loops.setdefault(record.sustained_loops, []).append(record)
-    return {i: Interval(_mean(group, 0.0), _mean(group, 1.0)) for i, group in sorted(by_loops.items())}
-
-
 def degradation(records: Sequence[UnitRecord], max_loops: int) -> tuple[float, ...]:
     """Share of tasks that sustained at least j loops, j = 1 … M."""
     return tuple(_curve_point(j).score(records) for j in range(1, max_loops + 1))
@@ -91,22 +71,33 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
     if max_loops == 1:
         return (pass_at_1(),)
     return (
-        Metric("asl_low", "ASL (lower end)", _ASL, _share(0.0), maximum=max_loops, headline=True),
-        Metric("asl_high", "ASL (upper end)", _ASL, _share(1.0), maximum=max_loops),
+        Metric(
+            "asl_low",
+            "ASL (lower end)",
+            _ASL,
+            _share(0.0),
+            maximum=max_loops,
+            role="headline",
+            upper="asl_high",
+            column="ASL",
+        ),
+        Metric("asl_high", "ASL (upper end)", _ASL, _share(1.0), maximum=max_loops, role="upper_end"),
         pass_at_1(),
-        Metric("drop", f"Drop, loop 1 to {max_loops}", "EVALOOOP, section 4", _drop(max_loops)),
+        Metric(  # unranked: a model that solves nothing loses nothing
+            "drop", f"Drop, loop 1 to {max_loops}", "EVALOOOP, section 4", _drop(max_loops), role="unranked"
+        ),
         *(_curve_point(j) for j in range(2, max_loops + 1)),
     )
 
 
 def pass_at_1() -> Metric:
     """Share of tasks whose first program passes: the first point of the degradation curve."""
-    return Metric("pass_at_1", "pass@1", "EVALOOOP, table 1", _at_least(1))
+    return Metric("pass_at_1", "pass@1", "EVALOOOP, table 1", _at_least(1), role="baseline")
 
 
 def _curve_point(loop: int) -> Metric:
     title = f"Share of tasks that sustain {loop} loops"
-    return Metric(f"sustain_{loop}", title, "EVALOOOP, section 4", _at_least(loop))
+    return Metric(f"sustain_{loop}", title, "EVALOOOP, section 4", _at_least(loop), role="curve")
 
 
 def _share(unknown: float) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
@@ -121,10 +112,6 @@ def _drop(max_loops: int) -> Callable[[Sequence[UnitRecord]], list[Contribution]
     return lambda records: [
         Contribution(r.task_id, 1 <= r.sustained_loops < max_loops, 1) for r in _loops(records)
     ]
-
-
-def _mean(group: Sequence[LoopRecord], unknown: float) -> float:
-    return sum(mean_similarity(record, unknown) for record in group) / len(group)
 
 
 def _loops(records: Sequence[UnitRecord]) -> Iterator[LoopRecord]:

@@ -2,20 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from triathlon_runner.endpoints import Chat, Completion, Message, Sampling
 from triathlon_runner.loop._setting import BASE_STOPS, Setting
 from triathlon_runner.prompts import PromptSet
-
-Kind = Literal["instruct", "base"]
+from triathlon_runner.suites import ModelKind
 
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
     """Questions for one kind of model. A base model goes on with two worked examples and the task."""
 
-    kind: Kind
+    kind: ModelKind
     prompts: PromptSet
     setting: Setting
 
@@ -40,8 +39,8 @@ class Phrasing:
         """Whether a reply goes on with the prompt instead of answering it."""
         return self.kind == "base"
 
-    def protocol(self) -> Mapping[str, Any]:
-        """What of this shapes a result."""
+    def settings(self) -> Mapping[str, Any]:
+        """Returns what of this shapes a result."""
         used = {self._generate, self._summarise} if self.setting.max_loops > 1 else {self._generate}
         sampling = self.generation_sampling
         return {

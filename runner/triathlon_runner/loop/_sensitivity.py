@@ -10,7 +10,6 @@ Scores = Mapping[str, float]
 """A score by model; higher is better."""
 Ties = Literal["shared", "by_asl"]
 """Equal pass@1: all get the smallest rank (ours everywhere), or the higher ASL goes first (the paper)."""
-LARGE_SHIFT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +35,6 @@ class Shifts:
     reversed_pairs: float
     """Share of all pairs of models that the two scores order oppositely."""
 
-    @property
-    def shifted(self) -> int:
-        return sum(shift != 0 for shift in self.by_model.values())
-
-    @property
-    def mean_absolute(self) -> float:
-        return sum(map(abs, self.by_model.values())) / len(self.by_model)
-
-    @property
-    def large(self) -> int:
-        """Models that move ten ranks or more."""
-        return sum(abs(shift) >= LARGE_SHIFT for shift in self.by_model.values())
-
 
 def ranks(scores: Scores) -> dict[str, float]:
     """1 for the highest; equal scores share the smallest rank."""
@@ -72,11 +58,6 @@ def sensitivity(baseline: Scores, variants: Mapping[str, Scores]) -> Sensitivity
     enough = len(mean) > 2 and min(len(set(base.values())), len(set(mean.values()))) > 1
     rho = spearmanr(list(base.values()), list(mean.values())).statistic if enough else float("nan")
     return Sensitivity(float(rho), base, mean)
-
-
-def changes(before: Scores, after: Scores) -> dict[str, float]:
-    """After minus before for each model that has both: what an attack does (EVALOOOP, table 1)."""
-    return {model: after[model] - score for model, score in before.items() if model in after}
 
 
 def rank_shifts(pass_at_1: Scores, asl: Scores, ties: Ties = "shared") -> Shifts:

@@ -10,33 +10,27 @@ from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import Model
 from triathlon_runner.grading import Grader
 from triathlon_runner.loop import _judge
-from triathlon_runner.loop._phrasing import Kind, Phrasing
+from triathlon_runner.loop._phrasing import Phrasing
 from triathlon_runner.loop._prompt import first_prompt
 from triathlon_runner.loop._setting import Setting
 from triathlon_runner.loop._unit import LoopUnit
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Discipline, LoopRecord
-from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.records import LoopRecord
+from triathlon_runner.suites import DataSetInfo, ModelKind, Task
 
 
 @dataclass
 class LoopSuite:
-    """Runs the loop of EVALOOOP over problems. Without a `judge`, similarities stay unknown."""
+    """Runs the loop of EVALOOOP over problems. Without a judge, similarities stay unknown."""
 
     id: str
     data: DataSetInfo
     problems: Sequence[Problem]
     prompts: PromptSet
     setting: Setting = field(default_factory=Setting)
-    judge: Model | None = None
-    """May be set until the first unit runs; it is part of the protocol."""
 
     inputs: Literal["base", "all"] = "all"
     """The whole test suite decides whether a loop is sustained."""
-
-    @property
-    def discipline(self) -> Discipline:
-        return Discipline.LOOP
 
     def functions(self) -> tuple[Problem, ...]:
         return tuple(self.problems)
@@ -44,8 +38,8 @@ class LoopSuite:
     def tasks(self) -> Sequence[Task]:
         return [Task(problem.task_id, problem.level) for problem in self.problems]
 
-    def protocol(self, kind: str) -> Mapping[str, Any]:
-        """Prompts, sampling, loops, attack, judge and data set."""
+    def settings(self, kind: ModelKind, judge: str | None = None) -> Mapping[str, Any]:
+        """Returns prompts, sampling, loops, attack, judge and data set."""
         attack = self.setting.attack
         return {
             "max_loops": self.setting.max_loops,
@@ -55,12 +49,20 @@ class LoopSuite:
                 if attack and attack != "upper"
                 else {}
             ),
-            **self._phrasing(kind).protocol(),
-            "judge": _judge.protocol(self._used_judge, self.prompts),
+            **self._phrasing(kind).settings(),
+            "judge": _judge.settings(judge, self.prompts) if judge and self._compares else None,
             "data": {"name": self.data.name, "version": self.data.version, "sha256": self.data.sha256},
         }
 
-    async def run(self, task_id: str, sample: int, model: Model, grader: Grader, protocol: str) -> LoopRecord:
+    async def run(
+        self,
+        task_id: str,
+        sample: int,
+        model: Model,
+        grader: Grader,
+        settings_hash: str,
+        judge: Model | None = None,
+    ) -> LoopRecord:
         """Runs one task to its end.
 
         Raises:
@@ -70,13 +72,13 @@ class LoopSuite:
         problem = self._by_id[task_id]
         unit = LoopUnit(problem, self._phrasing(model.kind), model, grader, sample)
         await unit.run(first_prompt(problem, self.setting.attack, self.prompts))
-        judgement = await self._judged(unit)
+        judgement = await self._compared(unit, judge)
         return LoopRecord(
             suite=self.id,
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=protocol,
+            protocol=settings_hash,
             outcome=unit.outcome,
             usage=unit.usage,
             seconds=time.monotonic() - begin,
@@ -88,20 +90,20 @@ class LoopSuite:
             judge_usage=judgement.usage,
         )
 
-    async def _judged(self, unit: LoopUnit) -> _judge.Judgement:
-        """Only a failure behind a passed loop has prompts on both its sides."""
-        if self._used_judge is None or not 1 <= unit.sustained < len(unit.steps):
+    async def _compared(self, unit: LoopUnit, judge: Model | None) -> _judge.Judgement:
+        """Asks the judge about a failure after a passed loop: only that has prompts on both its sides."""
+        if judge is None or not self._compares or not 1 <= unit.sustained < len(unit.steps):
             return _judge.Judgement()
         before, failed = unit.steps[-2:]
-        return await _judge.judge_failure(self._used_judge, self.prompts, before, failed)
+        return await _judge.compare_prompts(judge, self.prompts, before, failed)
 
     @property
-    def _used_judge(self) -> Model | None:
-        return self.judge if self.setting.max_loops > 1 else None
+    def _compares(self) -> bool:
+        """Whether there are two loops whose prompts a judge could compare."""
+        return self.setting.max_loops > 1
 
-    def _phrasing(self, kind: str) -> Phrasing:
-        checked: Kind = "base" if kind == "base" else "instruct"
-        return Phrasing(checked, self.prompts, self.setting)
+    def _phrasing(self, kind: ModelKind) -> Phrasing:
+        return Phrasing(kind, self.prompts, self.setting)
 
     @cached_property
     def _by_id(self) -> dict[str, Problem]:

@@ -1,5 +1,6 @@
 """The parts that every record shares."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, Final, Literal
 
@@ -101,3 +102,25 @@ class UnitRecord(Strict):
     usage: Usage = Usage()
     seconds: float = 0.0
     """Wall time of the unit; the only field that differs between two runs on the same replies."""
+
+    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
+        """Returns each stored reply of the model with its question, in the order of asking.
+
+        The question is empty where a unit asks one thing after another, so that the order tells what a reply
+        answers. `verify` judges a line again from these; a record type with replies overrides this.
+        """
+        yield from ()
+
+    @staticmethod
+    def question_in(prompt: str) -> str:  # noqa: ARG004  record types whose units ask several things at once
+        """Returns which question of `recorded_replies` a prompt asks; empty where the order tells."""
+        return ""
+
+    def recorded_judge_replies(self) -> tuple[Reply, ...]:
+        """Returns the stored replies of the LLM judge, in the order of asking."""
+        return ()
+
+    @property
+    def judge_gave_nothing(self) -> bool:
+        """Whether the judge was asked and gave no usable answer, or could not be asked at all."""
+        return False

@@ -1,5 +1,7 @@
 """Records of the evolved discipline (spec: EvoEval)."""
 
+from collections.abc import Iterator
+
 from triathlon_runner.records._base import Reply, UnitRecord
 from triathlon_runner.records._verdict import Verdict
 
@@ -18,3 +20,7 @@ class EvolvedRecord(UnitRecord):
     """None where there was no program to execute."""
     parents: tuple[str, ...] = ()
     """task_ids of the problems that this one was evolved from, so that families show in the results."""
+
+    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
+        """Returns the one reply."""
+        yield "", self.reply

@@ -1,5 +1,7 @@
 """Records of the loop discipline (spec: EVALOOOP)."""
 
+from collections.abc import Iterator
+
 from triathlon_runner.records._base import Outcome, Reply, Strict, UnitRecord, Usage
 from triathlon_runner.records._verdict import Verdict
 
@@ -44,3 +46,19 @@ class LoopRecord(UnitRecord):
     judge_replies: tuple[Reply, ...] = ()
     judge_usage: Usage = Usage()
     """What the judge took; it is another model, so `usage` leaves it out."""
+
+    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
+        """Returns of each loop the reply with the program, then that with the summary."""
+        for step in self.loops:
+            yield "", step.reply
+            if step.summary_reply is not None:
+                yield "", step.summary_reply
+
+    def recorded_judge_replies(self) -> tuple[Reply, ...]:
+        """Returns the judge's attempts at a similarity."""
+        return self.judge_replies
+
+    @property
+    def judge_gave_nothing(self) -> bool:
+        """Whether the similarity is unknown."""
+        return self.similarity is None

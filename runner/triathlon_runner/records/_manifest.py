@@ -63,6 +63,12 @@ class Manifest(Strict):
     there was when it began."""
 
     @property
+    def judge(self) -> str | None:
+        """Id of the LLM judge that `settings` names, under the key `judge`; None where there was none."""
+        named = self.settings.get("judge")
+        return str(named["model"]) if named else None
+
+    @property
     def unfinished(self) -> bool:
         """Whether the last run did not come to its end."""
         return not self.ended

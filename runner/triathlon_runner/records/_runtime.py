@@ -1,8 +1,12 @@
 """Records of the runtime discipline (spec: REval)."""
 
-from typing import Literal
+import re
+from collections.abc import Iterator
+from typing import Final, Literal
 
 from triathlon_runner.records._base import Outcome, Reply, Strict, UnitRecord
+
+_QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 
 
 class AnswerRecord(Strict):
@@ -45,3 +49,16 @@ class RuntimeRecord(UnitRecord):
     """The call or test that is made, as text."""
     statements: tuple[StatementRecord, ...]
     output: AnswerRecord
+
+    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
+        """Returns every question with its reply; all of a unit's are asked at once."""
+        for statement in self.statements:
+            for answer in (statement.coverage, statement.state, statement.path):
+                yield answer.question, answer.reply
+        yield self.output.question, self.output.reply
+
+    @staticmethod
+    def question_in(prompt: str) -> str:
+        """Returns the text in the last question tags; those before it belong to demonstrations."""
+        questions = _QUESTION.findall(prompt)
+        return str(questions[-1]).strip() if questions else ""

@@ -3,6 +3,7 @@
 from triathlon_runner.runtime._asking import KINDS, STYLES, Kind, Style
 from triathlon_runner.runtime._catalogue import (
     DATASETS,
+    DISCIPLINE,
     catalogue,
     entry_of_file,
     entry_of_results,
@@ -11,7 +12,7 @@ from triathlon_runner.runtime._catalogue import (
 )
 from triathlon_runner.runtime._chain import STEPS, Chain, chain, chains
 from triathlon_runner.runtime._judge import Judged, judge_output
-from triathlon_runner.runtime._metrics import AVERAGE, IC, METRICS, Repeats, over_repeats
+from triathlon_runner.runtime._metrics import AVERAGE, IC, METRICS
 from triathlon_runner.runtime._questions import (
     FilterReport,
     InputQuestions,
@@ -28,6 +29,7 @@ from triathlon_runner.runtime._suite import QuestionsNotBuiltError, RuntimeSuite
 __all__ = [
     "AVERAGE",
     "DATASETS",
+    "DISCIPLINE",
     "IC",
     "KINDS",
     "METRICS",
@@ -41,7 +43,6 @@ __all__ = [
     "ProgramQuestions",
     "QuestionFile",
     "QuestionsNotBuiltError",
-    "Repeats",
     "RuntimeSuite",
     "StatementQuestion",
     "Style",
@@ -53,7 +54,6 @@ __all__ = [
     "entry_of_file",
     "entry_of_results",
     "judge_output",
-    "over_repeats",
     "question_source",
     "read_questions",
     "suite_from_file",

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Final
@@ -11,14 +12,14 @@ from typing import Final
 from triathlon_runner.datasets import DataFile, DataStore, core, official
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Discipline, RuntimeRecord
-from triathlon_runner.runtime._asking import PAPER_REPEATS, PAPER_TEMPERATURE, STYLES, Asker, Style
+from triathlon_runner.records import RuntimeRecord
+from triathlon_runner.runtime._asking import PAPER_REPEATS, PAPER_TEMPERATURE, STYLES, Asker, Style, sampling
 from triathlon_runner.runtime._metrics import METRICS
 from triathlon_runner.runtime._official import classeval_subjects, dreval_subjects, humaneval_subjects
 from triathlon_runner.runtime._programs import Subject, class_subject, function_subject
 from triathlon_runner.runtime._source import FileSource, QuestionSource
 from triathlon_runner.runtime._suite import RuntimeSuite, Source
-from triathlon_runner.suites import DataSetInfo, SuiteEntry
+from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +138,14 @@ def _described(
     return SuiteEntry(
         id=own,
         title=f"Runtime behaviour: {title}{manner}" + (", sampled" if sampled else ""),
-        discipline=Discipline.RUNTIME,
+        discipline="runtime",
         metrics=METRICS,
         record=RuntimeRecord,
         build=build,
+        sampling=sampling(style, PAPER_TEMPERATURE if sampled else 0.0),
+        most_requests=None,
+        quick_tasks=3,
+        judged="in part",
         core=core,
         variant_of=None if own == plain else plain,
         variant_kind=None if own == plain else "style" if not sampled else "sampling",
@@ -214,3 +219,11 @@ _SETTINGS: Final[dict[str, tuple[Style, bool]]] = {
 }
 _OF_FILE: Final = re.compile(r"(?P<file>.*?[\w.-]+\.json)(@(?P<setting>cot|sampled|cot-sampled))?")
 _OF_RESULTS: Final = re.compile(r"runtime/(?P<name>[\w.-]+)(@(?P<setting>cot|sampled|cot-sampled))?")
+
+DISCIPLINE: Final = DisciplineEntry(
+    "runtime",
+    catalogue,
+    partial(load_prompts, "runtime"),
+    suite_of_file=entry_of_file,
+    suite_of_results=entry_of_results,
+)

@@ -3,10 +3,8 @@
 The cluster of every metric is the program: questions about one program stand and fall together.
 """
 
-import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from triathlon_runner.metrics import Contribution, Metric
@@ -96,7 +94,7 @@ IC: Final = Metric(
     contributions=_consistency,
     scale=100.0,
     maximum=100.0,
-    headline=True,
+    role="headline",
 )
 AVERAGE: Final = Metric(
     id="average_accuracy",
@@ -113,23 +111,3 @@ METRICS: Final = (
     Metric("path_accuracy", "Path", "REval, section III-B3 (EPP)", _share_right("path")),
     Metric("output_accuracy", "Output", "REval, section III-B4 (OP)", _output_right),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """A metric over several samples of the same tasks."""
-
-    mean: float
-    deviation: float | None
-    """Sample standard deviation (n - 1); None for one repeat."""
-    scores: tuple[float, ...]
-
-
-def over_repeats(metric: Metric, records: Sequence[UnitRecord]) -> Repeats:
-    """The metric of each sample by itself, their mean and standard deviation (REval, table III)."""
-    samples: dict[int, list[UnitRecord]] = defaultdict(list)
-    for record in records:
-        samples[record.sample].append(record)
-    scores = tuple(metric.score(samples[sample]) for sample in sorted(samples))
-    mean = statistics.fmean(scores) if scores else float("nan")
-    return Repeats(mean, statistics.stdev(scores) if len(scores) > 1 else None, scores)

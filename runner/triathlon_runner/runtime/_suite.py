@@ -8,12 +8,12 @@ from typing import Any, Final, Protocol
 
 from triathlon_runner.endpoints import Model
 from triathlon_runner.grading import Grader
-from triathlon_runner.records import Discipline, RuntimeRecord
+from triathlon_runner.records import RuntimeRecord
 from triathlon_runner.runtime._asking import Asker, sampling
 from triathlon_runner.runtime._questions import QuestionFile
 from triathlon_runner.runtime._unit import Unit, UnitRun
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.suites import DataSetInfo, ModelKind, Task
 
 
 class Source(Protocol):
@@ -34,8 +34,6 @@ class QuestionsNotBuiltError(RuntimeError):
 
 class RuntimeSuite:
     """Questions about the behaviour of programs."""
-
-    discipline: Final = Discipline.RUNTIME
 
     def __init__(
         self, suite_id: str, data: DataSetInfo, asker: Asker, source: Source, temperature: float = 0.0
@@ -77,7 +75,7 @@ class RuntimeSuite:
 
     @cached_property
     def _digest(self) -> str:
-        """Hash of the questions themselves: another truth is another protocol."""
+        """Hash of the questions themselves: another truth is another settings hash."""
         texts = [program.model_dump_json() for program in self.questions.programs]
         return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
@@ -86,7 +84,8 @@ class RuntimeSuite:
             Task(task_id, unit.program.level, unit.program.task_id) for task_id, unit in self._units.items()
         ]
 
-    def protocol(self, kind: str) -> Mapping[str, Any]:
+    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
+        """Returns data set, questions, style, sampling and prompts."""
         report = self.questions.report
         return {
             "data": asdict(self.data),
@@ -103,7 +102,13 @@ class RuntimeSuite:
         }
 
     async def run(
-        self, task_id: str, sample: int, model: Model, grader: Grader, protocol: str
+        self,
+        task_id: str,
+        sample: int,
+        model: Model,
+        grader: Grader,
+        settings_hash: str,
+        _judge: Model | None = None,
     ) -> RuntimeRecord:
         """Asks and judges all questions about one input.
 
@@ -112,4 +117,4 @@ class RuntimeSuite:
         """
         unit = self._units[task_id]
         running = UnitRun(unit, self._asker, self._sampling, model, grader.sandbox, sample)
-        return await running.record(suite=self.id, task_id=task_id, protocol=protocol)
+        return await running.record(suite=self.id, task_id=task_id, protocol=settings_hash)

@@ -6,7 +6,15 @@ from triathlon_runner.schedule._judge import JudgeModel
 from triathlon_runner.schedule._log import JsonLog, logged_errors
 from triathlon_runner.schedule._manifest import Conditions, differs
 from triathlon_runner.schedule._panel import ConsoleProgress
-from triathlon_runner.schedule._plan import BuiltSuite, Plan, Work, work_for
+from triathlon_runner.schedule._plan import (
+    ROW_SETTINGS,
+    BuiltSuite,
+    RunPlan,
+    Work,
+    choose,
+    with_row_settings,
+    work_for,
+)
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._progress import Progress, Several
 from triathlon_runner.schedule._reach import Reached, Reacher, RowModel, why_not
@@ -15,6 +23,7 @@ from triathlon_runner.schedule._stop import Account, Bounds, deadline, span_seco
 
 __all__ = [
     "PROFILES",
+    "ROW_SETTINGS",
     "STOP_SECONDS",
     "Account",
     "Bounds",
@@ -25,12 +34,12 @@ __all__ = [
     "ControlledModel",
     "JsonLog",
     "JudgeModel",
-    "Plan",
     "Profile",
     "Progress",
     "Reached",
     "Reacher",
     "RowModel",
+    "RunPlan",
     "RunStoppedError",
     "Runner",
     "Several",
@@ -39,11 +48,13 @@ __all__ = [
     "Work",
     "build_plan",
     "build_suite",
+    "choose",
     "deadline",
     "differs",
     "logged_errors",
     "span_seconds",
     "spread",
     "why_not",
+    "with_row_settings",
     "work_for",
 ]

@@ -11,10 +11,10 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.sandbox import Language, try_language
-from triathlon_runner.schedule._plan import BuiltSuite, Plan, choose, work_for
+from triathlon_runner.schedule._plan import BuiltSuite, RunPlan, choose, work_for
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.schedule._reach import why_not
-from triathlon_runner.suites import Judged, Preparable, SuiteEntry
+from triathlon_runner.suites import Preparable, SuiteEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ async def build_plan(
     wanted: Wanted,
     judge: Model | None = None,
     report: Callable[[str], None] | None = None,
-) -> Plan:
+) -> RunPlan:
     """Everything that this run wants. A suite that the user named and that has no data is an error.
 
     `report` is told what is prepared: on an empty cache data is fetched and references are executed.
@@ -48,7 +48,7 @@ async def build_plan(
         UserError: an unknown model or suite, a broken folder of prompts, a suite that was named and cannot
             run here; DataUnavailableError for a suite that was named.
     """
-    plan, profile, suites = Plan(), wanted.profile, wanted.suites
+    plan, profile, suites = RunPlan(), wanted.profile, wanted.suites
     variants = (*wanted.variants, "sampling") if profile.repeats and suites is None else wanted.variants
     chosen = catalogue.select(suites, variants, wanted.prompts)
     taken = [entry for entry in chosen if suites is not None or profile.takes(entry)]
@@ -66,7 +66,7 @@ async def build_plan(
             plan.skipped_suites[entry.id] = fault
             continue
         try:
-            one = await build_suite(entry, data, grader, profile, judge)
+            one = await build_suite(entry, data, grader, profile)
         except DataUnavailableError as error:
             if suites is not None:
                 raise
@@ -77,7 +77,7 @@ async def build_plan(
     for row in rows:
         reason = why_not(row)
         if reason is None:
-            plan.work[row.id] = work_for(registry, row, _that_differ(built, row, plan))
+            plan.work[row.id] = work_for(registry, row, _that_differ(built, row, plan), judge)
         else:
             plan.skipped_models[row.id] = reason
     return plan
@@ -92,7 +92,7 @@ async def _faults_of_languages(entries: Sequence[SuiteEntry], grader: Grader) ->
     return {one: (await try_language(grader.sandbox, one)).fault for one in wanted}
 
 
-def _that_differ(built: Sequence[BuiltSuite], row: ModelRow, plan: Plan) -> list[BuiltSuite]:
+def _that_differ(built: Sequence[BuiltSuite], row: ModelRow, plan: RunPlan) -> list[BuiltSuite]:
     """The suites without those that would ask this model as their baseline does, under another name."""
     kept = []
     for one in built:
@@ -138,20 +138,14 @@ def at_temperature(
     fixed = [suite for suite, entry in asked.items() if entry is None]
     if named and fixed:
         raise UserError(
-            f"expected suites of the evolved discipline with --temperature, got {fixed[0]!r}: its protocol"
-            " fixes the temperature; see `triathlon suites --variants` for those that there are"
+            f"expected suites whose temperature can be set with --temperature, got {fixed[0]!r}: its settings"
+            " fix the temperature; see `triathlon suites --variants` for those that there are"
         )
     return [entry for entry in asked.values() if entry is not None]
 
 
-async def build_suite(
-    entry: SuiteEntry,
-    data: DataStore,
-    grader: Grader,
-    profile: Profile,
-    judge: Model | None,
-) -> BuiltSuite:
-    """One suite, ready to be run.
+async def build_suite(entry: SuiteEntry, data: DataStore, grader: Grader, profile: Profile) -> BuiltSuite:
+    """Returns one suite, ready to be run.
 
     Raises:
         DataUnavailableError: its data is not here.
@@ -160,6 +154,4 @@ async def build_suite(
     suite = entry.build(data)
     if isinstance(suite, Preparable):
         await suite.prepare(grader)
-    if isinstance(suite, Judged):
-        suite.judge = judge
     return choose(entry, suite, profile)

@@ -32,7 +32,7 @@ def stands_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
         and manifest.open_units == 0
         and manifest.bytes == size
         and manifest.planned == work.built.digest
-        and manifest.protocol == work.protocol
+        and manifest.protocol == work.settings_hash
         and not difference(manifest.identity, work.identity)
     )
 
@@ -41,7 +41,7 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
     """Why the lines of a file are not to be mixed with new ones, in words; empty where they may be."""
     if not file.units:
         return ""
-    others = sorted(file.protocols - {work.protocol})
+    others = sorted(file.protocols - {work.settings_hash})
     if others:
         return _other_protocol(work, others, manifest)
     changed = difference(manifest.identity, work.identity) if manifest is not None else ""
@@ -49,7 +49,7 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
 
 
 def _other_protocol(work: Work, others: list[str], manifest: Manifest | None) -> str:
-    what = f"another protocol ({', '.join(others)}, now {work.protocol})"
+    what = f"another protocol ({', '.join(others)}, now {work.settings_hash})"
     if manifest is None or manifest.protocol not in others:
         return what
     if manifest.data.sha256 != work.built.suite.data.sha256:
@@ -80,7 +80,7 @@ def manifest_of(
 
     `begins`: units are about to be asked; the manifest says so until the run has ended.
     """
-    if before is not None and before.protocol != work.protocol:
+    if before is not None and before.protocol != work.settings_hash:
         before = None
     open_units = len(work.open_units(file.units))
     outcomes = dict(sorted(file.outcomes.items()))
@@ -99,7 +99,7 @@ def manifest_of(
         model=work.row.id,
         served_model=reached.served_model if reached else before.served_model if before else "not reached",
         served_by=reached.served_by if reached else before.served_by if before else "not reached",
-        protocol=work.protocol,
+        protocol=work.settings_hash,
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,

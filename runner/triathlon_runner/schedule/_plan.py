@@ -5,13 +5,19 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
+from triathlon_runner.endpoints import Model
+from triathlon_runner.grading import Grader
+from triathlon_runner.records import UnitRecord
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule._identity import identity_of
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.store import Unit
 from triathlon_runner.suites import Suite, SuiteEntry, Task
+
+ROW_SETTINGS: Final = "row_settings"
+"""Key of `settings` under which a model's own temperature and token limit stand."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,14 @@ class BuiltSuite:
 
 @dataclass(frozen=True)
 class Work:
-    """One model on one suite: what is wanted, and under which protocol."""
+    """One model on one suite: what is wanted, and under which settings."""
 
     row: ModelRow
     built: BuiltSuite
     settings: Mapping[str, Any]
     """All that shapes a result, in the clear."""
+    judge: Model | None = None
+    """The LLM judge that units are given."""
 
     @property
     def suite_id(self) -> str:
@@ -68,8 +76,8 @@ class Work:
         return identity_of(self.row)
 
     @cached_property
-    def protocol(self) -> str:
-        """Hash of `settings`, the same on every machine."""
+    def settings_hash(self) -> str:
+        """Hash of `settings`, the same on every machine; the field `protocol` of records and manifests."""
         text = json.dumps(self.settings, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -77,9 +85,17 @@ class Work:
         """The planned units that are not among those done, in order."""
         return tuple(unit for unit in self.built.units if unit not in done)
 
+    async def run(self, task_id: str, sample: int, model: Model, grader: Grader) -> UnitRecord:
+        """Runs one unit to its end.
+
+        Raises:
+            InfrastructureError: the unit stays open.
+        """
+        return await self.built.suite.run(task_id, sample, model, grader, self.settings_hash, self.judge)
+
 
 @dataclass(slots=True)
-class Plan:
+class RunPlan:
     """All the work of one run, by model, and what is left out with the reason."""
 
     work: dict[str, list[Work]] = field(default_factory=dict)
@@ -93,20 +109,28 @@ def choose(entry: SuiteEntry, suite: Suite, profile: Profile) -> BuiltSuite:
     return BuiltSuite(entry, suite, tasks, profile.choose(entry, tasks), profile.samples(entry))
 
 
-def work_for(registry: Registry, row: ModelRow, suites: Sequence[BuiltSuite]) -> list[Work]:
-    """The work of one model; what its row changes of how a suite asks is part of its protocol."""
+def work_for(
+    registry: Registry, row: ModelRow, suites: Sequence[BuiltSuite], judge: Model | None = None
+) -> list[Work]:
+    """Returns the work of one model; what its row changes of how a suite asks is part of the settings."""
+    judge_id = judge.id if judge is not None else None
     works = []
     for built in suites:
-        protocol = built.suite.protocol(row.kind)
-        own = _row_settings(registry, row, protocol)
-        works.append(Work(row, built, {**protocol, **({"row_settings": own} if own else {})}))
+        settings = built.suite.settings(row.kind, judge_id)
+        own = _row_settings(registry, row, built.entry)
+        works.append(Work(row, built, with_row_settings(settings, own), judge))
     return works
 
 
-def _row_settings(registry: Registry, row: ModelRow, protocol: Mapping[str, Any]) -> dict[str, Any]:
-    suites = protocol.get("temperature", protocol.get("sampling", {}).get("temperature", 0.0))
-    asked, most = registry.temperature(row, suites), registry.setting(row, "max_tokens")
+def with_row_settings(settings: Mapping[str, Any], own: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns a suite's settings with what a model's row changes of them; as they are without any."""
+    return {**settings, ROW_SETTINGS: dict(own)} if own else settings
+
+
+def _row_settings(registry: Registry, row: ModelRow, entry: SuiteEntry) -> dict[str, Any]:
+    of_suite = entry.sampling_of(row.kind).temperature
+    temperature, most = registry.temperature(row, of_suite), registry.setting(row, "max_tokens")
     return {
-        **({"temperature": asked} if asked != suites else {}),
+        **({"temperature": temperature} if temperature != of_suite else {}),
         **({"max_tokens": most} if most is not None else {}),
     }

@@ -1,7 +1,7 @@
 """How much of which suites a run takes."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -16,48 +16,42 @@ class Profile:
     about: str
     official: bool
     """Official data sets too, where their data is present."""
-    tasks: Mapping[str, int] | None
-    """Tasks of a suite at most, by suite or else by discipline; None: all."""
+    quick: bool
+    """Of each suite only its quick size, and only the suites that say they are `in_quick`."""
     repeats: bool
     """As many samples a task as the suite's paper takes; else one."""
-    leaves_out: frozenset[str] = frozenset()
-    """Suites that only a longer profile takes."""
     limit: int | None = None
-    """The user's own number of tasks of each suite; goes before `tasks`."""
+    """The user's own number of tasks of each suite; goes before the quick size."""
     own_samples: int | None = None
     """The user's own number of samples a task; goes before `repeats`."""
     own_temperature: float | None = None
-    """The user's own temperature; only for suites whose protocol has one to set."""
+    """The user's own temperature; only for suites whose settings have one to set."""
 
     def with_own(
         self, *, limit: int | None = None, samples: int | None = None, temperature: float | None = None
     ) -> Self:
-        """The profile with what the user set beside it."""
+        """Returns the profile with what the user set beside it."""
         return replace(self, limit=limit, own_samples=samples, own_temperature=temperature)
 
     def asked(self, entry: SuiteEntry) -> SuiteEntry | None:
-        """The suite at the user's temperature; None where that is no setting of its protocol."""
+        """Returns the suite at the user's temperature; None where its settings fix the temperature."""
         if self.own_temperature is None:
             return entry
         return None if entry.at_temperature is None else entry.at_temperature(self.own_temperature)
 
     def takes(self, entry: SuiteEntry) -> bool:
-        if self._most(entry) == 0:
-            return False
-        return entry.id not in self.leaves_out and (entry.core or self.official)
+        """Whether the profile runs this suite without its being named."""
+        return (entry.core or self.official) and (entry.in_quick or not self.quick)
 
     def samples(self, entry: SuiteEntry) -> int:
+        """Returns how many samples of each task are asked."""
         return self.own_samples or (entry.default_samples if self.repeats else 1)
 
     def choose(self, entry: SuiteEntry, tasks: Sequence[Task]) -> tuple[Task, ...]:
-        """The tasks to run, in the order of the suite."""
-        most = self._most(entry) if self.limit is None else self.limit
+        """Returns the tasks to run, in the order of the suite."""
+        quick = entry.quick_tasks if self.quick else None
+        most = quick if self.limit is None else self.limit
         return tuple(tasks) if most is None else spread(tasks, most)
-
-    def _most(self, entry: SuiteEntry) -> int | None:
-        if self.tasks is None:
-            return None
-        return self.tasks.get(entry.id, self.tasks[entry.discipline])
 
 
 PROFILES = {
@@ -67,31 +61,15 @@ PROFILES = {
             "quick",
             "a few tasks of each core suite, evenly over the levels",
             official=False,
-            tasks={
-                "loop": 5,
-                "runtime": 3,
-                "evolved": 2,
-                "translation": 0,
-                # The plain problems and their retellings are what a small model solves some of.
-                "evolved/core-seeds": 6,
-                "evolved/core-verbose": 3,
-                "evolved/core-concise": 3,
-            },
+            quick=True,
             repeats=False,
-            leaves_out=frozenset(
-                {
-                    "evolved/core-tool_use-main_only",
-                    "evolved/core-decompose",
-                    "evolved/core-combine_naive",
-                }
-            ),
         ),
-        Profile("standard", "all of core", official=False, tasks=None, repeats=False),
+        Profile("standard", "all of core", official=False, quick=False, repeats=False),
         Profile(
             "full",
             "core and official data, with the papers' repeats",
             official=True,
-            tasks=None,
+            quick=False,
             repeats=True,
         ),
     )

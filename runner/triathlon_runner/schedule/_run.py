@@ -15,7 +15,7 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._control import Control, ControlledModel, RunStoppedError
 from triathlon_runner.schedule._identity import WEIGHTS, difference
 from triathlon_runner.schedule._manifest import Conditions, differs, manifest_of, stands_finished
-from triathlon_runner.schedule._plan import Plan, Work
+from triathlon_runner.schedule._plan import RunPlan, Work
 from triathlon_runner.schedule._progress import Progress
 from triathlon_runner.schedule._reach import Reached, Reacher
 from triathlon_runner.schedule._stop import Account
@@ -133,7 +133,7 @@ class Runner:
         self.stop.on_stop += [self._wait_no_longer, self._stopping.set]
         self.summary = Summary()
 
-    async def run(self, plan: Plan) -> Summary:
+    async def run(self, plan: RunPlan) -> Summary:
         """Runs all of it: models behind an API beside each other, those that we serve as there is room.
 
         A model whose server did not answer any more is tried once again when all others are done.
@@ -350,7 +350,7 @@ class Runner:
     async def _unit(self, one: _Opened, unit: Unit, model: Model) -> None:
         work = one.work
         try:
-            record = await work.built.suite.run(*unit, model, self._grader, work.protocol)
+            record = await work.run(*unit, model, self._grader)
             one.file.append(record)
         except Exception as error:
             self._failed(one, unit, error)

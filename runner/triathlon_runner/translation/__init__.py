@@ -1,6 +1,6 @@
 """The translation loop (EVALOOOP, section 5): Python, PHP, Ruby, JavaScript, Perl and back to Python."""
 
-from triathlon_runner.translation._catalogue import catalogue, metrics
+from triathlon_runner.translation._catalogue import DISCIPLINE, catalogue, metrics
 from triathlon_runner.translation._check import LanguageCheck, as_json, check_references, report
 from triathlon_runner.translation._core import core_task, core_tasks
 from triathlon_runner.translation._languages import CHAIN, STEPS
@@ -12,6 +12,7 @@ from triathlon_runner.translation._task import CoreTask, MbxpTask, TranslationTa
 __all__ = [
     "CHAIN",
     "CURVE",
+    "DISCIPLINE",
     "STEPS",
     "CoreTask",
     "LanguageCheck",

@@ -1,19 +1,23 @@
 """The translation suites."""
 
 import hashlib
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from triathlon_runner import loop
 from triathlon_runner.datasets import DataStore, core, official
 from triathlon_runner.metrics import Metric
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Discipline, LoopRecord
+from triathlon_runner.records import LoopRecord
 from triathlon_runner.sandbox import Language, Sandbox
-from triathlon_runner.suites import DataSetInfo, SuiteEntry
+from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 from triathlon_runner.translation._core import core_tasks
 from triathlon_runner.translation._languages import STEPS, TARGETS
 from triathlon_runner.translation._mbxp import mbxp_tasks
+from triathlon_runner.translation._phrasing import BASE_STOP, SAMPLING
 from triathlon_runner.translation._suite import TranslationSuite
 from triathlon_runner.translation._task import MbxpTask
 
@@ -23,38 +27,38 @@ _OTHERS = tuple(language for language in TARGETS if language is not Language.PYT
 def metrics() -> tuple[Metric, ...]:
     """The loop's, with ASL as one number: similarities are 1 here (EVALOOOP, section 5)."""
     low, _high, *others = loop.metrics(STEPS)
-    asl = Metric(
-        "asl", "ASL", "EVALOOOP, section 5", low.contributions, low.scale, low.maximum, headline=True
-    )
+    asl = replace(low, id="asl", title="ASL", source="EVALOOOP, section 5", upper="", column="")
     return (asl, *others)
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-    """Both suites; nothing is read for this.
+    """Returns both suites; nothing is read for this.
 
     Args:
         prompts: A user's folder of prompts (`--prompts`).
     """
     return (
-        SuiteEntry(
-            id="translation/core",
-            title="Translation loop on our own problems",
-            discipline=Discipline.TRANSLATION,
-            metrics=metrics(),
-            record=LoopRecord,
-            build=partial(_core, prompts),
-            core=True,
-            languages=_OTHERS,
-        ),
-        SuiteEntry(
-            id="translation/mbxp",
-            title="Translation loop on MBXP",
-            discipline=Discipline.TRANSLATION,
-            metrics=metrics(),
-            record=LoopRecord,
-            build=partial(_mbxp, prompts),
-            languages=_OTHERS,
-        ),
+        _entry("core", "Translation loop on our own problems", partial(_core, prompts), core=True),
+        _entry("mbxp", "Translation loop on MBXP", partial(_mbxp, prompts)),
+    )
+
+
+def _entry(
+    name: str, title: str, build: Callable[[DataStore], TranslationSuite], *, core: bool = False
+) -> SuiteEntry:
+    return SuiteEntry(
+        id=f"translation/{name}",
+        title=title,
+        discipline="translation",
+        metrics=metrics(),
+        record=LoopRecord,
+        build=build,
+        sampling=SAMPLING,
+        base_stop=BASE_STOP,
+        most_requests=STEPS,
+        in_quick=False,
+        core=core,
+        languages=_OTHERS,
     )
 
 
@@ -73,3 +77,8 @@ def _mbxp(prompts: Path | None, store: DataStore) -> TranslationSuite:
     together = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()
     data = DataSetInfo("mbxp", files[0].version, together)
     return TranslationSuite("translation/mbxp", data, load_prompts("translation", prompts), read)
+
+
+DISCIPLINE: Final = DisciplineEntry(
+    "translation", catalogue, partial(load_prompts, "translation"), kind_of="loop"
+)

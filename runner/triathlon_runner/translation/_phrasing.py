@@ -1,31 +1,33 @@
 """How the question for a translation is put to a model of each kind."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from triathlon_runner.endpoints import Chat, Completion, Message, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Outcome, Reply
 from triathlon_runner.sandbox import Language
+from triathlon_runner.suites import ModelKind
 from triathlon_runner.translation._extract import END_OF_EXAMPLE, continued, translated
 from triathlon_runner.translation._languages import TITLES
 from triathlon_runner.translation._task import TranslationTask
 
-MAX_TOKENS: Final = 1024
+SAMPLING: Final = Sampling(max_tokens=1024)
 """As for either step of the loop (EVALOOOP, section 3.6)."""
+BASE_STOP: Final = (END_OF_EXAMPLE,)
 
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
     """A base model goes on with one worked example and the opening of the function."""
 
-    kind: Literal["instruct", "base"]
+    kind: ModelKind
     prompts: PromptSet
 
     @property
     def sampling(self) -> Sampling:
-        return Sampling(max_tokens=MAX_TOKENS, stop=(END_OF_EXAMPLE,) if self.kind == "base" else ())
+        return replace(SAMPLING, stop=BASE_STOP) if self.kind == "base" else SAMPLING
 
     def question(
         self, code: str, source: Language, target: Language, task: TranslationTask, turn: int
@@ -53,8 +55,8 @@ class Phrasing:
             return continued(reply, task.opening(target))
         return translated(reply, target, task.name(target))
 
-    def protocol(self) -> Mapping[str, Any]:
-        """What of this shapes a result."""
+    def settings(self) -> Mapping[str, Any]:
+        """Returns what of this shapes a result."""
         base = self.kind == "base"
         examples = [f"example-{language.value}" for language in Language]
         used = ["base-translate", *examples] if base else ["translate"]

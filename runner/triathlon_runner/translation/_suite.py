@@ -8,9 +8,9 @@ from typing import Any
 from triathlon_runner.endpoints import Model
 from triathlon_runner.grading import Grader
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Discipline, LoopRecord, LoopStep, Outcome, Usage
+from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Usage
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.suites import DataSetInfo, ModelKind, Task
 from triathlon_runner.translation._languages import CHAIN, STEPS
 from triathlon_runner.translation._phrasing import Phrasing
 from triathlon_runner.translation._task import TranslationTask
@@ -28,10 +28,6 @@ class TranslationSuite:
     read: ReadTasks
     _tasks: dict[str, TranslationTask] = field(default_factory=dict)
 
-    @property
-    def discipline(self) -> Discipline:
-        return Discipline.TRANSLATION
-
     async def prepare(self, grader: Grader) -> None:
         """Reads the tasks; what a reference returns is found out by executing it.
 
@@ -43,24 +39,31 @@ class TranslationSuite:
     def tasks(self) -> Sequence[Task]:
         return [Task(task.task_id, task.level) for task in self._tasks.values()]
 
-    def protocol(self, kind: str) -> Mapping[str, Any]:
-        """Prompts, sampling, the chain and the data set."""
+    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
+        """Returns prompts, sampling, the chain and the data set."""
         return {
             "chain": [language.value for language in CHAIN],
-            **_phrasing(kind, self.prompts).protocol(),
+            **Phrasing(kind, self.prompts).settings(),
             "data": {"name": self.data.name, "version": self.data.version, "sha256": self.data.sha256},
         }
 
-    async def run(self, task_id: str, sample: int, model: Model, grader: Grader, protocol: str) -> LoopRecord:
+    async def run(
+        self,
+        task_id: str,
+        sample: int,
+        model: Model,
+        grader: Grader,
+        settings_hash: str,
+        _judge: Model | None = None,
+    ) -> LoopRecord:
         """Runs one task through the chain, to the first failure.
 
         Raises:
             InfrastructureError: the unit stays open.
         """
         begin = time.monotonic()
-        chain = _Chain(
-            self._tasks[task_id], _phrasing(model.kind, self.prompts), model, grader.sandbox, sample
-        )
+        phrasing = Phrasing(model.kind, self.prompts)
+        chain = _Chain(self._tasks[task_id], phrasing, model, grader.sandbox, sample)
         await chain.run()
         sustained = sum(step.outcome is Outcome.PASSED for step in chain.steps)
         return LoopRecord(
@@ -68,7 +71,7 @@ class TranslationSuite:
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=protocol,
+            protocol=settings_hash,
             outcome=chain.steps[-1].outcome,
             usage=chain.usage,
             seconds=time.monotonic() - begin,
@@ -116,7 +119,3 @@ class _Chain:
             outcome=verdict.outcome if verdict else missing or Outcome.NO_ANSWER,
             verdict=verdict,
         )
-
-
-def _phrasing(kind: str, prompts: PromptSet) -> Phrasing:
-    return Phrasing("base" if kind == "base" else "instruct", prompts)

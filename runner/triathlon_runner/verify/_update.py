@@ -51,7 +51,7 @@ def update_file(
         UserError: the disk is full or the folder cannot be written; the file stays as it was.
     """
     model, suite = report.model, report.suite
-    has_judge = bool(manifest.settings.get("judge"))
+    has_judge = manifest.judge is not None
     stays = [_stays(*pair, has_judge=has_judge) for pair in report.pairs]
     kept = [_as_asked(*pair) for pair, good in zip(report.pairs, stays, strict=True) if good]
     open_again = [one for (one, _), good in zip(report.pairs, stays, strict=True) if not good]

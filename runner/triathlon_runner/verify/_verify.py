@@ -131,8 +131,8 @@ async def _again(
 ) -> UnitRecord | None:
     """The record that its own replies lead to now; None where that cannot be found out."""
     name = f"{record.task_id} #{record.sample}"
-    if record.protocol != work.protocol:
-        report.unverified[name] = f"made under another protocol ({record.protocol}, now {work.protocol})"
+    if record.protocol != work.settings_hash:
+        report.unverified[name] = f"made under another protocol ({record.protocol}, now {work.settings_hash})"
         return None
     if record.model != work.row.id or record.suite != work.suite_id:
         named, place = f"{record.model} {record.suite}", f"{work.row.id} {work.suite_id}"
@@ -206,7 +206,7 @@ def _compare_manifest(
     now = manifest.outcomes if manifest.unfinished else dict(sorted(outcomes.items()))
     for what, said, is_so in (
         ("outcomes", manifest.outcomes, now),
-        ("protocol", manifest.protocol, work.protocol),
+        ("protocol", manifest.protocol, work.settings_hash),
         ("data", manifest.data.sha256, data.sha256),
     ):
         if said != is_so:

@@ -140,7 +140,7 @@ def _ends(low: float, high: float) -> str:
 def _column(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo]) -> AgreementColumn:
     plan = board.plan
     data = "" if plan.family == "core" else f" ({plan.title})"
-    title = f"{plan.discipline.value.capitalize()} {short_title(column)}{data}"
+    title = f"{plan.discipline.capitalize()} {short_title(column)}{data}"
     maximum = column.column.maximum
     times = 100 if maximum == 1 else 1  # shares are shown in per cent, as in the tables
     points = {

@@ -1,7 +1,7 @@
 """One discipline: its ranking with every column, and its figures."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from triathlon_runner.records import Discipline, Outcome
@@ -35,7 +35,7 @@ def draft(board: Board, boards: Sequence[Board], models: Mapping[str, ModelInfo]
     sections, outcomes = list(_sections(board, models)), outcome_table(board)
     context = {
         "board": board,
-        "discipline": board.plan.discipline.value,
+        "discipline": board.plan.discipline,
         "siblings": _siblings(board, boards),
         "columns": [column.column for column in board.shown],
         "rows": rows,
@@ -53,13 +53,14 @@ def draft(board: Board, boards: Sequence[Board], models: Mapping[str, ModelInfo]
 
 def _sections(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Section]:
     """What there is beside the ranking."""
-    makers = {
+    makers: dict[str, Callable[[Board, Mapping[str, ModelInfo]], Iterator[Section]]] = {
         Discipline.LOOP: loop_sections,
         Discipline.TRANSLATION: translation_sections,
         Discipline.RUNTIME: runtime_sections,
         Discipline.EVOLVED: evolved_sections,
     }
-    return makers[board.plan.discipline](board, models)
+    make = makers.get(board.plan.discipline)
+    return make(board, models) if make is not None else iter(())
 
 
 def dotted(board: Board) -> bool:

@@ -35,7 +35,7 @@ def finding(board: Board, models: Mapping[str, ModelInfo]) -> Finding | None:
     leaders = [m for m in ranked if (rank := scores[m].rank) and rank.rank == 1]
     alike = [model for model in ranked if scores[model].tier == 1 and model not in leaders]
     return Finding(
-        board.plan.discipline.value,
+        board.plan.discipline,
         board_page(board),
         tuple(models[model] for model in leaders),
         best,

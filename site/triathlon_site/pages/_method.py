@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Discipline, Manifest
+from triathlon_runner import catalogue
+from triathlon_runner.records import Manifest
 from triathlon_site.load import Results
 from triathlon_site.pages import _card
 from triathlon_site.pages._page import Draft
@@ -84,7 +84,11 @@ def drafts(boards: Sequence[Board], results: Results) -> Iterator[Draft]:
         "integrity": _different(value for one in facts for value in one.integrity),
     }
     yield Draft("method.html", "method", context)
-    prompts = {one.value: dict(sorted(load_prompts(one.value).templates.items())) for one in Discipline}
+    prompts = {
+        one.name: dict(sorted(one.prompts(None).templates.items()))
+        for one in catalogue.DISCIPLINES
+        if one.prompts is not None
+    }
     yield Draft("prompts.html", "prompts", {"prompts": prompts})
     yield _card.draft(results)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from triathlon_runner.records import Discipline
+from triathlon_runner import catalogue
 from triathlon_site.figures import strip
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.ranking import RankShift
@@ -103,10 +103,10 @@ def board_page(board: Board) -> str:
     return f"{plan.discipline if plan.family == 'core' else plan.id}.html"
 
 
-def heading_of(board: Board) -> Discipline:
-    """Under which discipline a board stands: the translation loop is a kind of loop."""
+def heading_of(board: Board) -> str:
+    """Returns the discipline under whose heading a board stands: the translation loop is a kind of loop."""
     discipline = board.plan.discipline
-    return Discipline.LOOP if discipline == Discipline.TRANSLATION else discipline
+    return catalogue.discipline(discipline).kind_of or discipline
 
 
 def part_run(board: Board, model: str) -> str:

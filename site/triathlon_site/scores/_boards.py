@@ -4,18 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from triathlon_runner.metrics import Metric
-from triathlon_runner.records import Discipline
-from triathlon_runner.suites import SuiteEntry
+from triathlon_runner import catalogue as runner_catalogue
+from triathlon_runner.metrics import Metric, Role
+from triathlon_runner.suites import DisciplineEntry, SuiteEntry
 
 Family = Literal["core", "official"]
-Role = Literal["headline", "baseline", "column", "unranked", "curve"]
-"""baseline: the plain pass@1 that rank shifts are counted from; unranked: more is not better; curve: one
-point of a degradation curve, shown in figures only."""
-
-UNRANKED: Final = ("drop",)
-"""A model that solves nothing loses nothing."""
-CURVE: Final = "sustain_"
 FIELD_NAMES: Final = {
     "core": "own problems",
     "official": "official sets",
@@ -62,7 +55,7 @@ class BoardPlan:
     id: str
     title: str
     """What tells it from the other boards of its discipline: the data."""
-    discipline: Discipline
+    discipline: str
     family: Family
     suites: tuple[SuiteEntry, ...]
     columns: tuple[Column, ...]
@@ -75,31 +68,37 @@ class BoardPlan:
 
 
 def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
-    """One board a suite; the sets of the evolved discipline share one for each family of data."""
+    """One board a suite; the suites of a discipline with `one_board` share one for each family of data.
+
+    Disciplines that are a kind of another one come last.
+    """
     boards: list[BoardPlan] = []
-    for discipline in Discipline:
+    for discipline in sorted(runner_catalogue.DISCIPLINES, key=lambda one: bool(one.kind_of)):
         for family in ("core", "official"):
-            own = [e for e in catalogue if e.discipline == discipline and e.core == (family == "core")]
+            own = [e for e in catalogue if e.discipline == discipline.name and e.core == (family == "core")]
             boards += _plan(own, discipline, family, catalogue)
     return tuple(boards)
 
 
 def _plan(
-    suites: Sequence[SuiteEntry], discipline: Discipline, family: Family, catalogue: Sequence[SuiteEntry]
+    suites: Sequence[SuiteEntry],
+    discipline: DisciplineEntry,
+    family: Family,
+    catalogue: Sequence[SuiteEntry],
 ) -> Iterator[BoardPlan]:
     plain = tuple(suite for suite in suites if suite.variant_of is None)
-    together = discipline == Discipline.EVOLVED
+    together = discipline.one_board
     for group in [plain] if together else [(suite,) for suite in plain]:
         if not group:
             continue
         name = family if together else group[0].id.partition("/")[2]
-        columns = _evolved_columns(group) if together else _columns(group[0])
+        columns = _columns_of_sets(discipline.name, group) if together else _columns(group[0])
         ids = {suite.id for suite in group}
         variants = tuple(entry for entry in catalogue if entry.variant_of in ids)
         yield BoardPlan(
-            f"{discipline}-{name}",
+            f"{discipline.name}-{name}",
             FIELD_NAMES.get(name, name),
-            discipline,
+            discipline.name,
             family,
             group,
             tuple(columns),
@@ -108,39 +107,28 @@ def _plan(
 
 
 def _columns(suite: SuiteEntry) -> Iterator[Column]:
-    """The metrics of a suite, the headline first; `x_low` and `x_high` are the ends of one column."""
+    """The metrics of a suite, the headline first; both ends of a range are one column."""
     by_id = {metric.id: metric for metric in suite.metrics}
     for metric in sorted(suite.metrics, key=lambda metric: not metric.headline):
-        upper = by_id.get(metric.id.removesuffix("_low") + "_high") if metric.id.endswith("_low") else None
-        if metric.id.endswith("_high") and metric.id.removesuffix("_high") + "_low" in by_id:
+        if metric.role == "upper_end":
             continue
         yield Column(
             f"{suite.id}:{metric.id}",
-            metric.title.partition(" (lower")[0] if upper else metric.title,
+            metric.column or metric.title,
             metric.source,
             ((suite.id, metric),),
-            _role(metric),
-            ((suite.id, upper),) if upper else (),
+            metric.role,
+            ((suite.id, by_id[metric.upper]),) if metric.upper else (),
         )
 
 
-def _role(metric: Metric) -> Role:
-    if metric.headline:
-        return "headline"
-    if metric.id.startswith("pass"):
-        return "baseline"
-    if metric.id.startswith(CURVE):
-        return "curve"
-    return "unranked" if metric.id in UNRANKED else "column"
-
-
-def _evolved_columns(suites: Sequence[SuiteEntry]) -> Iterator[Column]:
+def _columns_of_sets(discipline: str, suites: Sequence[SuiteEntry]) -> Iterator[Column]:
     """The average over the six sets first, then each set."""
     single = [(suite, metric) for suite in suites for metric in suite.metrics if metric.headline]
     averaged = tuple((s.id, metric) for s, metric in single if s.averaged)
     if averaged:
         source = "EvoEval, section 3: the mean over the seeds and five changed sets"
-        yield Column("evolved:average", "Mean pass@1", source, averaged, "headline")
+        yield Column(f"{discipline}:average", "Mean pass@1", source, averaged, "headline")
     for suite, metric in single:
         yield Column(
             f"{suite.id}:{metric.id}",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from triathlon_runner.records import Discipline
+from triathlon_runner import catalogue
 from triathlon_site.load import FileAggregate
 
 _HUMANEVAL: Final = (
@@ -35,12 +35,13 @@ def seeds_of(
     """By cluster, its seeds: the parents that its records name, else the problem itself.
 
     Args:
-        suite: only records of the evolved discipline name parents.
+        suite: only suites that name their seeds have records that name parents.
         clusters: the names of tasks (in runtime of programs).
         files: of one suite; they are read until every cluster was met.
     """
     found: dict[str, tuple[str, ...]] = {}
-    missing = set(clusters) if suite.partition("/")[0] == Discipline.EVOLVED else set()
+    entry = catalogue.find(suite)
+    missing = set(clusters) if entry is not None and entry.seeds is not None else set()
     for file in files:
         if not missing:
             break

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_runner.records import Discipline
+from triathlon_runner import catalogue
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.ranking import DrawnRanks, Rank, RankShift, rank_shifts, ranks, tiers
 from triathlon_site.scores._boards import BoardPlan, Column
@@ -175,8 +175,8 @@ def _by_rank(
 
 
 def first_boards(boards: Sequence[Board]) -> list[Board]:
-    """The first board of each discipline stands for it; a translation loop is a kind of loop."""
-    own = [board for board in boards if board.plan.discipline != Discipline.TRANSLATION]
+    """The first board of each discipline stands for it; those that are a kind of another do not count."""
+    own = [board for board in boards if not catalogue.discipline(board.plan.discipline).kind_of]
     return list({board.plan.discipline: board for board in reversed(own)}.values())[::-1]
 
 

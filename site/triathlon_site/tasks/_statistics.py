@@ -110,13 +110,13 @@ def suite_tasks(
 
 def solving_metric(entry: SuiteEntry) -> Metric:
     """Plain pass@1, else the headline."""
-    plain = next((metric for metric in entry.metrics if metric.id.startswith("pass")), None)
+    plain = next((metric for metric in entry.metrics if metric.role == "baseline"), None)
     return plain or next(metric for metric in entry.metrics if metric.headline)
 
 
 def _loops(entry: SuiteEntry, files: Mapping[str, FileAggregate], models: Sequence[str]) -> Array | None:
     """Models × tasks: a task that sustains l loops counts in l points of the degradation curve."""
-    curve = [metric for metric in entry.metrics if metric.id.startswith(("pass_at_1", "sustain_"))]
+    curve = [metric for metric in entry.metrics if metric.role in {"baseline", "curve"}]
     if len(curve) < 2:
         return None
     samples = [sample_of(entry.id, metric, files, models) for metric in curve]

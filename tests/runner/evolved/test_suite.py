@@ -129,10 +129,10 @@ async def test_endpoint_failure_is_no_record() -> None:
 
 def test_protocol_covers_what_shapes_a_result() -> None:
     """Kind of model, inputs and temperature each give another protocol; both kinds name the data's hash."""
-    base, instruct = _suite().protocol("base"), _suite().protocol("instruct")
+    base, instruct = _suite().settings("base"), _suite().settings("instruct")
     assert base != instruct
     assert base["data"]["sha256"] == instruct["data"]["sha256"] == "0" * 64
-    assert _suite("base").protocol("base") != base
+    assert _suite("base").settings("base") != base
     assert instruct["prompts"] == load_prompts("evolved").digest("solve")
 
 
@@ -155,7 +155,7 @@ def test_another_temperature_is_another_suite() -> None:
     suites = [entry.build(cast(DataStore, None)) for entry in (greedy, warm, _warm(greedy, 0.2))]
     assert [suite.id for suite in suites] == [greedy.id, warm.id, "evolved/core-seeds@temperature-0.2"]
     for kind in ("base", "instruct"):
-        protocols = [suite.protocol(kind) for suite in suites]
+        protocols = [suite.settings(kind) for suite in suites]
         assert [protocol["sampling"]["temperature"] for protocol in protocols] == [0.0, 0.8, 0.2]
 
 

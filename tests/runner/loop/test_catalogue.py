@@ -7,7 +7,7 @@ import pytest
 from support.official_data import official_store
 from triathlon_runner import loop
 from triathlon_runner.datasets import DataStore, DataUnavailableError
-from triathlon_runner.records import Discipline, LoopRecord
+from triathlon_runner.records import LoopRecord
 
 ENTRIES = {entry.id: entry for entry in loop.catalogue()}
 STORE = DataStore(cache=Path("nowhere"), fetch=False)
@@ -40,7 +40,7 @@ def test_three_data_sets_with_all_variants() -> None:
 def test_entries_say_what_their_lines_are() -> None:
     """Every suite is of the loop, writes loop records, and only core needs no download."""
     for entry in ENTRIES.values():
-        assert (entry.discipline, entry.record) == (Discipline.LOOP, LoopRecord)
+        assert (entry.discipline, entry.record) == ("loop", LoopRecord)
         assert entry.core == entry.id.startswith("loop/core")
         assert entry.metrics
 
@@ -59,7 +59,7 @@ def test_every_variant_is_its_own_protocol() -> None:
     """No two suites of one data set share a protocol, for either kind of model."""
     for kind in ("instruct", "base"):
         built = [entry.build(STORE) for entry in ENTRIES.values() if entry.core]
-        assert len({str(sorted(suite.protocol(kind).items())) for suite in built}) == 13
+        assert len({str(sorted(suite.settings(kind).items())) for suite in built}) == 13
 
 
 def test_a_user_s_prompts_reach_the_suite(tmp_path: Path) -> None:
@@ -68,8 +68,8 @@ def test_a_user_s_prompts_reach_the_suite(tmp_path: Path) -> None:
     (tmp_path / "loop" / "summary-upper.txt").write_text("SUM UP:\n{{ code }}\n")
     theirs = {entry.id: entry for entry in loop.catalogue(tmp_path)}
     for suite_id, same in (("loop/core", True), ("loop/core@prompt-upper", False)):
-        ours = ENTRIES[suite_id].build(STORE).protocol("instruct")
-        assert (theirs[suite_id].build(STORE).protocol("instruct") == ours) is same
+        ours = ENTRIES[suite_id].build(STORE).settings("instruct")
+        assert (theirs[suite_id].build(STORE).settings("instruct") == ours) is same
 
 
 def test_official_data_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from triathlon_runner.records import Finish, LoopRecord, Outcome, Reply
 from triathlon_runner.suites import DataSetInfo
 
 
-def suite(judge: FakeModel | None, setting: Setting | None = None) -> LoopSuite:
+def suite(setting: Setting | None = None) -> LoopSuite:
     data = DataSetInfo("test", "1", "0" * 64)
-    return LoopSuite("loop/test", data, [ADD], load_prompts("loop"), setting or Setting(), judge=judge)
+    return LoopSuite("loop/test", data, [ADD], load_prompts("loop"), setting or Setting())
 
 
 def stops_after(sustained: int, summary: str = "Write a Python function to add.") -> FakeModel:
@@ -30,7 +30,7 @@ def stops_after(sustained: int, summary: str = "Write a Python function to add."
 
 
 async def judged(judge: FakeModel | None, sustained: int = 3) -> LoopRecord:
-    return await suite(judge).run("t/add", 0, stops_after(sustained), FakeGrader(), "hash")
+    return await suite().run("t/add", 0, stops_after(sustained), FakeGrader(), "hash", judge)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ async def test_without_a_failure_behind_a_passed_loop_nobody_is_asked(sustained:
     judge = FakeModel(lambda text: "0.5")
     record = await judged(judge, sustained)
     assert (record.similarity, judge.asked) == (None, [])
-    assert asl([record]).is_point
+    assert asl([record]).low == asl([record]).high
 
 
 async def test_without_a_next_prompt_nobody_is_asked() -> None:
     """Where the summary could not be had, there is nothing to compare with: unknown."""
     judge = FakeModel(lambda text: "0.5")
-    record = await suite(judge).run("t/add", 0, stops_after(3, summary=""), FakeGrader(), "hash")
+    record = await suite().run("t/add", 0, stops_after(3, summary=""), FakeGrader(), "hash", judge)
     assert (record.outcome, record.similarity, judge.asked) == (Outcome.NO_ANSWER, None, [])
 
 
@@ -136,11 +136,11 @@ async def test_without_a_judge_the_similarity_is_unknown() -> None:
     assert (record.similarity, record.judge_replies) == (None, ())
 
 
-def test_the_judge_is_part_of_the_protocol() -> None:
-    """Another judge, or none, is another protocol; an attack needs no judge and does not depend on it."""
-    one, other = (FakeModel(lambda text: "1", id=name) for name in ("judge-1", "judge-2"))
-    protocols = [suite(judge).protocol("instruct") for judge in (None, one, other)]
-    assert len({str(protocol["judge"]) for protocol in protocols}) == 3
-    assert protocols[1]["judge"]["model"] == "judge-1"
-    assert protocols[1]["judge"]["prompt"] == load_prompts("loop").digest("similarity")
-    assert suite(one, Setting(max_loops=1, attack="upper")).protocol("instruct")["judge"] is None
+def test_the_judge_is_part_of_the_settings() -> None:
+    """Another judge, or none, gives other settings; an attack needs no judge and does not depend on it."""
+    found = [suite().settings("instruct", judge) for judge in (None, "judge-1", "judge-2")]
+    assert len({str(settings["judge"]) for settings in found}) == 3
+    assert found[1]["judge"]["model"] == "judge-1"
+    assert found[1]["judge"]["prompt"] == load_prompts("loop").digest("similarity")
+    attacked = suite(Setting(max_loops=1, attack="upper"))
+    assert attacked.settings("instruct", "judge-1")["judge"] is None

@@ -86,7 +86,7 @@ async def test_a_judge_that_answers_well(tmp_path: Path) -> None:
         assert sum(all(part in question for part in shown) for question in questions) == 1
         assert (record.sustained_loops, record.similarity) == (2, 0.25)
     assert loop.asl(run.records()).low == pytest.approx(2**2 * (1 + 0.25) / 2 / 10)
-    assert loop.asl(run.records()).is_point
+    assert loop.asl(run.records()).low == loop.asl(run.records()).high
 
 
 async def test_a_judge_that_answers_badly(tmp_path: Path) -> None:

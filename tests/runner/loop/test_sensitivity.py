@@ -4,6 +4,7 @@ import csv
 import math
 import os
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -48,8 +49,9 @@ def test_the_papers_rank_shifts() -> None:
     rows = [row for row in published("evaloop_models.csv") if row["in_paper"] == "1"]
     shifts = loop.rank_shifts(column(rows, "pass_at_1"), column(rows, "asl"), ties="by_asl")
     values = shifts.by_model.values()
-    assert (len(values), shifts.shifted, round(shifts.mean_absolute, 1)) == (96, 88, 6.9)
-    assert round(100 * shifts.large / 96, 1) == 27.1
+    sizes = [abs(shift) for shift in values]
+    assert (len(sizes), sum(map(bool, sizes)), round(fmean(sizes), 1)) == (96, 88, 6.9)
+    assert round(100 * sum(size >= 10 for size in sizes) / 96, 1) == 27.1
     assert (min(values), max(values)) == (-29, 12)
     assert shifts.reversed_pairs == pytest.approx(0.0956, abs=1e-4)  # "nearly one in ten"
     assert shifts.by_model["Llama-4-Scout-17B-16E-Instruct"] == -29
@@ -61,7 +63,8 @@ def test_shared_ranks_give_other_figures() -> None:
     """With equal pass@1 sharing the smallest rank, as in our tables, 90 models shift, by 7.1 on average."""
     rows = [row for row in published("evaloop_models.csv") if row["in_paper"] == "1"]
     shifts = loop.rank_shifts(column(rows, "pass_at_1"), column(rows, "asl"))
-    assert (shifts.shifted, round(shifts.mean_absolute, 1)) == (90, 7.1)
+    sizes = [abs(shift) for shift in shifts.by_model.values()]
+    assert (sum(map(bool, sizes)), round(fmean(sizes), 1)) == (90, 7.1)
 
 
 @pytest.mark.official
@@ -98,8 +101,10 @@ def test_the_papers_attacks() -> None:
     """pass@1 under attack (EVALOOOP, table 1): structure fells deepseek-coder-7b, verbosity Qwen2.5-Coder."""
     rows = published("evaloop_attacks.csv")
     original = column(rows, "original")
-    structured = loop.changes(original, column(rows, "structural_reformatting"))
-    redundant = loop.changes(original, column(rows, "redundant_elaboration"))
+    structured, redundant = (
+        {model: after - original[model] for model, after in column(rows, name).items()}
+        for name in ("structural_reformatting", "redundant_elaboration")
+    )
     assert min(structured, key=structured.__getitem__) == "deepseek-coder-7b-instruct-v1.5"
     assert structured["deepseek-coder-7b-instruct-v1.5"] == pytest.approx(0.011 - 0.646)
     assert redundant["Qwen2.5-Coder-32B-Instruct"] == pytest.approx(0.545 - 0.762)
@@ -114,7 +119,7 @@ def test_shifts_rise_positively() -> None:
     """Rank by pass@1 minus rank by ASL: who is better in the loop than at first rises."""
     shifts = loop.rank_shifts({"a": 0.9, "b": 0.8, "c": 0.7}, {"a": 5.0, "b": 6.0, "c": 7.0})
     assert shifts.by_model == {"a": -2, "b": 0, "c": 2}
-    assert (shifts.shifted, shifts.large, shifts.reversed_pairs) == (2, 0, 1.0)
+    assert shifts.reversed_pairs == 1.0
 
 
 def test_only_models_with_every_variant_are_compared() -> None:
@@ -132,8 +137,3 @@ def test_too_few_models_have_no_correlation(models: int) -> None:
     assert math.isnan(loop.sensitivity(scores, {"x": scores}).spearman)
     equal = {"a": 1.0, "b": 1.0, "c": 1.0}
     assert math.isnan(loop.sensitivity(equal, {"x": equal}).spearman)
-
-
-def test_changes_are_after_minus_before() -> None:
-    """A drop under attack is negative; models without both numbers are left out."""
-    assert loop.changes({"a": 0.5, "b": 0.5}, {"a": 0.25}) == {"a": -0.25}

@@ -271,16 +271,16 @@ async def test_reasoning_is_no_summary_even_as_written() -> None:
 
 def test_the_protocol_changes_with_what_shapes_a_result() -> None:
     """Kinds, settings and prompts give different protocols; the same settings give the same."""
-    base = suite().protocol("instruct")
-    assert base == suite().protocol("instruct")
+    base = suite().settings("instruct")
+    assert base == suite().settings("instruct")
     others = [
-        suite().protocol("base"),
-        suite(Setting(max_loops=5)).protocol("instruct"),
-        suite(Setting(temperature=0.2)).protocol("instruct"),
-        suite(Setting(summary="upper")).protocol("instruct"),
-        suite(Setting(attack="upper")).protocol("instruct"),
-        suite(Setting(attack="structured")).protocol("instruct"),
-        suite(Setting(as_written=True)).protocol("instruct"),
+        suite().settings("base"),
+        suite(Setting(max_loops=5)).settings("instruct"),
+        suite(Setting(temperature=0.2)).settings("instruct"),
+        suite(Setting(summary="upper")).settings("instruct"),
+        suite(Setting(attack="upper")).settings("instruct"),
+        suite(Setting(attack="structured")).settings("instruct"),
+        suite(Setting(as_written=True)).settings("instruct"),
     ]
     assert all(other != base for other in others)
     assert len({str(sorted(other.items())) for other in others}) == len(others)

@@ -2,13 +2,11 @@
 
 import itertools
 import math
-import statistics
 
 import pytest
 
-from triathlon_runner.metrics import Metric
 from triathlon_runner.records import AnswerRecord, Outcome, Reply, RuntimeRecord, StatementRecord
-from triathlon_runner.runtime import AVERAGE, IC, METRICS, Chain, chains, over_repeats
+from triathlon_runner.runtime import IC, METRICS, Chain, chains
 
 BY_ID = {metric.id: metric for metric in METRICS}
 Four = tuple[bool, bool, bool, bool]
@@ -126,24 +124,6 @@ def test_one_metric_stands_for_the_discipline() -> None:
 def test_no_records_give_no_number() -> None:
     """Not zero."""
     assert all(math.isnan(metric.score([])) for metric in METRICS)
-
-
-@pytest.mark.parametrize("metric", [IC, AVERAGE])
-def test_mean_and_deviation_over_repeats(metric: Metric) -> None:
-    """Each sample is scored by itself; the deviation is the sample standard deviation."""
-    rows: list[list[tuple[bool, bool, bool]]] = [
-        [(True, True, True)],
-        [(True, False, False)],
-        [(True, True, False)],
-    ]
-    records = [unit("a", row, output=number == 0, sample=number) for number, row in enumerate(rows)]
-    single = [metric.score([record]) for record in records]
-    found = over_repeats(metric, records)
-    assert found.scores == pytest.approx(single)
-    assert found.mean == pytest.approx(sum(single) / 3)
-    assert found.deviation == pytest.approx(statistics.stdev(single))
-    assert metric.score(records) == pytest.approx(found.mean)
-    assert over_repeats(metric, records[:1]).deviation is None
 
 
 def test_chains_of_a_unit() -> None:

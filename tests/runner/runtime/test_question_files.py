@@ -91,7 +91,7 @@ def test_settings_of_a_question_file(file: Path) -> None:
         ("runtime/mine@sampled", 5),
         ("runtime/mine@cot-sampled", 5),
     ]
-    warm = [entry.build(NO_STORE).protocol("instruct")["sampling"] for entry in entries]
+    warm = [entry.build(NO_STORE).settings("instruct")["sampling"] for entry in entries]
     assert [(sampling["temperature"], sampling["max_tokens"]) for sampling in warm] == [
         (0.8, 256),
         (0.8, 1024),

@@ -330,7 +330,7 @@ async def test_questions_are_built_once_and_kept(grader: ProgramGrader, tmp_path
     third = suite(cache=tmp_path)
     await third.prepare(grader)
     assert kept.read_bytes() == content
-    assert third.protocol("instruct") == again.protocol("instruct")
+    assert third.settings("instruct") == again.settings("instruct")
 
 
 async def test_a_question_file_is_a_suite_of_its_own(grader: ProgramGrader, tmp_path: Path) -> None:
@@ -364,10 +364,10 @@ def test_the_protocol_covers_style_sampling_prompts_and_questions(tmp_path: Path
             await built.prepare(ProgramGrader(sandbox, tmp_path / "keys"))
         return built
 
-    greedy = asyncio.run(prepared("direct", 0.0)).protocol("instruct")
-    cot = asyncio.run(prepared("cot", 0.0)).protocol("instruct")
-    sampled = asyncio.run(prepared("direct", 0.8)).protocol("instruct")
-    base = asyncio.run(prepared("direct", 0.0)).protocol("base")
+    greedy = asyncio.run(prepared("direct", 0.0)).settings("instruct")
+    cot = asyncio.run(prepared("cot", 0.0)).settings("instruct")
+    sampled = asyncio.run(prepared("direct", 0.8)).settings("instruct")
+    base = asyncio.run(prepared("direct", 0.0)).settings("base")
     assert len({repr(one) for one in (greedy, cot, sampled, base)}) == 4
     assert sampled["sampling"]["temperature"] == 0.8
     assert cot["sampling"]["max_tokens"] == 1024
@@ -400,5 +400,5 @@ async def test_questions_that_another_python_traced_are_traced_again(
     assert source(tmp_path).ready() is None
     other = suite(cache=tmp_path)
     await other.prepare(grader)
-    assert other.protocol("instruct")["questions"]["python"] == "3.99"
-    assert other.protocol("instruct") != ours.protocol("instruct")
+    assert other.settings("instruct")["questions"]["python"] == "3.99"
+    assert other.settings("instruct") != ours.settings("instruct")

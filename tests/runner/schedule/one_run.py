@@ -19,8 +19,16 @@ from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.grading import Grader
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.schedule import PROFILES, Conditions, ConsoleProgress, Plan, Reacher, Runner, work_for
-from triathlon_runner.schedule._plan import choose
+from triathlon_runner.schedule import (
+    PROFILES,
+    Conditions,
+    ConsoleProgress,
+    Reacher,
+    Runner,
+    RunPlan,
+    choose,
+    work_for,
+)
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import Task
 
@@ -42,7 +50,7 @@ async def main(base_url: str, root: Path, count: int) -> int:
             progress,
             Conditions("standard", "none", "not run"),
         )
-        summary = await runner.run(Plan(work={"m": work_for(registry, row, [built])}))
+        summary = await runner.run(RunPlan(work={"m": work_for(registry, row, [built])}))
     sys.stderr.write("\n".join(summary.errors))
     return summary.exit_code
 

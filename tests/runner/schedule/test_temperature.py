@@ -1,5 +1,6 @@
 """`--temperature`: which suites a run asks at it, and when it refuses."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -10,9 +11,8 @@ from triathlon_runner import catalogue
 from triathlon_runner.endpoints import Completion, Sampling
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.schedule import PROFILES, Plan, RowModel
+from triathlon_runner.schedule import PROFILES, RowModel, RunPlan, choose, work_for
 from triathlon_runner.schedule._build import _that_differ, at_temperature
-from triathlon_runner.schedule._plan import _row_settings, choose
 
 API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 QUICK = PROFILES["quick"]
@@ -38,9 +38,9 @@ def test_evolved_suites_are_asked_at_the_temperature() -> None:
     )
 
 
-def test_suites_whose_protocol_fixes_it() -> None:
+def test_suites_whose_settings_fix_it() -> None:
     """Named, such a suite is the user's error; else it is left out: nobody asked for it so."""
-    with pytest.raises(UserError, match="'loop/core': its protocol fixes the temperature"):
+    with pytest.raises(UserError, match="'loop/core': its settings fix the temperature"):
         _ids(["loop/core"])
     both = ["loop/core", "evolved/core-subtle"]
     assert _ids(both, named=False) == ["evolved/core-subtle@temperature-0.8"]
@@ -75,7 +75,7 @@ def test_prompts_of_the_users_own(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "solve.txt").write_text("Write {{ entry_point }}: {{ prompt }}")
     (entry,) = catalogue.select(["evolved/core-seeds@temperature-0.5"], prompts=tmp_path)
-    own, ours = (one.build(None).protocol("instruct")["prompts"] for one in (entry, catalogue.find(entry.id)))  # type: ignore[arg-type,union-attr]
+    own, ours = (one.build(None).settings("instruct")["prompts"] for one in (entry, catalogue.find(entry.id)))  # type: ignore[arg-type,union-attr]
     assert own != ours
 
 
@@ -104,9 +104,11 @@ def test_whose_temperature_counts(
         {"defaults": {"temperature": defaults}, "models": [{**ROW, "temperature": row}]}
     )
     assert registry.temperature(registry.models[0], suites) == asked
-    for protocol in ({"temperature": suites}, {"sampling": {"temperature": suites}}):
-        own = _row_settings(registry, registry.models[0], protocol)
-        assert own == ({} if asked == suites else {"temperature": asked})
+    suite = FakeSuite()
+    entry = replace(entry_of(suite), sampling=Sampling(8, temperature=suites))
+    built = choose(entry, suite, PROFILES["standard"])
+    (work,) = work_for(registry, registry.models[0], [built])
+    assert work.settings.get("row_settings") == (None if asked == suites else {"temperature": asked})
 
 
 async def test_the_designs_defaults_change_nothing(tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def variants_of(row: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
         choose(entry_of(FakeSuite(f"evolved/fake@{kind}"), variant_kind=kind), FakeSuite(), QUICK)
         for kind in ("temperatures", "sampling", "prompts")
     ]
-    plan = Plan()
+    plan = RunPlan()
     kept = _that_differ(suites, ModelRow.model_validate({**ROW, **row}), plan)
     return [str(one.entry.variant_kind) for one in kept], plan.skipped_suites
 

@@ -13,7 +13,7 @@ from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import EndpointError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Discipline, LoopRecord, Outcome
+from triathlon_runner.records import LoopRecord, Outcome
 from triathlon_runner.sandbox import Language, Sandbox, open_sandbox
 from triathlon_runner.suites import DataSetInfo, Preparable
 
@@ -118,7 +118,7 @@ def test_the_catalogue_names_two_suites() -> None:
     """Both write loop records of five steps, scored by one ASL."""
     assert set(ENTRIES) == {"translation/core", "translation/mbxp"}
     for entry in ENTRIES.values():
-        assert (entry.discipline, entry.record) == (Discipline.TRANSLATION, LoopRecord)
+        assert (entry.discipline, entry.record) == ("translation", LoopRecord)
         assert [metric.id for metric in entry.metrics] == [
             "asl",
             "pass_at_1",
@@ -133,7 +133,7 @@ def test_the_catalogue_names_two_suites() -> None:
 def test_kinds_have_their_own_protocols() -> None:
     """The chain, the prompts and the data are in it."""
     suite = ENTRIES["translation/core"].build(DataStore(cache=Path("nowhere"), fetch=False))
-    instruct, base = suite.protocol("instruct"), suite.protocol("base")
+    instruct, base = suite.settings("instruct"), suite.settings("base")
     assert instruct["chain"] == ["python", "php", "ruby", "javascript", "perl", "python"]
     assert set(instruct["prompts"]) == {"translate"}
     assert instruct != base
