@@ -1,5 +1,6 @@
 """Writing down under which conditions the lines of a results file were made."""
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -55,8 +56,9 @@ def _other_protocol(work: Work, others: list[str], manifest: Manifest | None) ->
     if manifest.data.sha256 != work.built.suite.data.sha256:
         old, new = (_named(data) for data in (manifest.data, work.built.suite.data))
         return f"other data ({old}, now {new})"
-    keys = sorted(manifest.settings.keys() | work.settings.keys())
-    changed = [key for key in keys if manifest.settings.get(key) != work.settings.get(key)]
+    now = json.loads(json.dumps(work.settings))  # as a manifest has it: tuples are lists there
+    keys = sorted(manifest.settings.keys() | now.keys())
+    changed = [key for key in keys if manifest.settings.get(key) != now.get(key)]
     return f"{what}: {', '.join(changed)} changed" if changed else what
 
 

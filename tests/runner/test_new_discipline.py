@@ -1,0 +1,125 @@
+"""A new discipline is its folder, its record type and one line in the catalogue (`support/spelling`)."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import triathlon_site.cli  # adds `build` and `scores` to the command
+from support.model_server import model_server_process
+from support.server_replies import Asked
+from support.small_run import ROWS, SmallRun
+from support.spelling import DISCIPLINE, SpellingRecord
+from triathlon_runner import catalogue
+from triathlon_runner.store import ResultsFolder, read_records
+
+assert triathlon_site.cli
+SUITE = "spelling/words"
+NAMED = ("--suites", SUITE)
+
+
+def spell(asked: Asked) -> str:
+    """Spells every word but `candle` backwards."""
+    word = asked.prompt.split()[1]
+    return word if word == "candle" else word[::-1]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallRun]:
+    """A models file, and the one line in the catalogue."""
+    monkeypatch.setattr(catalogue, "DISCIPLINES", (*catalogue.DISCIPLINES, DISCIPLINE))
+    with model_server_process("runner.test_new_discipline:spell") as url:
+        (tmp_path / "models.yaml").write_text(ROWS.format(url=url))
+        yield SmallRun(tmp_path)
+
+
+def records(place: SmallRun) -> list[SpellingRecord]:
+    """The lines of the one results file."""
+    return list(read_records(ResultsFolder(place.results).lines("m", SUITE), SpellingRecord))
+
+
+def run(place: SmallRun, *options: str) -> str:
+    """What a run says that leaves nothing open."""
+    result = place.call("run", *NAMED, *options)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_it_is_listed(place: SmallRun) -> None:
+    """`suites` shows it with where its verdicts are decided and where its data is."""
+    rows = json.loads(place.call("suites", "--json").output)
+    assert [row for row in rows if row["id"] == SUITE] == [
+        {
+            "id": SUITE,
+            "title": "Spelling words backwards",
+            "judged": "outside",
+            "data": "words 1",
+            "here": "in the package",
+        }
+    ]
+
+
+def test_a_dry_run_knows_what_it_takes(place: SmallRun) -> None:
+    """Four words by the quick profile, all six by the standard one, two requests each; nobody is asked."""
+    for profile, units, requests in (("quick", 4, 8), ("standard", 6, 12)):
+        said = run(place, "--dry-run", "--profile", profile).split()
+        assert {str(units), str(requests)} <= set(said)
+    assert not list(place.results.rglob("*.jsonl"))
+
+
+def test_it_runs_and_goes_on(place: SmallRun) -> None:
+    """A second run asks what the first left open, and a third nothing."""
+    said = [
+        run(place, "--limit", "2"),
+        run(place, "--profile", "standard"),
+        run(place, "--profile", "standard"),
+    ]
+    finished = ("2 units finished, 0 open", "4 units finished, 0 open", "0 units finished, 0 open")
+    assert [text in output for text, output in zip(finished, said, strict=True)] == [True, True, True]
+    assert {record.task_id: len(record.steps) for record in records(place)} == {
+        "stone": 2,
+        "river": 2,
+        "candle": 1,
+        "window": 2,
+        "garden": 2,
+        "silver": 2,
+    }
+
+
+def test_its_scores_are_verified(place: SmallRun) -> None:
+    """Replies are judged again without asking: what is stored follows, and a changed verdict does not."""
+    run(place)
+    assert place.call("verify").exit_code == 0
+    lines = ResultsFolder(place.results).lines("m", SUITE)
+    lines.write_text(lines.read_text().replace('"right":false', '"right":true', 1))
+    result = place.call("verify")
+    assert result.exit_code == 1
+    assert "steps[0].right" in result.output
+
+
+def test_prompts_of_a_users_own(place: SmallRun, tmp_path: Path) -> None:
+    """A folder of prompts may replace its templates; results with them have other settings."""
+    run(place)
+    own = tmp_path / "mine" / "spelling" / "ask.txt"
+    own.parent.mkdir(parents=True)
+    own.write_text("Reverse {{ task }}, please.")
+    result = place.call("run", *NAMED, "--prompts", str(tmp_path / "mine"))
+    assert "results of another protocol" in result.output
+    assert "): prompts changed;" in result.output
+    own.write_text("Reverse it.")
+    result = place.call("run", *NAMED, "--prompts", str(tmp_path / "mine"))
+    assert "lacks {{ task }}" in str(result.exception)
+
+
+def test_it_has_pages(place: SmallRun) -> None:
+    """The built site ranks models by its headline on a page of its own, and shows a model's units."""
+    run(place, "--profile", "standard")
+    out = place.root / "_site"
+    result = place.call("build", "--strict", "--out", str(out))
+    assert result.exit_code == 0, (result.output, result.exception)
+    board, model = (out / "spelling.html").read_text(), (out / "models" / "m.html").read_text()
+    assert "Words spelt" in board and "Spelt at first" in board
+    assert "83.3" in board and "83.3" in model  # ten of twelve spellings
+    assert "Words spelt" in (out / "index.html").read_text()
+    assert any("candle" in path.read_text() for path in (out / "evidence").rglob("*.html"))

@@ -1,0 +1,78 @@
+"""What an entry of the catalogue states of its suite is what the suite does."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from support.built_questions import source
+from triathlon_runner import catalogue
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
+from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.records import Reply, Usage
+from triathlon_runner.runtime import write_questions
+from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.schedule import PROFILES, build_suite
+from triathlon_runner.suites import ModelKind
+
+SUITES: Final = (
+    "loop/core",
+    "loop/core@temperature-0.4",
+    "translation/core",
+    "evolved/core-seeds",
+    "evolved/core-seeds@temperature-0.8",
+)
+
+
+@dataclass
+class Listener:
+    """A model without an answer that remembers how it was asked."""
+
+    kind: ModelKind
+    id: str = "listener"
+    asked: list[Sampling] = field(default_factory=list)
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        self.asked.append(sampling)
+        return Answer(Reply(text=""), Usage(), 0.0, self.id)
+
+
+async def first_unit(suite: str, kind: ModelKind, root: Path) -> tuple[Sampling, list[Sampling]]:
+    """How the entry says that a model is asked, and how it was."""
+    (entry,) = catalogue.select([suite])
+    model = Listener(kind)
+    async with open_sandbox(jobs=1) as sandbox:
+        grader = ProgramGrader(sandbox, root / "keys")
+        data = DataStore(cache=root / "data", fetch=False)
+        built = await build_suite(entry, data, grader, PROFILES["standard"].with_own(limit=1))
+        await built.suite.run(built.chosen[0].task_id, 0, model, grader, "hash")
+    return entry.sampling_of(kind), model.asked
+
+
+@pytest.mark.parametrize("kind", ["instruct", "base"])
+@pytest.mark.parametrize("suite", SUITES)
+async def test_a_suite_asks_as_its_entry_says(suite: str, kind: ModelKind, tmp_path: Path) -> None:
+    """Temperature, top_p, token limit and stops of the first question are the entry's."""
+    stated, asked = await first_unit(suite, kind, tmp_path)
+    assert asked == [stated]
+
+
+@pytest.mark.parametrize("setting", ["", "@cot", "@sampled"])
+async def test_questions_are_asked_as_their_entry_says(setting: str, tmp_path: Path) -> None:
+    """Likewise all questions of a unit of the runtime discipline, of a file of the user's own."""
+    async with open_sandbox(jobs=1) as sandbox:
+        write_questions(await source(tmp_path).build(sandbox), tmp_path / "own.json")
+    stated, asked = await first_unit(f"{tmp_path / 'own.json'}{setting}", "instruct", tmp_path)
+    assert len(asked) > 1
+    assert set(asked) == {stated}
+
+
+def test_every_suite_names_one_headline() -> None:
+    """A board ranks by one metric; where a metric is the lower end of a range, the upper end is there."""
+    for entry in catalogue.entries():
+        roles = [metric.role for metric in entry.metrics]
+        by_id = {metric.id: metric.role for metric in entry.metrics}
+        assert roles.count("headline") == 1 or roles == ["baseline"], entry.id  # an attack has only pass@1
+        assert [by_id[m.upper] for m in entry.metrics if m.upper] == ["upper_end"] * roles.count("upper_end")

@@ -1,0 +1,66 @@
+"""Asks for a word backwards, then for that backwards again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from support.spelling._record import SpellingRecord, SpellingStep
+from triathlon_runner.endpoints import Chat, Completion, Message, Model, Sampling
+from triathlon_runner.grading import Grader
+from triathlon_runner.prompts import PromptSet
+from triathlon_runner.records import Outcome, Usage
+from triathlon_runner.suites import DataSetInfo, ModelKind, Task
+
+SAMPLING: Final = Sampling(max_tokens=16)
+STEPS: Final = 2
+
+
+@dataclass(frozen=True)
+class SpellingSuite:
+    """Some words."""
+
+    id: str
+    data: DataSetInfo
+    words: Sequence[str]
+    prompts: PromptSet
+
+    def tasks(self) -> Sequence[Task]:
+        return [Task(word) for word in self.words]
+
+    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
+        return {
+            "data": asdict(self.data),
+            "sampling": asdict(SAMPLING),
+            "prompts": self.prompts.digest("ask"),
+            "kind": kind,
+        }
+
+    async def run(
+        self,
+        task_id: str,
+        sample: int,
+        model: Model,
+        _grader: Grader,
+        settings_hash: str,
+        _judge: Model | None = None,
+    ) -> SpellingRecord:
+        word, usage = task_id, Usage()
+        steps: list[SpellingStep] = []
+        while len(steps) < STEPS and all(step.right for step in steps):
+            text = self.prompts.render("ask", task=word)
+            question = Completion(text) if model.kind == "base" else Chat((Message("user", text),))
+            answer = await model.ask(question, SAMPLING, sample=sample)
+            usage += answer.usage
+            right = answer.reply.text.strip() == word[::-1]
+            steps.append(SpellingStep(word=word, reply=answer.reply, right=right))
+            word = word[::-1]
+        return SpellingRecord(
+            suite=self.id,
+            model=model.id,
+            task_id=task_id,
+            sample=sample,
+            protocol=settings_hash,
+            outcome=Outcome.PASSED if all(step.right for step in steps) else Outcome.FAILED,
+            usage=usage,
+            steps=tuple(steps),
+        )
