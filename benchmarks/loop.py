@@ -42,15 +42,15 @@ from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     PROFILES,
+    UNITS_PER_SLOT,
     Conditions,
     ConsoleProgress,
-    Reacher,
+    ModelOpener,
     Runner,
     RunPlan,
     choose,
     work_for,
 )
-from triathlon_runner.schedule._run import UNITS_PER_SLOT
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import DataSetInfo
 
@@ -138,11 +138,11 @@ async def ask(
         if execute:
             grader = await _grader(stack, options.jobs)
         replies = stack.enter_context(ReplyCache(folder / "replies.sqlite"))
-        reacher = Reacher(registry, replies, folder, progress.say)
+        opener = ModelOpener(registry, replies, folder, progress.say)
         runner = Runner(
             ResultsFolder(folder / "results"),
             grader,
-            reacher,
+            opener,
             cast(ConsoleProgress, cast(Any, progress)),
             Conditions("standard", "bench", "not run"),
         )
@@ -233,7 +233,7 @@ def report(
     print(f"both                {both.seconds:7.2f} s, {ideal / both.seconds:.1%} of the server's best")
     print(
         f"possible here       {least:7.2f} s, for {'CPU time' if least > ideal else 'the server'}:"
-        f" {least / both.seconds:.1%} of it is reached; {both.cpu:.2f} s of CPU time were used"
+        f" {least / both.seconds:.1%} of it is opened; {both.cpu:.2f} s of CPU time were used"
     )
 
 

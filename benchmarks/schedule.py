@@ -34,8 +34,8 @@ from triathlon_runner.schedule import (
     PROFILES,
     Conditions,
     ConsoleProgress,
-    Reacher,
-    RowModel,
+    ModelOpener,
+    OpenModel,
     Runner,
     RunPlan,
     choose,
@@ -63,13 +63,13 @@ def plan_of(models: int, suites: int, tasks: int) -> RunPlan:
     return RunPlan(work={row.id: work_for(registry, row, built) for row in rows})
 
 
-class RowReacher:
+class RowOpener:
     """Reaches a model of each row that answers at once."""
 
     @asynccontextmanager
-    async def reach(self, row: ModelRow) -> AsyncIterator[RowModel]:
+    async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
         model = FakeModel(row.id, lambda text: text)
-        yield RowModel(cast(Model, model), "a benchmark", "fake-1", 16)
+        yield OpenModel(cast(Model, model), served_by="a benchmark", served_model="fake-1", slots=16)
 
 
 async def run(plan: RunPlan, folder: Path) -> None:
@@ -77,7 +77,7 @@ async def run(plan: RunPlan, folder: Path) -> None:
     progress = ConsoleProgress(Console(file=io.StringIO()))
     conditions = Conditions("standard", "none", "not run")
     place, grader = ResultsFolder(folder), cast(Grader, SimpleNamespace())
-    runner = Runner(place, grader, cast(Reacher, RowReacher()), progress, conditions)
+    runner = Runner(place, grader, cast(ModelOpener, RowOpener()), progress, conditions)
     await runner.run(plan)
 
 

@@ -9,7 +9,7 @@ from triathlon_runner.endpoints import Answer, Chat, Completion, Message, Model,
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Outcome, Reply, UnitRecord, Usage
 from triathlon_runner.registry import ModelRow
-from triathlon_runner.schedule import Reached, RowModel
+from triathlon_runner.schedule import OpenModel
 from triathlon_runner.suites import DataSetInfo, SuiteEntry, Task
 
 SAMPLING = Sampling(max_tokens=5)
@@ -79,16 +79,22 @@ def entry_of(suite: FakeSuite, **more: Any) -> SuiteEntry:
     return SuiteEntry(suite.id, "Fake", "evolved", (), UnitRecord, build, SAMPLING, **{"core": True, **more})
 
 
-class FakeReacher:
+class FakeOpener:
     """Reaches one fake model, whatever the row; counts how often."""
 
     def __init__(self, model: FakeModel, slots: int = 2) -> None:
         self.model = model
         self.slots = slots
-        self.reached = 0
+        self.opened = 0
         self.weights = ""
 
     @asynccontextmanager
-    async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
-        self.reached += 1
-        yield RowModel(cast(Model, self.model), "a test", "fake-1", self.slots, weights=self.weights)
+    async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
+        self.opened += 1
+        yield OpenModel(
+            cast(Model, self.model),
+            served_by="a test",
+            served_model="fake-1",
+            slots=self.slots,
+            weights=self.weights,
+        )

@@ -23,7 +23,7 @@ from triathlon_runner.schedule import (
     Conditions,
     ConsoleProgress,
     Control,
-    Reacher,
+    ModelOpener,
     Runner,
     RunPlan,
     Summary,
@@ -106,7 +106,7 @@ class LongRun:
             runner = Runner(
                 self.folder,
                 cast(Grader, SimpleNamespace()),
-                Reacher(registry, replies, self.root, self.said.append, control=self.control),
+                ModelOpener(registry, replies, self.root, self.said.append, control=self.control),
                 progress,
                 Conditions("standard", "none", "not run"),
                 self.control,

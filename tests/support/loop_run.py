@@ -24,7 +24,7 @@ from triathlon_runner.schedule import (
     PROFILES,
     Conditions,
     ConsoleProgress,
-    Reacher,
+    ModelOpener,
     Runner,
     RunPlan,
     Summary,
@@ -69,12 +69,12 @@ class LoopRun:
         async with AsyncExitStack() as stack:
             sandbox = await stack.enter_async_context(open_sandbox(jobs=2))
             replies = stack.enter_context(ReplyCache(self.root / "replies.sqlite"))
-            reacher = Reacher(registry, replies, self.root, progress.say)
+            opener = ModelOpener(registry, replies, self.root, progress.say)
             grader = ProgramGrader(sandbox, self.keys or self.root / "keys")
             judge: Model | None = None
             if registry.judge:
-                reached = await stack.enter_async_context(reacher.reach(registry.row(registry.judge)))
-                judge = reached.model
+                opened = await stack.enter_async_context(opener.open(registry.row(registry.judge)))
+                judge = opened
             plan = self._own_plan(registry) if self.problems else None
             plan = plan or await build_plan(
                 registry,
@@ -91,7 +91,7 @@ class LoopRun:
             )
             self._keep_only(plan)
             conditions = Conditions("standard", sandbox.level, "not run")
-            return await Runner(self.folder, grader, reacher, progress, conditions).run(plan)
+            return await Runner(self.folder, grader, opener, progress, conditions).run(plan)
 
     @property
     def folder(self) -> ResultsFolder:

@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from support.fake_suite import FakeModel, FakeReacher, FakeSuite, entry_of
+from support.fake_suite import FakeModel, FakeOpener, FakeSuite, entry_of
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.registry import ModelRow, Registry
@@ -38,7 +38,7 @@ class Bench:
         self.row = row
         self.rows: list[ModelRow] = []
         """Where given, these models run in place of the one row."""
-        self.reacher = FakeReacher(model)
+        self.opener = FakeOpener(model)
         self.said: list[str] = []
         self.bounds = Bounds()
         self.ask_again = False
@@ -56,7 +56,7 @@ class Bench:
         self.runner = runner = Runner(
             self.folder,
             GRADER,
-            cast(Any, self.reacher),
+            cast(Any, self.opener),
             progress,
             Conditions("standard", "lite", "x"),
             Control(self.bounds),

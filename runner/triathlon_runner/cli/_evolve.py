@@ -29,7 +29,7 @@ from triathlon_runner.evolved.evolve import (
 )
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import Reacher, why_not
+from triathlon_runner.schedule import ModelOpener, why_not
 from triathlon_runner.suites import Programs
 
 
@@ -144,10 +144,10 @@ async def _evolve(
         )
 
     with ReplyCache(cache / "replies.sqlite") as replies:
-        reacher = Reacher(listed, replies, cache, say)
-        async with open_sandbox() as sandbox, reacher.reach(row) as reached:
+        opener = ModelOpener(listed, replies, cache, say)
+        async with open_sandbox() as sandbox, opener.open(row) as opened:
             evolver = Evolver(
-                reached.model, load_prompts("evolved"), sandbox, workspace, row.price, budget_usd=budget
+                opened, load_prompts("evolved"), sandbox, workspace, row.price, budget_usd=budget
             )
             progress = await run(evolver, jobs, tell)
     histories = workspace.histories()

@@ -62,8 +62,8 @@ from triathlon_runner.schedule import (
     ControlledModel,
     JsonLog,
     JudgeModel,
+    ModelOpener,
     Progress,
-    Reacher,
     Runner,
     RunPlan,
     Several,
@@ -149,7 +149,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             )
             replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
             control = Control(options.bounds)
-            reacher = Reacher(
+            opener = ModelOpener(
                 listed,
                 replies,
                 cache,
@@ -159,7 +159,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
                 limits=options.limits,
                 timeout_seconds=options.timeout_seconds,
             )
-            judge = await _judge(listed, reacher, stack, progress, control)
+            judge = await _judge(listed, opener, stack, progress, control)
             plan = await build_plan(
                 listed, place.grader, options.data, options.wanted, judge, progress.status
             )
@@ -172,7 +172,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
         told = Several([progress, log]) if log else progress
         errors = cache / "logs" / "errors.log"
         with progress, logged_errors(errors, log):
-            runner = _runner(options, place.grader, reacher, told, control)
+            runner = _runner(options, place.grader, opener, told, control)
             summary = await _interruptible(runner, plan, told)
         if judge is not None and judge.lost:
             summary.notes.append(judge.lost)
@@ -186,13 +186,15 @@ async def _run(options: Options, listed: registry.Registry) -> int:
     return summary.exit_code
 
 
-def _runner(options: Options, grader: Grader, reacher: Reacher, told: Progress, control: Control) -> Runner:
+def _runner(
+    options: Options, grader: Grader, opener: ModelOpener, told: Progress, control: Control
+) -> Runner:
     level = grader.sandbox.level
     conditions = Conditions(options.wanted.profile.name, level, grader_integrity(level))
     return Runner(
         options.folder,
         grader,
-        reacher,
+        opener,
         told,
         conditions,
         control,
@@ -212,7 +214,7 @@ def _end_log(log: JsonLog, summary: Summary, bounds: Bounds) -> None:
 
 async def _judge(
     listed: registry.Registry,
-    reacher: Reacher,
+    opener: ModelOpener,
     stack: AsyncExitStack,
     progress: ConsoleProgress,
     control: Control,
@@ -225,12 +227,12 @@ async def _judge(
     if reason is not None:
         progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
         return None
-    reached = await stack.enter_async_context(reacher.reach(row))
-    if reached.stats is not None:
-        account = Account(f"{row.id} (judge)", reached.stats, row.price)
+    opened = await stack.enter_async_context(opener.open(row))
+    if opened.stats is not None:
+        account = Account(f"{row.id} (judge)", opened.stats, row.price)
         control.bounds.accounts.append(account)
         progress.attach(account)
-    return JudgeModel(ControlledModel(reached.model, control), progress.say)
+    return JudgeModel(ControlledModel(opened, control), progress.say)
 
 
 async def _interruptible(runner: Runner, plan: RunPlan, progress: Progress) -> Summary:

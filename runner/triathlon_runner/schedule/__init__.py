@@ -5,6 +5,8 @@ from triathlon_runner.schedule._control import Control, ControlledModel, RunStop
 from triathlon_runner.schedule._judge import JudgeModel
 from triathlon_runner.schedule._log import JsonLog, logged_errors
 from triathlon_runner.schedule._manifest import Conditions, differs
+from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
+from triathlon_runner.schedule._open import ModelOpener, OpenModel, why_not
 from triathlon_runner.schedule._panel import ConsoleProgress
 from triathlon_runner.schedule._plan import (
     ROW_SETTINGS,
@@ -17,14 +19,15 @@ from triathlon_runner.schedule._plan import (
 )
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._progress import Progress, Several
-from triathlon_runner.schedule._reach import Reached, Reacher, RowModel, why_not
-from triathlon_runner.schedule._run import STOP_SECONDS, Runner, Summary
+from triathlon_runner.schedule._run import STOP_SECONDS, Runner
 from triathlon_runner.schedule._stop import Account, Bounds, deadline, span_seconds
+from triathlon_runner.schedule._summary import Summary
 
 __all__ = [
     "PROFILES",
     "ROW_SETTINGS",
     "STOP_SECONDS",
+    "UNITS_PER_SLOT",
     "Account",
     "Bounds",
     "BuiltSuite",
@@ -34,11 +37,10 @@ __all__ = [
     "ControlledModel",
     "JsonLog",
     "JudgeModel",
+    "ModelOpener",
+    "OpenModel",
     "Profile",
     "Progress",
-    "Reached",
-    "Reacher",
-    "RowModel",
     "RunPlan",
     "RunStoppedError",
     "Runner",

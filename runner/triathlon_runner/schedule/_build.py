@@ -11,9 +11,9 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.sandbox import Language, try_language
+from triathlon_runner.schedule._open import why_not
 from triathlon_runner.schedule._plan import BuiltSuite, RunPlan, choose, work_for
 from triathlon_runner.schedule._profiles import Profile
-from triathlon_runner.schedule._reach import why_not
 from triathlon_runner.suites import Preparable, SuiteEntry
 
 

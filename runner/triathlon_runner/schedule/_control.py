@@ -1,12 +1,11 @@
 """What every request of a run has to pass: nothing is sent once the run is to stop."""
 
 import asyncio
-from dataclasses import dataclass
-from typing import Literal
 
 from triathlon_runner.endpoints import Answer, Asking, Chat, Completion, Model, Sampling, asking
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.schedule._stop import Bounds, Stop
+from triathlon_runner.schedule._wrapper import ModelWrapper
 
 _STOPPED = "the run was stopped"
 
@@ -76,20 +75,13 @@ class Control:
                 scope.reschedule(now)
 
 
-@dataclass(frozen=True, slots=True)
-class ControlledModel:
+class ControlledModel(ModelWrapper):
     """Implements `Model`; asks only while the run may."""
 
-    inner: Model
-    control: Control
-
-    @property
-    def id(self) -> str:
-        return self.inner.id
-
-    @property
-    def kind(self) -> Literal["instruct", "base"]:
-        return self.inner.kind
+    def __init__(self, inner: Model, control: Control) -> None:
+        """Puts a model under the control of a run."""
+        super().__init__(inner)
+        self._control = control
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         """Asks once.
@@ -98,4 +90,4 @@ class ControlledModel:
             RunStoppedError: the run stops before the request was sent.
             EndpointError: no answer after all retries.
         """
-        return await self.control.ask(self.inner, prompt, sampling, sample=sample)
+        return await self._control.ask(self._inner, prompt, sampling, sample=sample)

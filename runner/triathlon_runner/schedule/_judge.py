@@ -1,27 +1,20 @@
-"""The judge of similarities: a model beside all others, which may be lost without ending any of them."""
+"""The LLM judge: asked beside all models; when it is lost, no model's run ends."""
 
 from collections.abc import Callable
-from typing import Literal
 
 from triathlon_runner.endpoints import Answer, Chat, Completion, Model, ModelUnavailableError, Sampling
+from triathlon_runner.schedule._wrapper import ModelWrapper
 
 
-class JudgeModel:
-    """Implements `Model`; says once, in the judge's name, that it cannot be asked any more."""
+class JudgeModel(ModelWrapper):
+    """Implements `Model`; when the judge cannot be asked any more, says so once, in its name."""
 
     def __init__(self, inner: Model, say: Callable[[str], None]) -> None:
         """`say` shows one line."""
-        self._inner, self._say = inner, say
+        super().__init__(inner)
+        self._say = say
         self.lost = ""
         """That it is lost and why, in a sentence; empty while it answers."""
-
-    @property
-    def id(self) -> str:
-        return self._inner.id
-
-    @property
-    def kind(self) -> Literal["instruct", "base"]:
-        return self._inner.kind
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         """Asks once.

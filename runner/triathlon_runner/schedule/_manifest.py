@@ -11,8 +11,8 @@ from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.registry import Price
 from triathlon_runner.schedule._identity import WEIGHTS, difference
+from triathlon_runner.schedule._open import OpenModel
 from triathlon_runner.schedule._plan import Work
-from triathlon_runner.schedule._reach import Reached
 from triathlon_runner.store import ResultsFile
 from triathlon_runner.suites import DataSetInfo
 
@@ -73,7 +73,7 @@ def manifest_of(
     *,
     conditions: Conditions,
     before: Manifest | None,
-    reached: Reached | None,
+    opened: OpenModel | None,
     failures: Counter[str],
     speed: float | None = None,
     begins: bool = False,
@@ -91,7 +91,7 @@ def manifest_of(
         open_units,
         file.size,
     )
-    if holds and not failures and reached is None and not (before and before.unfinished):
+    if holds and not failures and opened is None and not (before and before.unfinished):
         return None
     wanted = {task.task_id for task in work.built.chosen} | {task_id for task_id, _ in file.units}
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -99,8 +99,8 @@ def manifest_of(
     return Manifest(
         suite=work.suite_id,
         model=work.row.id,
-        served_model=reached.served_model if reached else before.served_model if before else "not reached",
-        served_by=reached.served_by if reached else before.served_by if before else "not reached",
+        served_model=opened.served_model if opened else before.served_model if before else "not reached",
+        served_by=opened.served_by if opened else before.served_by if before else "not reached",
         protocol=work.settings_hash,
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
@@ -116,7 +116,7 @@ def manifest_of(
         outcomes=outcomes,
         usage=file.usage,
         cost_usd=_cost(work.row.price, file.usage),
-        identity=_identity(work, before, reached),
+        identity=_identity(work, before, opened),
         planned=work.built.digest,
         bytes=file.size,
         tokens_per_second=speed if speed else before.tokens_per_second if before else None,
@@ -134,8 +134,8 @@ def _engine_versions(
     return tuple(sorted({*earlier, *((ENGINE_VERSION,) if adds else ())}))
 
 
-def _identity(work: Work, before: Manifest | None, reached: Reached | None) -> dict[str, Any]:
-    weights = reached.weights if reached else before.identity.get(WEIGHTS) if before else None
+def _identity(work: Work, before: Manifest | None, opened: OpenModel | None) -> dict[str, Any]:
+    weights = opened.weights if opened else before.identity.get(WEIGHTS) if before else None
     return {**work.identity, **({WEIGHTS: weights} if weights else {})}
 
 

@@ -86,7 +86,7 @@ def drafts(boards: Sequence[Board], results: Results) -> Iterator[Draft]:
     yield Draft("method.html", "method", context)
     prompts = {
         one.name: dict(sorted(one.prompts(None).templates.items()))
-        for one in catalogue.DISCIPLINES
+        for one in sorted(catalogue.DISCIPLINES, key=lambda one: bool(one.kind_of))
         if one.prompts is not None
     }
     yield Draft("prompts.html", "prompts", {"prompts": prompts})

@@ -12,7 +12,7 @@ from support.fake_vllm import fake_row
 from triathlon_runner.cluster import open_cluster
 from triathlon_runner.endpoints import Answer, Completion, ReplyCache, Sampling
 from triathlon_runner.registry import Registry
-from triathlon_runner.schedule import Reached, Reacher
+from triathlon_runner.schedule import ModelOpener, OpenModel
 from triathlon_runner.serving import ServerLostError, ServingError
 
 pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
@@ -26,12 +26,12 @@ class Run:
         self.root, self.said = root, list[str]()
         self.registry = Registry.model_validate({"models": [fake_row(root, behaviour, **block)]})
 
-    def reacher(self, servers: Any, replies: ReplyCache) -> Reacher:
-        return Reacher(self.registry, replies, self.root, self.said.append, servers)
+    def opener(self, servers: Any, replies: ReplyCache) -> ModelOpener:
+        return ModelOpener(self.registry, replies, self.root, self.said.append, servers)
 
 
-async def ask(reached: Reached, number: int) -> Answer:
-    return await reached.model.ask(Completion(f"{number}"), Sampling(8))
+async def ask(opened: OpenModel, number: int) -> Answer:
+    return await opened.ask(Completion(f"{number}"), Sampling(8))
 
 
 async def test_a_server_on_a_node(cluster: Any, tmp_path: Path) -> None:
@@ -78,15 +78,15 @@ async def test_a_node_is_lost_under_a_server(cluster: Any, tmp_path: Path) -> No
     with ReplyCache(tmp_path / "c.sqlite") as replies:
         async with (
             open_cluster(cluster.address, report=run.said.append) as there,
-            run.reacher(there.servers(tmp_path), replies).reach(row) as reached,
+            run.opener(there.servers(tmp_path), replies).open(row) as opened,
         ):
-            said = [(await ask(reached, n)).reply.text for n in range(5)]
+            said = [(await ask(opened, n)).reply.text for n in range(5)]
             victim = await host_node(cluster)
             await asyncio.to_thread(cluster.remove_node, victim, allow_graceful=False)
             async with asyncio.timeout(120):
                 while not restarted(run):  # what was started on the node outlives it by a moment
-                    said.append((await ask(reached, len(said))).reply.text)
-                more = await asyncio.gather(*(ask(reached, n) for n in range(len(said), len(said) + 5)))
+                    said.append((await ask(opened, len(said))).reply.text)
+                more = await asyncio.gather(*(ask(opened, n) for n in range(len(said), len(said) + 5)))
     said += [answer.reply.text for answer in more]
     assert said == [f"after {n}" for n in range(len(said))]
     cluster.add_node(num_cpus=1)
@@ -99,14 +99,14 @@ async def test_a_node_is_lost_under_a_start(cluster: Any, tmp_path: Path) -> Non
     row = run.registry.models[0]
     with ReplyCache(tmp_path / "c.sqlite") as replies:
         async with open_cluster(cluster.address, report=run.said.append) as there:
-            reaching = run.reacher(there.servers(tmp_path), replies).reach(row)
+            reaching = run.opener(there.servers(tmp_path), replies).open(row)
             entering = asyncio.create_task(reaching.__aenter__())
             while (victim := await host_node(cluster)) is None:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
             await asyncio.to_thread(cluster.remove_node, victim, allow_graceful=False)
             async with asyncio.timeout(120):
-                reached = await entering
-                assert (await ask(reached, 1)).reply.text == "after 1"
+                opened = await entering
+                assert (await ask(opened, 1)).reply.text == "after 1"
             await reaching.__aexit__(None, None, None)
     cluster.add_node(num_cpus=1)
 
@@ -157,6 +157,6 @@ async def test_a_start_that_fails(cluster: Any, tmp_path: Path) -> None:
     run = Run(tmp_path, "dies")
     async with open_cluster(cluster.address, report=run.said.append) as there:
         with ReplyCache(tmp_path / "c.sqlite") as replies, pytest.raises(ServingError) as caught:
-            async with run.reacher(there.servers(tmp_path), replies).reach(run.registry.models[0]):
+            async with run.opener(there.servers(tmp_path), replies).open(run.registry.models[0]):
                 pass
     assert "RuntimeError: Engine core initialization failed" in str(caught.value)

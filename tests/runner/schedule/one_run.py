@@ -23,7 +23,7 @@ from triathlon_runner.schedule import (
     PROFILES,
     Conditions,
     ConsoleProgress,
-    Reacher,
+    ModelOpener,
     Runner,
     RunPlan,
     choose,
@@ -46,7 +46,7 @@ async def main(base_url: str, root: Path, count: int) -> int:
         runner = Runner(
             ResultsFolder(root / "results"),
             cast(Grader, SimpleNamespace()),
-            Reacher(registry, replies, root, progress.say),
+            ModelOpener(registry, replies, root, progress.say),
             progress,
             Conditions("standard", "none", "not run"),
         )

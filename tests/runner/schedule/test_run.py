@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from support.fake_suite import FakeModel, FakeReacher, FakeSuite
+from support.fake_suite import FakeModel, FakeOpener, FakeSuite
 from support.model_server import ModelServer
 from support.schedule import GRADER, ROW, Bench
 from support.server_replies import Status
@@ -25,8 +25,7 @@ from triathlon_runner.endpoints import (
 )
 from triathlon_runner.records import Outcome
 from triathlon_runner.registry import ModelRow
-from triathlon_runner.schedule import Reached, RowModel
-from triathlon_runner.schedule._run import UNITS_PER_SLOT
+from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
 from triathlon_runner.store import ResultsFile, archived
 from triathlon_runner.suites import Task
 
@@ -51,7 +50,7 @@ async def test_a_finished_run_reaches_no_model_and_changes_no_byte(tmp_path: Pat
     await bench.run()
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     summary = await bench.run()
-    assert bench.reacher.reached == 1
+    assert bench.opener.opened == 1
     assert (summary.finished, summary.open) == (0, 0)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
@@ -153,7 +152,7 @@ async def test_an_error_outside_units_keeps_its_traceback(tmp_path: Path) -> Non
     def broken(kind: str) -> dict[str, object]:
         raise ZeroDivisionError
 
-    bench.reacher.reach = broken  # type: ignore[assignment, method-assign]
+    bench.opener.open = broken  # type: ignore[assignment, method-assign]
     with pytest.raises(ExceptionGroup) as caught:
         await bench.run()
     assert caught.group_contains(ZeroDivisionError)
@@ -163,11 +162,11 @@ async def test_a_model_whose_server_was_away_is_tried_again(tmp_path: Path) -> N
     """Once, when the others are done; a model that was stopped for another reason is not."""
     tries: list[str] = []
 
-    class Away(FakeReacher):
+    class Away(FakeOpener):
         """Its first row's server comes back after the other row is done, its third refuses the key."""
 
         @asynccontextmanager
-        async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
+        async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
             tries.append(row.id)
             first = tries.count(row.id) == 1
             if row.id == "calm":
@@ -178,10 +177,10 @@ async def test_a_model_whose_server_was_away_is_tried_again(tmp_path: Path) -> N
                     raise ModelUnavailableError("no answer for 300 s" if row.id == "away" else "bad key")
                 return text
 
-            yield cast(Reached, Stopped(cast(Any, FakeModel(row.id, reply)), away=row.id == "away" and first))
+            yield stopped(cast(Any, FakeModel(row.id, reply)), away=row.id == "away" and first)
 
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    bench.reacher = Away(bench.model)
+    bench.opener = Away(bench.model)
     bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("away", "calm", "refused")]
     summary = await bench.run()
     assert sorted(tries) == ["away", "away", "calm", "refused"] and tries[-1] == "away"
@@ -189,16 +188,10 @@ async def test_a_model_whose_server_was_away_is_tried_again(tmp_path: Path) -> N
     assert summary.errors == ["refused: bad key"]
 
 
-class Stopped(RowModel):
+def stopped(inner: Model, *, away: bool) -> OpenModel:
     """A model with counters."""
-
-    def __init__(self, inner: Model, *, away: bool) -> None:
-        super().__init__(inner, "a test", "fake-1", 2)
-        self._stats = EndpointStats(away=away)
-
-    @property
-    def stats(self) -> EndpointStats:
-        return self._stats
+    stats = EndpointStats(away=away)
+    return OpenModel(inner, served_by="a test", served_model="fake-1", slots=2, stats=stats)
 
 
 async def test_a_rows_own_temperature_is_another_protocol(tmp_path: Path) -> None:
@@ -268,9 +261,9 @@ async def test_how_a_model_is_reached_changes_no_result(tmp_path: Path, changes:
 async def test_other_weights_are_kept_apart(tmp_path: Path) -> None:
     """A server that turns out to have loaded another commit adds no line to those of the old one."""
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    bench.reacher.weights = "hub x@1"
+    bench.opener.weights = "hub x@1"
     await bench.run(limit=1)
-    bench.reacher.weights = "hub x@2"
+    bench.opener.weights = "hub x@2"
     summary = await bench.run()
     assert "'hub x@1'" in str(summary.other_protocol)
     assert len(bench.records()) == 1
@@ -284,12 +277,12 @@ async def test_stop_while_a_server_is_waited_for(tmp_path: Path) -> None:
 
     class Starting:
         @asynccontextmanager
-        async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
+        async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
             bench.runner.stop.ask("Ctrl-C")
             await asyncio.sleep(600)
-            yield cast(Reached, None)
+            yield cast(OpenModel, None)
 
-    bench.reacher = cast(FakeReacher, Starting())
+    bench.opener = cast(FakeOpener, Starting())
     async with asyncio.timeout(10):
         summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code, summary.stopped) == (0, 2, 1, "Ctrl-C")
@@ -359,11 +352,11 @@ async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Pat
     """Not in the same run, though its model is: the error would come again."""
     asked: list[str] = []
 
-    class Away(FakeReacher):
+    class Away(FakeOpener):
         @asynccontextmanager
-        async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
-            self.reached += 1
-            is_first = row.id == "away" and self.reached <= 2
+        async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
+            self.opened += 1
+            is_first = row.id == "away" and self.opened <= 2
 
             def reply(text: str) -> str:
                 if row.id == "away":
@@ -372,10 +365,10 @@ async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Pat
                     raise ZeroDivisionError if text == "a" else ModelUnavailableError("no answer")
                 return text
 
-            yield cast(Reached, Stopped(cast(Any, FakeModel(row.id, reply)), away=is_first))
+            yield stopped(cast(Any, FakeModel(row.id, reply)), away=is_first)
 
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    bench.reacher = Away(bench.model)
+    bench.opener = Away(bench.model)
     bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("away", "calm")]
     summary = await bench.run()
     assert asked == ["a", "b", "b"]

@@ -5,10 +5,10 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TypedDict
 from urllib.parse import urlsplit
 
 from triathlon_runner.endpoints import (
@@ -19,14 +19,14 @@ from triathlon_runner.endpoints import (
     Limits,
     LocalServer,
     Model,
-    OpenAIModel,
     ReplyCache,
     Sampling,
     open_model,
 )
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule._control import Control
-from triathlon_runner.schedule._managed import LIMITS, ManagedModel
+from triathlon_runner.schedule._restarting import LIMITS, RestartingModel
+from triathlon_runner.schedule._wrapper import ModelWrapper
 from triathlon_runner.serving import LocalServers, Served, Servers
 
 DEFAULT_CONCURRENCY = 32
@@ -42,82 +42,66 @@ def why_not(row: ModelRow) -> str | None:
     return None
 
 
-class Reached(Protocol):
-    """A model that answers, and how it does."""
+class _RowSettings(TypedDict):
+    """What a row may set over the suites: arguments of `OpenModel`."""
 
-    @property
-    def model(self) -> Model: ...
-
-    @property
-    def served_model(self) -> str:
-        """The model's name as its server gave it."""
-        ...
-
-    @property
-    def served_by(self) -> str: ...
-
-    @property
-    def weights(self) -> str:
-        """What a server that we started has loaded, pinned; empty for an API."""
-        ...
-
-    @property
-    def stats(self) -> EndpointStats | None:
-        """Counters of the endpoint; None where the model keeps none."""
-        ...
-
-    @property
-    def slots(self) -> int:
-        """Requests that may be in flight."""
-        ...
+    temperature: Callable[[float], float]
+    max_tokens: int | None
 
 
-@dataclass(slots=True)
-class RowModel:
-    """A model with the row's own settings put over the suites'; remembers the name the server gave."""
+class OpenModel(ModelWrapper):
+    """Implements `Model`: a row's model that answers, asked with the row's own settings."""
 
-    inner: Model
-    served_by: str
-    served_model: str
-    slots: int
-    temperature: Callable[[float], float] = float
-    """From the suite's temperature to the one that the row is asked at."""
-    max_tokens: int | None = None
-    weights: str = ""
+    def __init__(
+        self,
+        inner: Model,
+        *,
+        served_by: str,
+        served_model: str,
+        slots: int,
+        temperature: Callable[[float], float] = float,
+        max_tokens: int | None = None,
+        weights: str = "",
+        stats: EndpointStats | None = None,
+    ) -> None:
+        """Puts a row's settings over the suites'.
 
-    @property
-    def model(self) -> Model:
-        return self
-
-    @property
-    def stats(self) -> EndpointStats | None:
-        return self.inner.stats if isinstance(self.inner, OpenAIModel | ManagedModel) else None
-
-    @property
-    def id(self) -> str:
-        return self.inner.id
-
-    @property
-    def kind(self) -> Literal["instruct", "base"]:
-        return self.inner.kind
+        Args:
+            inner: The model.
+            served_by: `api` with its host, or the engine with version, precision and device.
+            served_model: The model's name until its server has given one.
+            slots: Requests that may be in flight.
+            temperature: From a suite's temperature to the one that the row is asked at.
+            max_tokens: The row's own token limit; None: the suites'.
+            weights: What a server that we started has loaded, pinned; empty for an API.
+            stats: Counters of the endpoint; None where the model keeps none.
+        """
+        super().__init__(inner)
+        self.served_by = served_by
+        self.served_model = served_model
+        self.slots = slots
+        self.weights = weights
+        self.stats = stats
+        self._temperature = temperature
+        self._max_tokens = max_tokens
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        """Asks once.
+        """Asks once; remembers the name that the server gave.
 
         Raises:
             EndpointError: no answer after all retries.
         """
         changed = replace(
             sampling,
-            temperature=self.temperature(sampling.temperature),
-            max_tokens=sampling.max_tokens if self.max_tokens is None else self.max_tokens,
+            temperature=self._temperature(sampling.temperature),
+            max_tokens=sampling.max_tokens if self._max_tokens is None else self._max_tokens,
         )
-        answer = await self.inner.ask(prompt, changed, sample=sample)
+        answer = await self._inner.ask(prompt, changed, sample=sample)
         self.served_model = answer.served_model
         return answer
 
 
-class Reacher:
+class ModelOpener:
     """Opens the models of one registry, with one cache of replies."""
 
     def __init__(
@@ -153,18 +137,18 @@ class Reacher:
         self._servers = servers or LocalServers(cache)
 
     @asynccontextmanager
-    async def reach(self, row: ModelRow) -> AsyncIterator[Reached]:
-        """The row's model while the block lasts; a server that was started for it is stopped behind it.
+    async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
+        """Opens the row's model while the block lasts; stops a server that was started for it after that.
 
         Raises:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
         slots = self._registry.setting(row, "concurrency") or DEFAULT_CONCURRENCY
-        async with self._asked(row, slots) if row.api is not None else self._served(row, slots) as model:
+        async with self._api(row, slots) if row.api is not None else self._served(row, slots) as model:
             yield model
 
     @asynccontextmanager
-    async def _asked(self, row: ModelRow, slots: int) -> AsyncIterator[RowModel]:
+    async def _api(self, row: ModelRow, slots: int) -> AsyncIterator[OpenModel]:
         assert row.api is not None, "the caller has looked"
         source = row.api
         if source.concurrency is None:
@@ -182,10 +166,17 @@ class Reacher:
             say=self._say,
         )
         async with opened as model:
-            yield self._row_model(row, model, f"api {host}", source.model, source.concurrency or slots)
+            yield OpenModel(
+                model,
+                served_by=f"api {host}",
+                served_model=source.model,
+                slots=source.concurrency or slots,
+                stats=model.stats,
+                **self._row_settings(row),
+            )
 
     @asynccontextmanager
-    async def _served(self, row: ModelRow, slots: int) -> AsyncIterator[RowModel]:
+    async def _served(self, row: ModelRow, slots: int) -> AsyncIterator[OpenModel]:
         assert row.serve is not None, "the registry lets through only rows with api or serve"
         log = self._logs / f"{row.id}.log"
         async with self._servers.serve(row.serve, model_id=row.id, log=log, report=self._say) as server:
@@ -203,23 +194,22 @@ class Reacher:
                 asyncio.TaskGroup() as group,
             ):
                 watch = group.create_task(server.watch())
-                managed = ManagedModel(model, server)
-                reached = self._row_model(row, managed, source.engine, source.model, slots)
-                reached.weights = source.revision
-                yield reached
+                yield OpenModel(
+                    RestartingModel(model, server),
+                    served_by=source.engine,
+                    served_model=source.model,
+                    slots=slots,
+                    weights=source.revision,
+                    stats=model.stats,
+                    **self._row_settings(row),
+                )
                 watch.cancel()
 
-    def _row_model(
-        self, row: ModelRow, model: OpenAIModel | ManagedModel, served_by: str, name: str, slots: int
-    ) -> RowModel:
-        return RowModel(
-            model,
-            served_by,
-            name,
-            slots,
-            partial(self._registry.temperature, row),
-            self._registry.setting(row, "max_tokens"),
-        )
+    def _row_settings(self, row: ModelRow) -> _RowSettings:
+        return {
+            "temperature": partial(self._registry.temperature, row),
+            "max_tokens": self._registry.setting(row, "max_tokens"),
+        }
 
 
 def _source(server: Served, slots: int) -> LocalServer:

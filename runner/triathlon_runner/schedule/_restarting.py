@@ -1,47 +1,35 @@
-"""A model whose server somebody starts again: questions wait for that, and not for a time to be up."""
+"""Model wrapper that repeats questions that were lost while its server restarted."""
 
 import math
-from typing import Literal
 
 from triathlon_runner.endpoints import (
     Answer,
     Chat,
     Completion,
     EndpointError,
-    EndpointStats,
     Limits,
+    Model,
     ModelUnavailableError,
-    OpenAIModel,
     Sampling,
 )
+from triathlon_runner.schedule._wrapper import ModelWrapper
 from triathlon_runner.serving import Served, ServerLostError
 
 LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
-"""Silence alone says nothing about such a server: a restart may take as long as its start. Few tries, since
-behind them its manager is asked."""
+"""No limit on an outage: a restart may take as long as a start. Few attempts, because after them the server
+itself is checked."""
 _GIVEN_UP = 10
-"""So many questions in a row without an answer, by a server that is well, stop the model."""
+"""Stop the model after this many questions in a row without an answer from a server that is healthy."""
 
 
-class ManagedModel:
+class RestartingModel(ModelWrapper):
     """Implements `Model`. What failed while its server was down is asked again once that is up."""
 
-    def __init__(self, inner: OpenAIModel, server: Served) -> None:
-        self._inner, self._server = inner, server
+    def __init__(self, inner: Model, server: Served) -> None:
+        """Wraps the model that a server answers for; `server` restarts itself where it died."""
+        super().__init__(inner)
+        self._server = server
         self._failed = 0
-
-    @property
-    def id(self) -> str:
-        return self._inner.id
-
-    @property
-    def kind(self) -> Literal["instruct", "base"]:
-        return self._inner.kind
-
-    @property
-    def stats(self) -> EndpointStats:
-        """Counters of the endpoint."""
-        return self._inner.stats
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         """Asks once.
@@ -58,21 +46,21 @@ class ManagedModel:
                 raise
             except EndpointError as error:
                 if not await self._restarted(since=starts):
-                    raise self._judged(error) from None
+                    raise self._counted(error) from None
             else:
                 self._failed = 0
                 return answer
 
     async def _restarted(self, since: int) -> bool:
-        """Whether the server was, or now is, started again; whoever manages it decides, not a time."""
+        """Returns whether the server was restarted since, or is now; the server decides, not a time limit."""
         try:
             await self._server.ensure()
         except ServerLostError as lost:
             raise ModelUnavailableError(str(lost)) from None
         return self._server.starts != since
 
-    def _judged(self, error: EndpointError) -> EndpointError:
-        """The error of a question, or of the model where one question after another fails."""
+    def _counted(self, error: EndpointError) -> EndpointError:
+        """Returns the error of a question, or of the model where one question after another fails."""
         self._failed += 1
         if self._failed < _GIVEN_UP:
             return error

@@ -22,8 +22,8 @@ from triathlon_runner.endpoints import (
     open_model,
 )
 from triathlon_runner.registry import Registry
-from triathlon_runner.schedule import Reacher
-from triathlon_runner.schedule._managed import ManagedModel
+from triathlon_runner.schedule import ModelOpener
+from triathlon_runner.schedule._restarting import RestartingModel
 from triathlon_runner.serving import Served, ServerLostError
 
 QUICK = Limits(outage_seconds=float("inf"), first_wait=0.001, longest_wait=0.002, attempts=2)
@@ -49,11 +49,11 @@ class FakeServer:
 
 
 @asynccontextmanager
-async def managed(script: Script, server: FakeServer) -> AsyncIterator[ManagedModel]:
+async def managed(script: Script, server: FakeServer) -> AsyncIterator[RestartingModel]:
     async with ModelServer(script) as there:
         source = LocalServer(there.base_url, "scripted", "fake", "1", slots=4)
         async with open_model("m", "base", source, limits=QUICK) as model:
-            yield ManagedModel(model, cast(Served, server))
+            yield RestartingModel(model, cast(Served, server))
 
 
 async def test_questions_outlive_a_restart() -> None:
@@ -100,9 +100,9 @@ async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
     registry = Registry.model_validate({"models": [fake_row(tmp_path, "dies_after:4")]})
     said: list[str] = []
     with ReplyCache(tmp_path / "c.sqlite") as replies:
-        reacher = Reacher(registry, replies, tmp_path, said.append)
-        async with reacher.reach(registry.models[0]) as reached:
+        opener = ModelOpener(registry, replies, tmp_path, said.append)
+        async with opener.open(registry.models[0]) as opened:
             for number in range(4):
-                answer = await reached.model.ask(Completion(f"{number}"), Sampling(8))
+                answer = await opened.ask(Completion(f"{number}"), Sampling(8))
                 assert answer.reply.text == f"after {number}"
     assert any("restarting the server of m" in line for line in said)

@@ -1,0 +1,61 @@
+"""What the parts of one run share."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from triathlon_runner.grading import Grader
+from triathlon_runner.schedule._control import Control
+from triathlon_runner.schedule._manifest import Conditions
+from triathlon_runner.schedule._open import ModelOpener
+from triathlon_runner.schedule._progress import Progress
+from triathlon_runner.schedule._summary import Summary
+from triathlon_runner.store import ResultsFolder
+
+
+@dataclass(slots=True)
+class UnitsInFlight:
+    """The tasks that run a unit: a run that is to stop waits for them, and in the end cuts them off."""
+
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    is_cut: bool = False
+
+    @contextmanager
+    def unit(self) -> Iterator[None]:
+        """Counts the current task while it runs a unit. Where that is cut off, the task itself goes on."""
+        task = asyncio.current_task()
+        assert task is not None
+        self.tasks.add(task)
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not self.is_cut:
+                raise
+            task.uncancel()
+        finally:
+            self.tasks.discard(task)
+
+    def cut(self) -> None:
+        """Gives up all units in flight."""
+        self.is_cut = True
+        for task in self.tasks:
+            task.cancel()
+
+
+@dataclass(slots=True)
+class RunContext:
+    """Where results go, who grades, who opens models, and how far the run is."""
+
+    folder: ResultsFolder
+    grader: Grader
+    opener: ModelOpener
+    progress: Progress
+    conditions: Conditions
+    control: Control
+    ask_again: bool = False
+    """Whether results of other conditions are archived and their units asked anew."""
+    summary: Summary = field(default_factory=Summary)
+    units: UnitsInFlight = field(default_factory=UnitsInFlight)
+    opening: set[asyncio.Task[None]] = field(default_factory=set)
+    """Tasks that wait for their model's server."""

@@ -1,0 +1,131 @@
+"""One model's part of a run: its server opened, its units in flight, its files closed."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+
+from triathlon_runner.endpoints import Model, ModelUnavailableError
+from triathlon_runner.errors import UserError, leaves
+from triathlon_runner.schedule._context import RunContext
+from triathlon_runner.schedule._control import ControlledModel
+from triathlon_runner.schedule._open import OpenModel
+from triathlon_runner.schedule._plan import Work
+from triathlon_runner.schedule._stop import Account
+from triathlon_runner.schedule._suite_run import SuiteRun, open_suite
+from triathlon_runner.schedule._summary import ModelEnd
+from triathlon_runner.schedule._unit_run import run_unit
+from triathlon_runner.serving import ServerLostError
+from triathlon_runner.store import DamagedLineError, Unit, UnreadableManifestError
+
+UNITS_PER_SLOT = 3
+"""Units in flight for each request that may be: some ask while the programs of others are executed."""
+
+
+class ModelRun:
+    """One try to run what is open of one model."""
+
+    def __init__(self, context: RunContext, works: Sequence[Work], broken: set[tuple[str, Unit]]) -> None:
+        """Prepares a try.
+
+        Args:
+            context: The run.
+            works: What is wanted of the model, suite by suite.
+            broken: Units, with their suites, that an error in this program stopped: they are not tried again.
+        """
+        self.end = ModelEnd()
+        self._context = context
+        self._works = works
+        self._row = works[0].row
+        self._broken = broken
+        self._opened: OpenModel | None = None
+
+    async def run(self) -> None:
+        """Runs what is open; how it ended stands in `end`.
+
+        Raises:
+            UserError: the model's folder is in use or cannot be written.
+        """
+        with ExitStack() as stack:
+            stack.enter_context(self._context.folder.locked(self._row.id))
+            suites = [suite for work in self._works if (suite := self._open_suite(work, stack)) is not None]
+            try:
+                if any(suite.left for suite in suites) and not self._context.control.stop.asked:
+                    await self._open_and_ask(suites)
+            except* (ModelUnavailableError, ServerLostError, UserError) as errors:
+                self._give_up(errors)
+            finally:
+                self._close(suites)
+
+    def _open_suite(self, work: Work, stack: ExitStack) -> SuiteRun | None:
+        try:
+            return open_suite(self._context, work, self._broken, stack)
+        except (UnreadableManifestError, DamagedLineError) as error:  # of this file alone: the others go on
+            self._add_error(f"{self._row.id} {work.suite_id}: {error}")
+            return None
+
+    async def _open_and_ask(self, suites: Sequence[SuiteRun]) -> None:
+        """Opens the model and asks it; returns early where a stop comes while its server starts."""
+        context, task = self._context, asyncio.current_task()
+        assert task is not None
+        context.opening.add(task)
+        try:
+            async with context.opener.open(self._row) as opened:
+                context.opening.discard(task)
+                self._opened = opened
+                if opened.stats is not None:
+                    account = Account(self._row.id, opened.stats, self._row.price)
+                    context.control.bounds.accounts.append(account)
+                    context.progress.attach(account)
+                await self._ask([suite for suite in suites if suite.same_weights(opened)], opened)
+        except asyncio.CancelledError:
+            if task not in context.opening or not context.control.stop.asked:
+                raise
+            task.uncancel()  # it only waited for its server; nothing was asked
+        finally:
+            context.opening.discard(task)
+
+    async def _ask(self, suites: Sequence[SuiteRun], opened: OpenModel) -> None:
+        turns = _alternate(suites)
+        for suite in suites:
+            if suite.left:
+                self._context.progress.start(suite.model, suite.suite)
+        model = ControlledModel(opened, self._context.control)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(opened.slots * UNITS_PER_SLOT, sum(len(suite.left) for suite in suites))):
+                group.create_task(self._worker(turns, model))
+
+    async def _worker(self, turns: Iterator[tuple[SuiteRun, Unit]], model: Model) -> None:
+        while self._context.control.may_send():
+            turn = next(turns, None)
+            if turn is None:
+                return
+            with self._context.units.unit():
+                await run_unit(*turn, model, self._broken)
+
+    def _give_up(self, errors: BaseExceptionGroup[Exception]) -> None:
+        """This model cannot go on; the others can. Each reason is said once."""
+        stats = self._opened.stats if self._opened is not None else None
+        self.end.server_is_away = stats is not None and stats.away
+        for message in dict.fromkeys(f"{self._row.id}: {error}" for error in leaves(errors)):
+            self._add_error(message)
+
+    def _add_error(self, message: str) -> None:
+        self.end.errors.append(message)
+        self._context.progress.say(message)
+
+    def _close(self, suites: Sequence[SuiteRun]) -> None:
+        for suite in suites:
+            self.end.open += suite.close(self._opened)
+            self.end.failures.update(suite.failures)
+
+
+def _alternate(suites: Sequence[SuiteRun]) -> Iterator[tuple[SuiteRun, Unit]]:
+    """One unit of each suite in turn, so that no suite waits for another."""
+    waiting = deque(suite for suite in suites if suite.left)
+    while waiting:
+        suite = waiting.popleft()
+        unit = suite.left.popleft()
+        if suite.left:
+            waiting.append(suite)
+        yield suite, unit

@@ -1,0 +1,121 @@
+"""One model on one suite in a run: its results file, what is left of it, and its manifest."""
+
+from collections import Counter, deque
+from collections.abc import Collection
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from triathlon_runner.endpoints import EndpointStats
+from triathlon_runner.records import UnitRecord
+from triathlon_runner.schedule._context import RunContext
+from triathlon_runner.schedule._identity import WEIGHTS, difference
+from triathlon_runner.schedule._manifest import differs, manifest_of, stands_finished
+from triathlon_runner.schedule._open import OpenModel
+from triathlon_runner.schedule._plan import Work
+from triathlon_runner.store import ResultsFile, Unit, archive
+
+
+@dataclass(slots=True)
+class SuiteRun:
+    """One work with its results file and the units that are left."""
+
+    context: RunContext
+    work: Work
+    file: ResultsFile[UnitRecord]
+    left: deque[Unit]
+    failures: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def model(self) -> str:
+        return self.work.row.id
+
+    @property
+    def suite(self) -> str:
+        return self.work.suite_id
+
+    def same_weights(self, opened: OpenModel) -> bool:
+        """Returns whether the lines were made with the weights served now; if so, writes the manifest.
+
+        The manifest is written before anything is asked: after a kill it is known what the lines are.
+        """
+        before = self.context.folder.read_manifest(self.model, self.suite)
+        now = {**self.work.identity, **({WEIGHTS: opened.weights} if opened.weights else {})}
+        changed = difference(before.identity, now) if before is not None and self.file.units else ""
+        if changed:
+            if not put_aside(self.context, self.work, self.file, f"another model: {changed}"):
+                self.left.clear()
+                return False
+            self.left = deque(self.work.open_units(()))
+        self.write_manifest(opened, begins=bool(self.left))
+        return True
+
+    def close(self, opened: OpenModel | None) -> int:
+        """Sorts the file and writes the manifest; returns how many units stay open."""
+        if f"{self.model} {self.suite}" in self.context.summary.other_protocol:
+            return 0
+        self.file.sort(self.work.built.order)
+        self.write_manifest(opened, _tokens_per_second(opened.stats if opened else None))
+        return len(self.work.open_units(self.file.units))
+
+    def write_manifest(
+        self, opened: OpenModel | None, speed: float | None = None, *, begins: bool = False
+    ) -> None:
+        """Writes down under which conditions the lines were made, where that is not there yet."""
+        manifest = manifest_of(
+            self.work,
+            self.file,
+            conditions=self.context.conditions,
+            before=self.context.folder.read_manifest(self.model, self.suite),
+            opened=opened,
+            failures=self.failures,
+            speed=speed,
+            begins=begins,
+        )
+        if manifest is not None:
+            self.context.folder.write_manifest(manifest)
+
+
+def open_suite(
+    context: RunContext, work: Work, broken: Collection[tuple[str, Unit]], stack: ExitStack
+) -> SuiteRun | None:
+    """Opens the results file; None where it is finished or was made under other conditions.
+
+    Args:
+        context: The run.
+        work: What is wanted.
+        broken: Units, with their suites, that are not tried again in this run.
+        stack: Closes the file.
+
+    Raises:
+        UnreadableManifestError: nothing can be known of the lines; likewise DamagedLineError.
+    """
+    model, suite, planned = work.row.id, work.suite_id, work.built.count
+    before = context.folder.read_manifest(model, suite)
+    if stands_finished(work, before, context.folder.size(model, suite)):
+        context.progress.plan(model, suite, planned=planned, done=planned)
+        return None
+    file = stack.enter_context(ResultsFile(context.folder.lines(model, suite), work.built.entry.record))
+    if (why := differs(work, file, before)) and not put_aside(context, work, file, why):
+        return None
+    left = work.open_units(file.units)
+    context.progress.plan(model, suite, planned=planned, done=planned - len(left))
+    return SuiteRun(context, work, file, deque(unit for unit in left if (suite, unit) not in broken))
+
+
+def put_aside(context: RunContext, work: Work, file: ResultsFile[UnitRecord], why: str) -> bool:
+    """Archives lines of other conditions where the user wants that; else notes that they are kept."""
+    model, suite = work.row.id, work.suite_id
+    if not context.ask_again:
+        context.summary.other_protocol[f"{model} {suite}"] = why
+        return False
+    target = archive(context.folder, model, suite)
+    file.restart()
+    context.progress.say(f"{model} {suite}: results of {why} are archived: {target.lines}")
+    return True
+
+
+def _tokens_per_second(stats: EndpointStats | None) -> float | None:
+    """Output tokens a second while the server was answering; None where nobody counted any."""
+    if stats is None or not stats.busy_seconds:
+        return None
+    return round(stats.output_tokens / stats.busy_seconds, 2)
