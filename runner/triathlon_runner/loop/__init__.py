@@ -5,7 +5,6 @@ from triathlon_runner.loop._metrics import (
     Interval,
     asl,
     asl_of_counts,
-    degradation,
     mean_similarity,
     metrics,
 )
@@ -33,7 +32,6 @@ __all__ = [
     "catalogue",
     "changes_of",
     "compare",
-    "degradation",
     "mean_similarity",
     "metrics",
     "rank_shifts",

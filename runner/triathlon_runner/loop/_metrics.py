@@ -61,11 +61,6 @@ def asl_of_counts(
     return total / (max_loops * sum(by_loops.values()))
 
 
-def degradation(records: Sequence[UnitRecord], max_loops: int) -> tuple[float, ...]:
-    """Share of tasks that sustained at least j loops, j = 1 … M."""
-    return tuple(_curve_point(j).score(records) for j in range(1, max_loops + 1))
-
-
 def metrics(max_loops: int) -> tuple[Metric, ...]:
     """The columns of a loop suite. Where M is 1 (an attack on the first prompt) only pass@1 says anything."""
     if max_loops == 1:

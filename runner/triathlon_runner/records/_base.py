@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -124,3 +124,18 @@ class UnitRecord(Strict):
     def judge_gave_nothing(self) -> bool:
         """Whether the judge was asked and gave no usable answer, or could not be asked at all."""
         return False
+
+    def asks_the_same(self, judged_anew: Self, *, has_judge: bool) -> bool:  # noqa: ARG002  for types with steps
+        """Returns whether the stored replies answer the questions that are asked after judging anew.
+
+        False where another verdict leads to another question, to which nobody replied.
+
+        Args:
+            judged_anew: The record that the same replies lead to now.
+            has_judge: Whether the run had an LLM judge.
+        """
+        return True
+
+    def with_usage_of(self, stored: Self) -> Self:
+        """Returns this record with what asking took for the stored one, which cannot be measured again."""
+        return self.model_copy(update={"usage": stored.usage, "seconds": stored.seconds})

@@ -1,6 +1,7 @@
 """Records of the loop discipline (spec: EVALOOOP)."""
 
 from collections.abc import Iterator
+from typing import Self
 
 from triathlon_runner.records._base import Outcome, Reply, Strict, UnitRecord, Usage
 from triathlon_runner.records._verdict import Verdict
@@ -62,3 +63,20 @@ class LoopRecord(UnitRecord):
     def judge_gave_nothing(self) -> bool:
         """Whether the similarity is unknown."""
         return self.similarity is None
+
+    def asks_the_same(self, judged_anew: Self, *, has_judge: bool) -> bool:
+        """Returns whether prompts, summarised programs and what the judge compared are the same."""
+        pairs = list(zip(self.loops, judged_anew.loops, strict=False))
+        same_prompts = all(old.prompt == new.prompt for old, new in pairs)
+        same_summarised = all(
+            old.program == new.program for old, new in pairs if new.summary_reply is not None
+        )
+        same_end = len(self.loops) == len(judged_anew.loops)
+        same_compared = same_end and all(old.program == new.program for old, new in pairs[-2:])
+        needs_judge = has_judge and 1 <= judged_anew.sustained_loops < len(judged_anew.loops)
+        compared = same_compared or not (needs_judge or judged_anew.judge_replies)
+        return same_prompts and same_summarised and compared
+
+    def with_usage_of(self, stored: Self) -> Self:
+        """Returns this record with what asking the model and the judge took for the stored one."""
+        return super().with_usage_of(stored).model_copy(update={"judge_usage": stored.judge_usage})

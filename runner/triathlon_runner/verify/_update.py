@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triathlon_runner.engine import ENGINE_VERSION
-from triathlon_runner.records import LoopRecord, Manifest, UnitRecord
+from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import ResultsFolder, archive, replace_file
 from triathlon_runner.verify._verify import FileReport
 
@@ -52,9 +52,13 @@ def update_file(
     """
     model, suite = report.model, report.suite
     has_judge = manifest.judge is not None
-    stays = [_stays(*pair, has_judge=has_judge) for pair in report.pairs]
-    kept = [_as_asked(*pair) for pair, good in zip(report.pairs, stays, strict=True) if good]
-    open_again = [one for (one, _), good in zip(report.pairs, stays, strict=True) if not good]
+    kept: list[UnitRecord] = []
+    open_again: list[UnitRecord] = []
+    for stored, found in report.pairs:
+        if found is not None and stored.asks_the_same(found, has_judge=has_judge):
+            kept.append(found.with_usage_of(stored))
+        else:
+            open_again.append(stored)
     reopened = tuple(f"{one.task_id} #{one.sample}" for one in open_again)
     text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in kept)
     before = {(one.task_id, one.sample): one for one, _ in report.pairs}
@@ -84,26 +88,3 @@ def _open_units(manifest: Manifest, units: int) -> int:
     """What of the planned units is not in the file; an import has no next run that could ask for them."""
     planned = sum(manifest.outcomes.values()) + manifest.open_units
     return 0 if manifest.origin is not None else max(0, planned - units)
-
-
-def _as_asked(stored: UnitRecord, found: UnitRecord | None) -> UnitRecord:
-    """The new judgement with what asking took."""
-    assert found is not None, "those that stay have been judged"
-    taken = {"usage": stored.usage, "seconds": stored.seconds}
-    if isinstance(stored, LoopRecord):
-        taken["judge_usage"] = stored.judge_usage
-    return found.model_copy(update=taken)
-
-
-def _stays(stored: UnitRecord, found: UnitRecord | None, *, has_judge: bool) -> bool:
-    """Whether the stored replies, those of a judge too, answer the questions that are asked now."""
-    if not isinstance(stored, LoopRecord) or not isinstance(found, LoopRecord):
-        return found is not None
-    pairs = list(zip(stored.loops, found.loops, strict=False))
-    asked = all(one.prompt == other.prompt for one, other in pairs)
-    summed_up = all(one.program == other.program for one, other in pairs if other.summary_reply is not None)
-    same_end = len(stored.loops) == len(found.loops)
-    same_pair = same_end and all(one.program == other.program for one, other in pairs[-2:])
-    needs_judge = has_judge and 1 <= found.sustained_loops < len(found.loops)
-    compared = same_pair or not (needs_judge or found.judge_replies)
-    return asked and summed_up and compared

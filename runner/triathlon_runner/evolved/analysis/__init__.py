@@ -41,7 +41,7 @@ from triathlon_runner.evolved.analysis._published import (
     published_composition,
     published_decomposition,
 )
-from triathlon_runner.evolved.analysis._ranks import Rank, rank_shifts, ranks, top_spread
+from triathlon_runner.evolved.analysis._ranks import Rank, rank_shifts, ranks
 from triathlon_runner.evolved.analysis._regions import FAR, Placed, Region, regions
 from triathlon_runner.evolved.analysis._results import read_results
 from triathlon_runner.evolved.analysis._rewording import (
@@ -102,5 +102,4 @@ __all__ = [
     "row_of",
     "sets_against_each_other",
     "source_of",
-    "top_spread",
 ]

@@ -35,9 +35,3 @@ def rank_shifts(before: Mapping[str, float], after: Mapping[str, float]) -> dict
     old, new = ({m: r for m, r in scores.items() if m in shared} for scores in (before, after))
     old_ranks, new_ranks = ranks(old), ranks(new)
     return {model: old_ranks[model].position - new_ranks[model].position for model in old_ranks}
-
-
-def top_spread(scores: Mapping[str, float], top: int = 10) -> float:
-    """Relative difference in per cent between the first and the `top`-th score (EvoEval, section 4.1)."""
-    ordered = sorted(scores.values(), reverse=True)[:top]
-    return 100 * (ordered[0] - ordered[-1]) / ordered[0]

@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from statistics import median
 from typing import Final, Literal
 
-_MAD_TO_DEVIATION: Final = 1.4826
-"""Median absolute deviation to standard deviation, for a normal distribution."""
 FAR: Final = 1.5
 """Robust standard deviations below the line from which on a model counts as better on the old benchmark. The
 paper draws its two regions by eye and gives no rule."""
@@ -37,12 +34,14 @@ def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR
     models = [model for model in old if model in new]
     if len(models) < 3:
         raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
-    slopes = [(new[a] - new[b]) / (old[a] - old[b]) for a, b in combinations(models, 2) if old[a] != old[b]]
-    slope = median(slopes) if slopes else 0.0  # of equal old scores there is no slope to be had
+    from scipy.stats import median_abs_deviation, theilslopes  # noqa: PLC0415  it takes most of a second
+
+    x, y = [old[model] for model in models], [new[model] for model in models]
+    slope = float(theilslopes(y, x).slope) if len(set(x)) > 1 else 0.0  # equal old scores have no slope
     intercept = median(new[model] - slope * old[model] for model in models)
     expected = {model: intercept + slope * old[model] for model in models}
     misses = {model: new[model] - expected[model] for model in models}
-    deviation = _MAD_TO_DEVIATION * median(abs(miss) for miss in misses.values())
+    deviation = float(median_abs_deviation(list(misses.values()), scale="normal"))
     placed = {}
     for model, miss in misses.items():
         distance = miss / deviation if deviation else 0.0

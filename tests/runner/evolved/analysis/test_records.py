@@ -1,6 +1,5 @@
 """The analyses over records: counted by hand on small families."""
 
-import math
 from collections.abc import Mapping
 
 import pytest
@@ -62,12 +61,6 @@ def test_composition_by_parents() -> None:
     combined = _records({"ab": True, "ab2": False, "ac": True, "cd": False, "ax": True}, parents)
     found = analysis.composition(SEED_OUTCOMES, analysis.outcomes(combined))
     assert found == analysis.Composition(2, 1, 1, 1, 1, 0)
-    assert found.percentage == 50.0
-
-
-def test_nothing_to_compose() -> None:
-    """Without a problem whose parents are both solved there is no composition percentage."""
-    assert math.isnan(analysis.composition(SEED_OUTCOMES, analysis.outcomes([])).percentage)
 
 
 def test_decomposition_by_seed() -> None:
@@ -85,7 +78,6 @@ def test_decomposition_by_seed() -> None:
     records = _records({**halves, "a3x": True}, {name: (name[0],) for name in halves})
     found = analysis.decomposition(SEED_OUTCOMES, analysis.outcomes(records))
     assert found == analysis.Decomposition(1, 1, 0, 1, 0, 1)
-    assert (found.decomposition, found.recomposition) == (50.0, 50.0)
     assert analysis.decomposition(SEED_OUTCOMES, analysis.outcomes(records[:1])) == analysis.Decomposition(
         0, 0, 0, 0, 0, 0
     )
