@@ -1,4 +1,9 @@
-"""The contract of a discipline: its entry, its suites' entries, and what a suite does."""
+"""The contract of a discipline: its entry, its suites' entries, and what a suite does.
+
+A new discipline is a folder with a `DisciplineEntry`, a record type, and one line in `catalogue.DISCIPLINES`;
+`tests/support/spelling` is a small one. What `run`, `verify`, `--dry-run`, `suites` and the site need to know
+stands in the fields below and in the methods of the record type.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

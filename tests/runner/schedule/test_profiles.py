@@ -5,7 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triathlon_runner.schedule import spread
+from triathlon_runner import catalogue
+from triathlon_runner.schedule import PROFILES, spread
 from triathlon_runner.suites import Task
 
 TASKS = tuple(Task(f"t{number}", level=1 + number // 4) for number in range(20))
@@ -35,3 +36,11 @@ def test_groups_take_turns() -> None:
     """With several inputs a program, a subset takes one input of each program before a second of any."""
     tasks = [Task(f"{program}#{number}", level=1, group=program) for program in "ab" for number in range(3)]
     assert [task.task_id for task in spread(tasks, 3)] == ["a#0", "a#1", "b#0"]
+
+
+def test_a_named_suite_has_tasks_under_the_quick_profile() -> None:
+    """What `quick` does not take by itself is run at its quick size where the user names it."""
+    quick = PROFILES["quick"]
+    left_out = [entry for entry in catalogue.entries() if entry.core and not quick.takes(entry)]
+    assert {"translation/core", "evolved/core-decompose"} <= {entry.id for entry in left_out}
+    assert all(len(quick.choose(entry, TASKS)) == entry.quick_tasks > 0 for entry in catalogue.entries())
