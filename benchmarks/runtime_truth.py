@@ -205,7 +205,7 @@ async def compare(subjects: Sequence[Subject]) -> dict[Question, Compared]:
 
 
 def consistency(right: Iterable[bool]) -> float:
-    """IC of a model whose coverage and output are right: a question with path and state right counts 1, else 0."""
+    """IC where coverage and output are right: 1 for a question with path and state right as well, else 0."""
     return 100 * statistics.fmean(right)
 
 
