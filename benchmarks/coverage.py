@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from interval_coverage.coefficients import correlations
-from interval_coverage.experiment import Kind
-from interval_coverage.pairs import of_two_means, of_two_models
-from interval_coverage.scores import asl, consistency, drops, mean_of_sets, pass_at_1
-from interval_coverage.tables import of_ranks, of_tiers, overall_ranks, shifts, sides
+from benchmarks.interval_coverage.coefficients import correlations
+from benchmarks.interval_coverage.experiment import Kind
+from benchmarks.interval_coverage.pairs import of_two_means, of_two_models
+from benchmarks.interval_coverage.scores import asl, consistency, drops, mean_of_sets, pass_at_1
+from benchmarks.interval_coverage.tables import of_ranks, of_tiers, overall_ranks, shifts, sides
 
 KINDS: Final[dict[str, Kind]] = {
     "pass@1": pass_at_1,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import numpy as np
+from benchmarks.interval_coverage.experiment import HELD, Cell
 
-from interval_coverage.experiment import HELD, Cell
 from triathlon_site.agreement import correlate
 
 

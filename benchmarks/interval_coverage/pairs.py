@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import numpy as np
+from benchmarks.interval_coverage.experiment import CHANCES, HELD, TASKS, Cell, blocks, sample_of
+from benchmarks.interval_coverage.seeds import families
 from scipy.special import ndtri
 
-from interval_coverage.experiment import CHANCES, HELD, TASKS, Cell, blocks, sample_of
-from interval_coverage.seeds import families
 from triathlon_site.uncertainty import differences
 
 

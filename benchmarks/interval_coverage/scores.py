@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+from benchmarks.interval_coverage.experiment import CHANCES, HELD, TASKS, Array, Cell, blocks, held, sample_of
+from benchmarks.interval_coverage.seeds import families
 from scipy.special import ndtri
 
-from interval_coverage.experiment import CHANCES, HELD, TASKS, Array, Cell, blocks, held, sample_of
-from interval_coverage.seeds import families
 from triathlon_site.uncertainty import Draws, central, draw
 
 PROGRAMS: Final = (40, 80, 154)

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-
-from interval_coverage.experiment import Array
+from benchmarks.interval_coverage.experiment import Array
 
 
 @dataclass(frozen=True)

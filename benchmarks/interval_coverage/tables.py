@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+from benchmarks.interval_coverage.experiment import CHANCES, FALSE, HELD, TASKS, Array, Cell, sample_of
+from benchmarks.interval_coverage.seeds import families
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from interval_coverage.experiment import CHANCES, FALSE, HELD, TASKS, Array, Cell, sample_of
-from interval_coverage.seeds import families
 from triathlon_site.ranking import (
     DrawnRanks,
     Rank,
