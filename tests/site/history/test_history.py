@@ -150,7 +150,7 @@ def test_a_build_writes_nothing_into_the_results(twice: Path) -> None:
 
 
 def test_the_memory_stays_small() -> None:
-    """100 models on 31 suites, all of whom move in each of 120 builds, of which 100 are kept: under a megabyte."""
+    """100 models on 31 suites, all of whom move in each of 120 builds, 100 of them kept: under a megabyte."""
     history = History()
     states = [_state(step) for step in range(3)]
     for step in range(120):
