@@ -1,0 +1,118 @@
+"""Intervals of one model's scores: pass@1, ASL, IC, the mean over sets, the drop from the seeds."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from benchmarks.interval_coverage.experiment import CHANCES, HELD, TASKS, Array, Cell, blocks, held, sample_of
+from benchmarks.interval_coverage.seeds import families
+from scipy.special import ndtri
+
+from triathlon_site.uncertainty import Draws, central, draw
+
+PROGRAMS: Final = (40, 80, 154)
+"""Of a runtime suite."""
+
+
+def pass_at_1(experiments: int) -> Iterator[Cell]:
+    """Intervals of pass@1: tasks that pass with one chance."""
+    random = np.random.default_rng(1)
+    for tasks in TASKS:
+        for chance in CHANCES:
+            found = [
+                held([sample_of(random.random((rows, tasks)) < chance)], chance)
+                for rows in blocks(experiments)
+            ]
+            yield Cell(f"{tasks} tasks, {chance:.0%} solved", float(np.concatenate(found).mean()), HELD)
+
+
+def asl(experiments: int) -> Iterator[Cell]:
+    """Intervals of ASL: a share of tasks passes at first, then every loop is survived with one chance."""
+    random = np.random.default_rng(2)
+    for tasks in TASKS:
+        for chance in CHANCES:
+            for survival in (0.6, 0.8, 0.95):
+                exactly = chance * (1 - survival) * survival ** np.arange(10)
+                exactly[9] = chance * survival**9
+                truth = float(exactly @ np.arange(1, 11) ** 2 / 10)
+                found = []
+                for rows in blocks(experiments):
+                    loops = np.minimum(random.geometric(1 - survival, (rows, tasks)), 10)
+                    solved = random.random((rows, tasks)) < chance
+                    found.append(held([sample_of(solved * loops**2 / 10, maximum=10.0)], truth))
+                share = float(np.concatenate(found).mean())
+                yield Cell(f"{tasks} tasks, {chance:.0%} solved, {survival:.0%} survive a loop", share, HELD)
+
+
+def consistency(experiments: int) -> Iterator[Cell]:
+    """Intervals of IC: 3 to 15 chains a program, whose answers are right with a chance of the program's."""
+    random = np.random.default_rng(3)
+    for programs in PROGRAMS:
+        for chance in CHANCES:
+            many = _chain_scores(_ease(random, chance, (200_000, 1)), random)
+            truth = 100 * float(many.mean())
+            found = []
+            for rows in blocks(experiments):
+                chains = random.integers(3, 16, (rows, programs))
+                ease = np.repeat(_ease(random, chance, (rows, programs))[:, :, None], 15, axis=2)
+                scores = _chain_scores(ease, random) * (np.arange(15) < chains[:, :, None])
+                sample = sample_of(scores.sum(axis=2), maximum=100.0, weights=chains)
+                found.append(held([sample], truth))
+            share = float(np.concatenate(found).mean())
+            yield Cell(f"{programs} programs, {chance:.0%} of answers right, IC {truth:.1f}", share, HELD)
+
+
+def _ease(random: np.random.Generator, chance: float, shape: tuple[int, ...]) -> Array:
+    return np.asarray(random.beta(4 * chance, 4 * (1 - chance), shape))
+
+
+def _chain_scores(ease: Array, random: np.random.Generator) -> Array:
+    right = np.cumprod(random.random((4, *ease.shape)) < ease, axis=0).sum(axis=0)
+    return np.asarray(np.array([0, 0.125, 0.25, 0.5, 1])[right])
+
+
+def mean_of_sets(experiments: int) -> Iterator[Cell]:
+    """Intervals of the mean over six sets whose tasks come from the same seeds."""
+    random = np.random.default_rng(5)
+    for family in families():
+        for chance in CHANCES:
+            for common in (0.0, 0.2, 0.4, 0.7):
+                found, both = [], []
+                for rows in blocks(experiments):
+                    solved = [ease < ndtri(chance) for ease in family.latent(random, rows, common)]
+                    samples = [
+                        sample_of(own, suite=f"set {place}", seeds=names)
+                        for place, (own, names) in enumerate(zip(solved, family.names(), strict=True))
+                    ]
+                    found.append(held(samples, chance))
+                    pairs = solved[0][:, [seeds[0] for seeds in family.sets[1]]], solved[1]
+                    both.append(np.corrcoef(pairs[0].ravel(), pairs[1].ravel())[0, 1])
+                share = float(np.concatenate(found).mean())
+                setting = f"{family.name}, {chance:.0%} solved, correlation {np.mean(both):.2f}"
+                yield Cell(setting, share, HELD)
+
+
+def drops(experiments: int) -> Iterator[Cell]:
+    """Intervals of the relative drop from the seeds to one set."""
+    random = np.random.default_rng(6)
+    for family in families():
+        for chance, after in ((0.9, 0.6), (0.5, 0.3), (0.2, 0.2), (0.2, 0.05)):
+            truth, found = 100 * (chance - after) / chance, []
+            for rows in blocks(experiments):
+                ease = family.latent(random, rows, 0.4)[:2]
+                samples = [
+                    sample_of(own < ndtri(p), suite=f"set {place}", seeds=names)
+                    for place, (own, p, names) in enumerate(
+                        zip(ease, (chance, after), family.names(), strict=False)
+                    )
+                ]
+                low, high = drop_ends(*map(draw, samples))
+                found.append((low <= truth) & (truth <= high))
+            yield Cell(
+                f"{family.name}, from {chance:.0%} to {after:.0%}", float(np.concatenate(found).mean()), HELD
+            )
+
+
+def drop_ends(seeds: Draws, changed: Draws) -> tuple[Array, Array]:
+    """As the page of the evolved sets has them."""
+    return central(100 * (seeds - changed) / seeds)
