@@ -13,11 +13,10 @@ from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading._classes import ClassGrader
+from triathlon_runner.grading._code_tests import CodeTestGrader, UnjudgeableError
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport, Line
 from triathlon_runner.grading._samples import AnyProblem, Sample, by_id, read_samples
-from triathlon_runner.grading._tested import TestedGrader
-from triathlon_runner.grading._tests import UnjudgeableError
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
 
@@ -42,10 +41,10 @@ class GradeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judges:
+class _Graders:
     functions: ProgramGrader
     classes: ClassGrader
-    tested: TestedGrader
+    code_tests: CodeTestGrader
 
 
 async def grade_samples(
@@ -77,8 +76,9 @@ async def grade_samples(
     judged: dict[_Key, Line] = {}
     async with open_sandbox(options.level, options.jobs) as sandbox:
         report.level = sandbox.level
-        classes = ClassGrader(sandbox)
-        judges = _Judges(ProgramGrader(sandbox, options.keys), classes, TestedGrader(sandbox, classes))
+        graders = _Graders(
+            ProgramGrader(sandbox, options.keys), ClassGrader(sandbox), CodeTestGrader(sandbox)
+        )
         waiting = iter(zip(found, wanted, strict=True))
 
         async def judge_some() -> None:
@@ -89,7 +89,7 @@ async def grade_samples(
                     line = {**line, **({"model": options.model} if options.model else {})}
                 else:
                     head = _head(sample, digests, options)
-                    line = await _line(head, sample, known.get(sample.task_id), judges, options, report)
+                    line = await _line(head, sample, known.get(sample.task_id), graders, options, report)
                     _append(out, line)
                 if line is not None:
                     judged[key] = line
@@ -132,7 +132,7 @@ async def _line(
     head: Line,
     sample: Sample,
     problem: AnyProblem | None,
-    judges: _Judges,
+    graders: _Graders,
     options: GradeOptions,
     report: GradeReport,
 ) -> Line | None:
@@ -142,7 +142,7 @@ async def _line(
     if sample.fault:
         return {**head, "outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
     try:
-        verdict = await _judge(sample.program, problem, judges, options)
+        verdict = await _judge(sample.program, problem, graders, options)
     except UnjudgeableError as error:
         report.refused[sample.task_id] = str(error)
         return None
@@ -160,12 +160,12 @@ def _base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
     return str(Outcome.PASSED if on_others else verdict.outcome)
 
 
-async def _judge(program: str, problem: AnyProblem, judges: _Judges, options: GradeOptions) -> Verdict:
+async def _judge(program: str, problem: AnyProblem, graders: _Graders, options: GradeOptions) -> Verdict:
     if isinstance(problem, Problem):
-        return await judges.functions.judge(program, problem, inputs=options.inputs)
+        return await graders.functions.judge(program, problem, inputs=options.inputs)
     if isinstance(problem, ClassProblem):
-        return await judges.classes.judge(program, problem)
-    return await judges.tested.judge(program, problem)
+        return await graders.classes.judge(program, problem)
+    return await graders.code_tests.judge(program, problem)
 
 
 def _key(sample: Sample, digests: Mapping[str, str]) -> _Key:

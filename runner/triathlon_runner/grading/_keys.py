@@ -17,8 +17,8 @@ from triathlon_runner.sandbox._inside.encode import encode
 
 REFERENCE_LIMITS = sandboxes.Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
-LOOKED_INTO = 4 << 20
-"""A longer output is taken for plain data unseen: as objects it would fill the memory."""
+MAX_EXAMINED_BYTES = 4 << 20
+"""A longer output is taken for plain data without a look at it: as objects it would fill the memory."""
 _INDEX_BYTES = 64 << 20
 
 
@@ -105,22 +105,20 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     ends: list[int] = []
     odd: set[int] = set()
     raised: list[Raised] = []
-
-    def keep(position: int, result: sandboxes.Sent | Raised) -> bool:
-        if isinstance(result, Raised):
-            raised.append(result)
-            odd.add(position)
-            file.write(encode(sandboxes.Tagged(RAISED, result.type), _INDEX_BYTES))
-        else:
-            if len(result.payload) <= LOOKED_INTO and not sandboxes.is_plain(result.value()):
-                odd.add(position)
-            file.write(result.payload)
-        ends.append(file.tell())
-        return True
-
     calls = tuple(_call(problem, text) for text in problem.inputs)
     job = Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
-    execution = await sandbox.stream(job, keep)
+    async with sandbox.stream(job) as results:
+        async for position, result in results:
+            if isinstance(result, Raised):
+                raised.append(result)
+                odd.add(position)
+                file.write(encode(sandboxes.Tagged(RAISED, result.type), _INDEX_BYTES))
+            else:
+                if len(result.payload) <= MAX_EXAMINED_BYTES and not sandboxes.is_plain(result.value()):
+                    odd.add(position)
+                file.write(result.payload)
+            ends.append(file.tell())
+    execution = results.execution
     whole = execution.ended is sandboxes.Ended.FINISHED and len(ends) == len(calls)
     if not whole or len(raised) == len(calls):
         fault = execution.detail or str((*raised, *execution.results)[:1])

@@ -3,17 +3,20 @@
 from triathlon_runner.sandbox._api import (
     Call,
     Ended,
+    Examination,
     Execution,
     Job,
     Language,
     Limits,
     Prepared,
     Raised,
+    Results,
     Returned,
     Sandbox,
     SandboxError,
     Sent,
     Source,
+    StoredResults,
 )
 from triathlon_runner.sandbox._decode import MalformedError, refuse_collisions
 from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor, try_language
@@ -24,6 +27,7 @@ from triathlon_runner.sandbox._wire import prepare
 __all__ = [
     "Call",
     "Ended",
+    "Examination",
     "Execution",
     "Job",
     "Language",
@@ -33,12 +37,14 @@ __all__ = [
     "Opaque",
     "Prepared",
     "Raised",
+    "Results",
     "Returned",
     "Sandbox",
     "SandboxError",
     "SandboxHealth",
     "Sent",
     "Source",
+    "StoredResults",
     "Tagged",
     "doctor",
     "is_plain",

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from triathlon_runner.sandbox._api import Language, SandboxError
 
-Level = Literal["namespaces", "lite"]
-LEVELS: tuple[Level, ...] = ("namespaces", "lite")
+IsolationLevel = Literal["namespaces", "lite"]
+LEVELS: tuple[IsolationLevel, ...] = ("namespaces", "lite")
 """From the strongest."""
 
 _HARNESSES = Path(__file__).parent / "_languages"
@@ -68,7 +68,7 @@ _FIRST_ID = 0x6000_0000
 _counter = itertools.count()
 
 
-def python_settings(level: Level, libraries: frozenset[str], place: Path) -> dict[str, Any]:
+def python_settings(level: IsolationLevel, libraries: frozenset[str], place: Path) -> dict[str, Any]:
     """Settings of a server for Python programs that may import the standard library and `libraries`.
 
     Raises:
@@ -88,7 +88,7 @@ def python_settings(level: Level, libraries: frozenset[str], place: Path) -> dic
     }
 
 
-def other_settings(level: Level, language: Language, place: Path) -> dict[str, Any]:
+def other_settings(level: IsolationLevel, language: Language, place: Path) -> dict[str, Any]:
     """Settings of a server that starts another language's interpreter for each program.
 
     Raises:

@@ -62,7 +62,7 @@ def wire_of(language: Language) -> Wire:
 
 
 def _head(job: Job) -> dict[str, Any]:
-    return {"program": job.program, "result_bytes": job.limits.result_bytes, "asks": list(job.asks)}
+    return {"program": job.program, "result_bytes": job.limits.result_bytes, "relayed": list(job.relayed)}
 
 
 class PythonWire:

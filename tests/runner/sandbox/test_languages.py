@@ -145,10 +145,10 @@ async def test_maps_and_special_numbers_cross(sandbox: Sandbox, language: Langua
 @pytest.mark.parametrize("language", list(TOOLCHAINS))
 async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) -> None:
     """A test script passes an honest program and not one that returns something else."""
-    examiner = Job(TESTS[language], (), language, asks=("f",))
-    good, _ = await sandbox.examine(examiner, Job(PROGRAMS[language], (), language))
+    examiner = Job(TESTS[language], (), language, relayed=("f",))
+    good = (await sandbox.examine(examiner, Job(PROGRAMS[language], (), language))).examiner
     assert good.ended is Ended.FINISHED, good
-    bad, _ = await sandbox.examine(examiner, Job(WRONG[language], (), language))
+    bad = (await sandbox.examine(examiner, Job(WRONG[language], (), language))).examiner
     assert bad.ended is Ended.NOT_LOADED, bad
 
 
@@ -156,21 +156,19 @@ async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) 
 async def test_a_relay_changes_no_plain_value(
     sandbox: Sandbox, language: Language, program: str, tests: str
 ) -> None:
-    """A value that goes from a test into a program and back is the one that the test would see beside it."""
-    beside = Job(f"{program}\n{tests}", (), language)
-    assert (await sandbox.run(beside)).ended is Ended.FINISHED
-    examined, candidate = await sandbox.examine(
-        Job(tests, (), language, asks=("f",)), Job(program, (), language)
-    )
-    assert examined.ended is Ended.FINISHED, (examined, candidate)
+    """A value that crosses into a program and back is what the test would see in the same process."""
+    together = Job(f"{program}\n{tests}", (), language)
+    assert (await sandbox.run(together)).ended is Ended.FINISHED
+    run = await sandbox.examine(Job(tests, (), language, relayed=("f",)), Job(program, (), language))
+    assert run.examiner.ended is Ended.FINISHED, run
 
 
 @pytest.mark.parametrize("program", LOOSE.values(), ids=LOOSE)
 async def test_a_map_equals_only_one_with_its_keys(sandbox: Sandbox, program: str) -> None:
     """No text and no object of the program's own passes for a key that is a list."""
-    examiner = Job("raise 'wrong' unless f(1) == {[1, 2] => 1}\n", (), Language.RUBY, asks=("f",))
-    examined, _ = await sandbox.examine(examiner, Job(program, (), Language.RUBY))
-    assert examined.ended is Ended.NOT_LOADED
+    examiner = Job("raise 'wrong' unless f(1) == {[1, 2] => 1}\n", (), Language.RUBY, relayed=("f",))
+    run = await sandbox.examine(examiner, Job(program, (), Language.RUBY))
+    assert run.examiner.ended is Ended.NOT_LOADED
 
 
 @pytest.mark.parametrize("language", list(TOOLCHAINS))

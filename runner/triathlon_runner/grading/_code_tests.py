@@ -1,17 +1,21 @@
-"""Judging by tests that are code: they run in a child of their own, the program in another one.
+"""Judges by tests that are code: the tests run in one child, the program in another one.
 
-The function under test is there a relay: its calls are made in the program's child and come back as plain
-data. So the expected values, the comparison and the verdict never are where the program is (`judged` is
-`outside`); an object that equals everything is, on its way, reduced to what it really is.
+The tests' child holds a relay in place of the function under test: a call to it is executed in the program's
+child, and what it returns comes back as plain data. So neither expected values nor comparisons are ever in
+the program's process, and an object that claims to equal everything is reduced to the data it holds.
 """
 
 import ast
+import asyncio
+from collections.abc import Sequence
 
+from triathlon_runner.datasets.official import TestedProblem
 from triathlon_runner.grading._shown import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     Call,
     Ended,
+    Examination,
     Execution,
     Job,
     Language,
@@ -29,7 +33,58 @@ What a test's text compares with is small, and as objects a result can take ten 
 
 
 class UnjudgeableError(SandboxError):
-    """Nothing that a problem's tests say about a program could be trusted."""
+    """The problem's tests cannot judge any program here; the message says why."""
+
+
+class CodeTestGrader:
+    """Judges problems whose tests are code, on one sandbox."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._without_calls: dict[TestedProblem, str] = {}
+        """Why a problem's tests prove nothing; empty where they call the function."""
+        self._references: dict[TestedProblem, Verdict] = {}
+        self._locks: dict[TestedProblem, asyncio.Lock] = {}
+
+    async def judge(self, program: str, problem: TestedProblem) -> Verdict:
+        """Runs the tests in another process than the program.
+
+        Raises:
+            UnjudgeableError: the tests never call the function, or a program fails them which the problem's
+                own reference fails, too.
+            SandboxError: our machinery failed.
+        """
+        async with self._locks.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+            refusal = await self._find_refusal(problem)
+        if refusal:
+            raise UnjudgeableError(refusal)
+        verdict = await self._run(program, problem)
+        if verdict.outcome is Outcome.PASSED or not problem.reference:
+            return verdict
+        async with self._locks[problem]:
+            if problem not in self._references:
+                self._references[problem] = await self._run(problem.reference, problem)
+        reference = self._references[problem]
+        if reference.outcome is not Outcome.PASSED:
+            raise UnjudgeableError(
+                f"the tests of {problem.task_id} can't judge: its own reference fails them when they run in"
+                f" another process ({reference.detail or 'its results are no plain data'})"
+            )
+        return verdict
+
+    async def _find_refusal(self, problem: TestedProblem) -> str:
+        if problem not in self._without_calls:
+            tests = with_helpers(problem.tests, problem.prompt, problem.entry_point)
+            self._without_calls[problem] = ""
+            try:
+                await check_that_tests_call(self._sandbox, tests, (problem.entry_point,), problem.task_id)
+            except UnjudgeableError as error:
+                self._without_calls[problem] = str(error)
+        return self._without_calls[problem]
+
+    async def _run(self, program: str, problem: TestedProblem) -> Verdict:
+        tests = with_helpers(problem.tests, problem.prompt, problem.entry_point)
+        return await judge_by_tests(self._sandbox, program, tests, (problem.entry_point,))
 
 
 async def judge_by_tests(
@@ -51,13 +106,11 @@ async def judge_by_tests(
         SandboxError: our machinery failed.
     """
     tests = _called(tests, functions, language)
-    calls: list[Call] = []
-    examiner, candidate = await sandbox.examine(
-        Job(tests, (), language, limits=limits, libraries=libraries, asks=functions),
+    run = await sandbox.examine(
+        Job(tests, (), language, limits=limits, libraries=libraries, relayed=functions),
         Job(program, (), language, limits=limits, libraries=libraries),
-        calls.append,
     )
-    return _verdict(tests, functions, examiner, candidate, calls)
+    return _verdict(tests, functions, run)
 
 
 async def check_that_tests_call(
@@ -72,18 +125,17 @@ async def check_that_tests_call(
         SandboxError: our machinery failed.
     """
     tests = _called(tests, functions, Language.PYTHON)
-    calls: list[Call] = []
     stub = "\n".join(f"def {name}(*_, **__): return None" for name in functions)
-    examiner, _ = await sandbox.examine(
-        Job(tests, (), limits=TEST_LIMITS, asks=functions), Job(stub, (), limits=TEST_LIMITS), calls.append
+    run = await sandbox.examine(
+        Job(tests, (), limits=TEST_LIMITS, relayed=functions), Job(stub, (), limits=TEST_LIMITS)
     )
-    if calls:
+    if run.calls:
         return
-    if examiner.ended is Ended.FINISHED:
+    if run.examiner.ended is Ended.FINISHED:
         raise UnjudgeableError(_no_call(functions, f"the tests of {task_id}"))
     raise UnjudgeableError(
         f"the tests of {task_id} prove nothing: they end before they call {functions[0]!r}"
-        f" ({shorten(_demand(tests, examiner))})"
+        f" ({shorten(_failed_line(tests, run.examiner))})"
     )
 
 
@@ -111,12 +163,10 @@ def with_helpers(tests: str, prompt: str, function: str) -> str:
     return f"_candidate = {function}\n{prompt}\n{function} = _candidate\n{tests}"
 
 
-def _verdict(
-    tests: str, functions: tuple[str, ...], examiner: Execution, candidate: Execution, calls: list[Call]
-) -> Verdict:
-    passed = sum(not isinstance(result, Raised) for result in candidate.results)
+def _verdict(tests: str, functions: tuple[str, ...], run: Examination) -> Verdict:
+    examiner, candidate = run.examiner, run.candidate
     if examiner.ended is Ended.FINISHED:
-        if not calls:
+        if not run.calls:
             raise UnjudgeableError(_no_call(functions, "the tests"))
         return Verdict(outcome=Outcome.PASSED, passed=1, total=1)
     if candidate.ended is Ended.NOT_LOADED:
@@ -125,21 +175,22 @@ def _verdict(
         return _failed(Outcome.CRASHED, None, f"{fault.type}: {fault.message}")
     if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
         outcome = Outcome.TIMED_OUT if candidate.ended is Ended.TIMED_OUT else Outcome.CRASHED
-        return _failed(outcome, _case(calls, "a result", candidate.detail), candidate.detail)
+        return _failed(outcome, _case(run.calls, "a result", candidate.detail), candidate.detail)
     last = candidate.results[-1] if candidate.results else None
+    wanted = _failed_line(tests, examiner)
     if isinstance(last, Raised):
         got = f"{last.type}: {last.message}"
-        return _failed(Outcome.CRASHED, _case(calls, _demand(tests, examiner), got), got)
-    got = shown(last.value) if last is not None else f"no call ({passed} made)"
-    return _failed(Outcome.FAILED, _case(calls, _demand(tests, examiner), got), examiner.detail)
+        return _failed(Outcome.CRASHED, _case(run.calls, wanted, got), got)
+    got = shown(last.value) if last is not None else "no call"
+    return _failed(Outcome.FAILED, _case(run.calls, wanted, got), examiner.detail)
 
 
 def _failed(outcome: Outcome, failing: FailingCase | None, detail: str) -> Verdict:
     return Verdict(outcome=outcome, passed=0, total=1, failing=failing, detail=shorten(detail))
 
 
-def _case(calls: list[Call], expected: str, got: str) -> FailingCase | None:
-    """The last call that the tests made is the one that they did not like."""
+def _case(calls: Sequence[Call], expected: str, got: str) -> FailingCase | None:
+    """The tests' last call, whose result they did not accept."""
     if not calls:
         return None
     last = calls[-1]
@@ -152,8 +203,8 @@ def _case(calls: list[Call], expected: str, got: str) -> FailingCase | None:
     )
 
 
-def _demand(tests: str, examiner: Execution) -> str:
-    """The test's own words: the line at which it stopped, and what it said."""
+def _failed_line(tests: str, examiner: Execution) -> str:
+    """The line of the tests at which they stopped, and the exception that it raised."""
     fault = examiner.results[-1] if examiner.results else None
     if not isinstance(fault, Raised):
         return examiner.detail
