@@ -42,7 +42,7 @@ class Block:
     """The text between the block before and this one."""
 
 
-def spoken(text: str) -> str:
+def visible_text(text: str) -> str:
     """The text that counts: without reasoning, odd line ends, a byte order mark and broken characters."""
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
     text = _without_reasoning(text.removeprefix("\ufeff"))

@@ -8,7 +8,6 @@ from triathlon_runner.grading._code_tests import (
     CodeTestGrader,
     UnjudgeableError,
     judge_by_tests,
-    with_helpers,
 )
 from triathlon_runner.grading._compare import agree
 from triathlon_runner.grading._grade import GradeOptions, grade_samples
@@ -39,5 +38,4 @@ __all__ = [
     "judge_by_tests",
     "judge_results",
     "shown",
-    "with_helpers",
 ]

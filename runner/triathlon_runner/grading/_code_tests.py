@@ -5,7 +5,6 @@ child, and what it returns comes back as plain data. So neither expected values 
 the program's process, and an object that claims to equal everything is reduced to the data it holds.
 """
 
-import ast
 import asyncio
 from collections.abc import Sequence
 
@@ -24,6 +23,7 @@ from triathlon_runner.sandbox import (
     Sandbox,
     SandboxError,
 )
+from triathlon_runner.syntax import import_statements, parse_or_none, third_party
 
 TEST_LIMITS = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
 """For programs without a reference whose time could be taken; an interpreter's start costs up to 0.1 s.
@@ -74,7 +74,7 @@ class CodeTestGrader:
 
     async def _find_refusal(self, problem: TestedProblem) -> str:
         if problem not in self._without_calls:
-            tests = with_helpers(problem.tests, problem.prompt, problem.entry_point)
+            tests = _complete_tests(problem)
             self._without_calls[problem] = ""
             try:
                 await check_that_tests_call(self._sandbox, tests, (problem.entry_point,), problem.task_id)
@@ -83,8 +83,7 @@ class CodeTestGrader:
         return self._without_calls[problem]
 
     async def _run(self, program: str, problem: TestedProblem) -> Verdict:
-        tests = with_helpers(problem.tests, problem.prompt, problem.entry_point)
-        return await judge_by_tests(self._sandbox, program, tests, (problem.entry_point,))
+        return await judge_by_tests(self._sandbox, program, _complete_tests(problem), (problem.entry_point,))
 
 
 async def judge_by_tests(
@@ -154,13 +153,17 @@ def _no_call(functions: tuple[str, ...], what: str) -> str:
     )
 
 
-def with_helpers(tests: str, prompt: str, function: str) -> str:
-    """Tests that may call what the prompt defines before the function (HumanEval/32, 38, 50)."""
-    try:
-        ast.parse(prompt)
-    except (SyntaxError, ValueError):
-        return tests
-    return f"_candidate = {function}\n{prompt}\n{function} = _candidate\n{tests}"
+def _complete_tests(problem: TestedProblem) -> str:
+    """A problem's tests with what they use of its program: modules that it imports, helpers in the prompt.
+
+    HumanEval/32, 38 and 50 call such helpers; six problems of HumanEval Pro and MBPP Pro use such modules.
+    """
+    imports = [line for line in import_statements(problem.reference) if not third_party(line)]
+    function = problem.entry_point
+    helpers: list[str] = []
+    if parse_or_none(problem.prompt) is not None:
+        helpers = [f"_candidate = {function}", problem.prompt, f"{function} = _candidate"]
+    return "\n".join([*imports, *helpers, problem.tests])
 
 
 def _verdict(tests: str, functions: tuple[str, ...], run: Examination) -> Verdict:

@@ -2,18 +2,13 @@
 
 import re
 
-from triathlon_runner.extraction import code_blocks, extract_program, spoken
+from triathlon_runner.extraction import code_blocks, extract_program, visible_text
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.sandbox import Language
 from triathlon_runner.translation._languages import LABELS, definition
 
 END_OF_EXAMPLE = "\n###"
 """Where a base model has finished its translation and invents another example."""
-_STOPPED = {
-    Finish.LENGTH: Outcome.TRUNCATED,
-    Finish.REFUSED: Outcome.REFUSED,
-    Finish.CONTEXT_OVERFLOW: Outcome.CONTEXT_OVERFLOW,
-}
 _LAST_LINE = {
     Language.PHP: re.compile(r"^.*[}>]\s*$", re.MULTILINE),
     Language.RUBY: re.compile(r"^end\s*$", re.MULTILINE),
@@ -28,16 +23,16 @@ def translated(reply: Reply, language: Language, name: str) -> tuple[str, Outcom
         found = extract_program(reply, entry_point=name, prompt="", completes=False, other_names=False)
         return found.program, found.outcome
     if reply.finish is not Finish.STOP:
-        return "", _STOPPED[reply.finish]
-    program = _program(spoken(reply.text), language, name)
+        return "", reply.finish.outcome_without_answer
+    program = _program(visible_text(reply.text), language, name)
     return program, None if program else Outcome.NO_ANSWER
 
 
 def continued(reply: Reply, opening: str) -> tuple[str, Outcome | None]:
     """The program that a base model made of the function's opening."""
-    body, end, _ = spoken(reply.text).partition(END_OF_EXAMPLE)
+    body, end, _ = visible_text(reply.text).partition(END_OF_EXAMPLE)
     if reply.finish is not Finish.STOP and not (reply.finish is Finish.LENGTH and end):
-        return "", _STOPPED[reply.finish]
+        return "", reply.finish.outcome_without_answer
     return (opening + body.rstrip() + "\n", None) if body.strip() else ("", Outcome.NO_ANSWER)
 
 

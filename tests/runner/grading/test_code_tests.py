@@ -13,10 +13,14 @@ from triathlon_runner.sandbox import open_sandbox
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PROMPT = "def evens(n):\n"
-LIST = PROMPT + "    return list(range(0, n, 2))\n"
+LIST = "import math\n" + PROMPT + "    return list(range(0, n, 2))\n"
 GENERATOR = PROMPT + "    yield from range(0, n, 2)\n"
 CHECK = "def check(candidate):\n    for n in (5, 6):\n        assert list(candidate(n)) == [0, 2, 4]\n"
-ASSERTIONS = "import math\nassert evens(3) == [0, 2]\nassert evens(1) is not None\nassert math.isclose(sum(evens(5)), 6.0)\n"
+ASSERTIONS = """
+assert evens(3) == [0, 2]
+assert evens(1) is not None
+assert math.isclose(sum(evens(5)), 6.0) and evens(2) == evens(1)
+"""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -45,7 +49,7 @@ def problem(tests: str, reference: str) -> TestedProblem:
     ],
 )
 async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcome: Outcome) -> None:
-    """Only plain data comes from the program's process; each way to be wrong has its outcome."""
+    """Only plain data comes from the program's process; tests may use modules that the reference imports."""
     verdict = await grader.judge(program, problem(tests, LIST))
     assert (verdict.outcome, verdict.judged) == (outcome, "outside")
 
