@@ -1,12 +1,12 @@
 """Executing programs that nobody trusts."""
 
+from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
     Call,
     Ended,
     Examination,
     Execution,
     Job,
-    Language,
     Limits,
     Prepared,
     Raised,

@@ -11,19 +11,12 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._decode import MalformedError, decode
 
 
 class SandboxError(InfrastructureError):
     """The sandbox itself failed (never: the program failed). The unit stays open."""
-
-
-class Language(StrEnum):
-    PYTHON = "python"
-    PHP = "php"
-    RUBY = "ruby"
-    JAVASCRIPT = "javascript"
-    PERL = "perl"
 
 
 @dataclass(frozen=True, slots=True)

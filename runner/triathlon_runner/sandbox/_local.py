@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
     Call,
     Ended,
     Examination,
     Execution,
     Job,
-    Language,
     Raised,
     Results,
     Returned,

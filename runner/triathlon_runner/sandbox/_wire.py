@@ -14,7 +14,8 @@ import marshal
 import math
 from typing import Any, Protocol
 
-from triathlon_runner.sandbox._api import Call, Job, Language, Raised, Returned, SandboxError, Source
+from triathlon_runner.languages import Language
+from triathlon_runner.sandbox._api import Call, Job, Raised, Returned, SandboxError, Source
 from triathlon_runner.sandbox._decode import MalformedError, decode
 from triathlon_runner.sandbox._inside import frames
 from triathlon_runner.sandbox._inside.encode import MAX_DEPTH

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from triathlon_runner.languages import LANGUAGES
 from triathlon_runner.sandbox import (
     Call,
     Ended,
@@ -17,8 +18,8 @@ from triathlon_runner.sandbox import (
     Sandbox,
     open_sandbox,
 )
-from triathlon_runner.sandbox._settings import TOOLCHAINS
 
+INTERPRETED = [language for language, spec in LANGUAGES.items() if spec.interpreter]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PROGRAMS = {
@@ -107,7 +108,7 @@ async def sandbox(request: pytest.FixtureRequest) -> AsyncIterator[Sandbox]:
         yield found
 
 
-@pytest.mark.parametrize("language", list(TOOLCHAINS))
+@pytest.mark.parametrize("language", INTERPRETED)
 async def test_calls_exceptions_and_output(sandbox: Sandbox, language: Language) -> None:
     """Values, exceptions with their line, and output come back from every language."""
     calls = (Call("f", (1,)), Call("f", (0,)), Call("missing", ()))
@@ -120,14 +121,14 @@ async def test_calls_exceptions_and_output(sandbox: Sandbox, language: Language)
     assert (execution.ended, execution.stdout) == (Ended.FINISHED, "hihi")
 
 
-@pytest.mark.parametrize("language", list(TOOLCHAINS))
+@pytest.mark.parametrize("language", INTERPRETED)
 async def test_cpu_time_is_limited(sandbox: Sandbox, language: Language) -> None:
     """An endless loop ends at its CPU limit in every language."""
     job = Job(LOOPS[language], (Call("f", ()),), language, Limits(cpu_seconds=0.5))
     assert (await sandbox.run(job)).ended is Ended.TIMED_OUT
 
 
-@pytest.mark.parametrize("language", list(TOOLCHAINS))
+@pytest.mark.parametrize("language", INTERPRETED)
 async def test_a_syntax_error_is_told(sandbox: Sandbox, language: Language) -> None:
     """A program that does not parse has not loaded."""
     execution = await sandbox.run(Job(f"{LOOPS[language]} (((", (Call("f", ()),), language))
@@ -142,7 +143,7 @@ async def test_maps_and_special_numbers_cross(sandbox: Sandbox, language: Langua
     assert isinstance(result, Returned) and repr(result.value) == "{'k': [5], 'n': nan}"
 
 
-@pytest.mark.parametrize("language", list(TOOLCHAINS))
+@pytest.mark.parametrize("language", INTERPRETED)
 async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) -> None:
     """A test script passes an honest program and not one that returns something else."""
     examiner = Job(TESTS[language], (), language, relayed=("f",))
@@ -171,7 +172,7 @@ async def test_a_map_equals_only_one_with_its_keys(sandbox: Sandbox, program: st
     assert run.examiner.ended is Ended.NOT_LOADED
 
 
-@pytest.mark.parametrize("language", list(TOOLCHAINS))
+@pytest.mark.parametrize("language", INTERPRETED)
 async def test_nothing_is_within_reach(sandbox: Sandbox, language: Language) -> None:
     """No file, connection, environment or process from any language."""
     execution = await sandbox.run(Job(REACHES[language], (Call("f", ()),), language))
