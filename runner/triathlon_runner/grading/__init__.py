@@ -15,7 +15,7 @@ from triathlon_runner.grading._judge import ExpectedResults, Fault, judge_result
 from triathlon_runner.grading._keys import AnswerKeys, ReferenceFailedError
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport
-from triathlon_runner.grading._shown import shown
+from triathlon_runner.grading._text import shown
 
 __all__ = [
     "CLASS_LIMITS",

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 
 from triathlon_runner.datasets.official import TestedProblem
-from triathlon_runner.grading._shown import shorten, shown
+from triathlon_runner.grading._text import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     Call,
@@ -117,7 +117,7 @@ async def check_that_tests_call(
 ) -> None:
     """Refuses tests that never call what they test: whatever the program, they would say the same.
 
-    They run away from the program, so that nothing in it decides whether they get to their first call.
+    They run without the program, so that nothing in it decides whether they get to their first call.
 
     Raises:
         UnjudgeableError: they make no call.

@@ -3,11 +3,11 @@
 from typing import Any
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.grading._answer_key import RAISED, UNREAD, AnswerKey
+from triathlon_runner.grading._answer_key import MAX_DECODED_BYTES, RAISED, AnswerKey
 from triathlon_runner.grading._compare import agree
 from triathlon_runner.grading._judge import ExpectedResults, Fault
-from triathlon_runner.grading._shown import shown
 from triathlon_runner.grading._special import SPECIAL, special
+from triathlon_runner.grading._text import shown
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import (
     Call,
@@ -53,7 +53,9 @@ class ReferenceResults(ExpectedResults):
         ):
             return None
         length = len(result.payload) if isinstance(result, Sent) else 0
-        if max(length, key.length(index)) > UNREAD:  # too long to be decoded: another encoding, another value
+        if (
+            max(length, key.length(index)) > MAX_DECODED_BYTES
+        ):  # too long to be decoded: another encoding, another value
             if isinstance(result, Raised):
                 return Fault.exception(result)
             return Fault(Outcome.FAILED, f"another value, of {length} bytes")
@@ -105,7 +107,7 @@ class ReferenceResults(ExpectedResults):
     def texts(self, index: int) -> tuple[str, str]:
         """This input and the reference's result on it."""
         text = self._problem.inputs[index]
-        if self._key.length(index) > UNREAD:
+        if self._key.length(index) > MAX_DECODED_BYTES:
             return text, f"a value of {self._key.length(index)} bytes"
         expected = self._key.expected(index)
         if isinstance(expected, Tagged) and expected.type == RAISED:

@@ -112,7 +112,7 @@ def problem_digest(problem: AnyProblem, inputs: Literal["base", "all"]) -> str:
 
 
 def has_more_than_base(problem: AnyProblem) -> bool:
-    """Whether a problem has inputs beside the data set's base inputs."""
+    """Whether a problem has more inputs than the data set's base inputs."""
     return isinstance(problem, Problem) and 0 < (problem.base_inputs or 0) < len(problem.inputs)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from triathlon_runner.grading._shown import shorten
+from triathlon_runner.grading._text import shorten
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import Ended, Execution, Job, Raised, Sandbox, Sent
 

@@ -159,7 +159,7 @@ class LocalSandbox:
         """A clean server for this kind of job; it goes back into the pool only if it still is."""
         kind = (job.language, job.libraries)
         idle = self._idle.setdefault(kind, [])
-        worker = idle.pop() if idle else await Worker.start(lambda place: self._settings(kind, place))
+        worker = idle.pop() if idle else await Worker.start(lambda directory: self._settings(kind, directory))
         try:
             await worker.ready()
             yield worker
@@ -170,11 +170,11 @@ class LocalSandbox:
             else:
                 await worker.close()
 
-    def _settings(self, kind: _Kind, place: Path) -> dict[str, Any]:
+    def _settings(self, kind: _Kind, directory: Path) -> dict[str, Any]:
         language, libraries = kind
         if language is Language.PYTHON:
-            return python_settings(self._level, libraries, place)
-        return other_settings(self._level, language, place)
+            return python_settings(self._level, libraries, directory)
+        return other_settings(self._level, language, directory)
 
     async def _retire_surplus(self, kind: _Kind) -> None:
         """Keeps at most a few idle servers of kinds that are not in use."""

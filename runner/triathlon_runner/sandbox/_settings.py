@@ -27,7 +27,7 @@ _FIRST_ID = 0x6000_0000
 _counter = itertools.count()
 
 
-def python_settings(level: IsolationLevel, libraries: frozenset[str], place: Path) -> dict[str, Any]:
+def python_settings(level: IsolationLevel, libraries: frozenset[str], directory: Path) -> dict[str, Any]:
     """Settings of a server for Python programs that may import the standard library and `libraries`.
 
     Raises:
@@ -35,7 +35,7 @@ def python_settings(level: IsolationLevel, libraries: frozenset[str], place: Pat
     """
     return {
         "level": level,
-        "place": str(place),
+        "directory": str(directory),
         "libraries": sorted(libraries),
         "path": _site_folders() if libraries else [],
         "visible": [*_interpreter(), *_library_folders(libraries)],
@@ -47,7 +47,7 @@ def python_settings(level: IsolationLevel, libraries: frozenset[str], place: Pat
     }
 
 
-def other_settings(level: IsolationLevel, language: Language, place: Path) -> dict[str, Any]:
+def other_settings(level: IsolationLevel, language: Language, directory: Path) -> dict[str, Any]:
     """Settings of a server that starts another language's interpreter for each program.
 
     Raises:
@@ -63,7 +63,7 @@ def other_settings(level: IsolationLevel, language: Language, place: Path) -> di
     visible = [path for path in (*_system_libraries(), *interpreter.libraries) if Path(path).exists()]
     return {
         "level": level,
-        "place": str(place),
+        "directory": str(directory),
         "libraries": [],
         "path": [],
         "visible": _outermost([*visible, executable, str(harness)]),
