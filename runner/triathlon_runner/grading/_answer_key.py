@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from triathlon_runner.sandbox import MalformedError, Prepared
-from triathlon_runner.sandbox._decode import decode
+from triathlon_runner.sandbox import MalformedError, Prepared, decode
 
 FORMAT = b"triathlon answer key 5\n"
 RAISED = "raised"

@@ -63,15 +63,15 @@ async def grade_samples(
     read = read_samples(samples, known)
     found, out = read.samples, options.out
     digests = {task_id: problem_digest(problem, options.inputs) for task_id, problem in known.items()}
-    written = {_key_of(line): line for line in _written(out)}
-    _mend(out)
+    earlier = {_key_of(line): line for line in _lines_of_earlier_run(out)}
+    _cut_torn_line(out)
     wanted = [_key(sample, digests) for sample in found]
     report = GradeReport(
         tasks=tuple(known),
         inputs=options.inputs,
         splits=any(map(has_more_than_base, problems)) and options.inputs == "all",
         broken=read.broken,
-        replaced=len(written.keys() - set(wanted)),
+        replaced=len(earlier.keys() - set(wanted)),
     )
     judged: dict[_Key, Line] = {}
     async with open_sandbox(options.level, options.jobs) as sandbox:
@@ -83,7 +83,7 @@ async def grade_samples(
 
         async def judge_some() -> None:
             for sample, key in waiting:
-                line = written.get(key)
+                line = earlier.get(key)
                 if line is not None:
                     report.kept += 1
                     line = {**line, **({"model": options.model} if options.model else {})}
@@ -174,7 +174,7 @@ def _key(sample: Sample, digests: Mapping[str, str]) -> _Key:
 
 
 def _key_of(line: Line) -> _Key:
-    """That of a line; one from before the last two were written down is like no other."""
+    """That of a line; one from before the last two were written down equals no other."""
     own = line["task_id"], line["sample"], line["program_sha256"]
     return *own, line.get("problem_sha256", "unknown"), line.get("engine_version")
 
@@ -183,7 +183,7 @@ def _digest(sample: Sample) -> str:
     return hashlib.sha256((sample.program or sample.fault).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _written(out: Path | None) -> Iterator[Line]:
+def _lines_of_earlier_run(out: Path | None) -> Iterator[Line]:
     """The whole lines of an earlier run; a torn last one (power cut) is judged again.
 
     Raises:
@@ -213,7 +213,7 @@ def _append(out: Path | None, line: Line | None) -> None:
         file.write(_encoded(line))
 
 
-def _mend(out: Path | None) -> None:
+def _cut_torn_line(out: Path | None) -> None:
     """Takes a torn last line off before the next one is written behind it.
 
     Raises:

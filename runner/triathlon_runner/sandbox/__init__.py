@@ -18,8 +18,9 @@ from triathlon_runner.sandbox._api import (
     Source,
     StoredResults,
 )
-from triathlon_runner.sandbox._decode import MalformedError, refuse_collisions
+from triathlon_runner.sandbox._decode import MalformedError, decode, refuse_collisions
 from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor, try_language
+from triathlon_runner.sandbox._inside.encode import encode
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
 from triathlon_runner.sandbox._wire import prepare
@@ -46,7 +47,9 @@ __all__ = [
     "Source",
     "StoredResults",
     "Tagged",
+    "decode",
     "doctor",
+    "encode",
     "is_plain",
     "open_sandbox",
     "prepare",
