@@ -44,9 +44,9 @@ from triathlon_runner.sandbox import (
     Execution,
     Job,
     Prepared,
-    Raised,
     Sandbox,
     Sent,
+    StoredResults,
     open_sandbox,
 )
 from triathlon_runner.sandbox._inside import frames
@@ -89,19 +89,20 @@ class Unprotected:
 
     level = "none"
 
-    async def stream(self, job: Job, on_result: Callable[[int, Sent | Raised], bool]) -> Execution:
+    def stream(self, job: Job) -> StoredResults:
         """As `Sandbox.stream`, for programs that are known to be harmless."""
         names: dict[str, Any] = {}
         exec(compile(job.program, "<program>", "exec", dont_inherit=True), names)
         assert isinstance(job.calls, Prepared)
         at = 0
-        for index in range(len(job.calls)):
+        results = []
+        for _ in range(len(job.calls)):
             _, size = frames.HEADER.unpack_from(job.calls.frames, at)
             at += frames.HEADER.size + size
             function, arguments, text = marshal.loads(job.calls.frames[at - size : at])
             value = names[function](*(arguments if text is None else eval(text, {})))
-            on_result(index, Sent(encode(value, job.limits.result_bytes)))
-        return Execution(Ended.FINISHED, ())
+            results.append(Sent(encode(value, job.limits.result_bytes)))
+        return StoredResults(Execution(Ended.FINISHED, ()), results)
 
 
 async def judge_all(grader: ProgramGrader, cases: list[Case], repeats: int) -> int:

@@ -1,10 +1,10 @@
-"""How many references pass tests that are code, away from the program and, without a relay, beside it.
+"""How many references pass tests that are code, run in another process than the program and in the same one.
 
     python benchmarks/engine_code_tests.py --data FOLDER [--sets mbpp,python,php,ruby,javascript,classeval]
 
 `mbpp` are MBPP+'s references with its assert scripts; languages are MBXP's own references. A reference that
-passes beside its tests and not away from them is lost by the relay; one that passes neither way is wrong.
-Beside it counts only where the text was executed to its end: after a program in PHP that ends in `?>` the
+passes in its tests' process only is lost by the relay; one that passes neither way is wrong. The same
+process counts only where the text was executed to its end: after a program in PHP that ends in `?>` the
 tests are mere output.
 """
 
@@ -72,7 +72,7 @@ def of_language(store: DataStore, language: Language) -> list[Trial]:
     ]
 
 
-async def passes_away(sandbox: Sandbox, trial: Trial) -> bool:
+async def passes_apart(sandbox: Sandbox, trial: Trial) -> bool:
     verdict = await judge_by_tests(
         sandbox, trial.program, trial.tests, (trial.function,),
         language=trial.language, libraries=trial.libraries,
@@ -80,7 +80,7 @@ async def passes_away(sandbox: Sandbox, trial: Trial) -> bool:
     return verdict.outcome is Outcome.PASSED
 
 
-async def passes_beside(sandbox: Sandbox, trial: Trial) -> bool:
+async def passes_in_one_process(sandbox: Sandbox, trial: Trial) -> bool:
     """Program and tests as one text, in one process: what the data set's authors did."""
     text = f"{trial.program}\n{trial.tests}\n"
     if trial.language is Language.PYTHON and "def check(" in trial.tests:
@@ -93,40 +93,32 @@ async def passes_beside(sandbox: Sandbox, trial: Trial) -> bool:
 async def measure(sandbox: Sandbox, name: str, trials: Sequence[Trial]) -> None:
     """Prints one set's figures."""
     start = time.monotonic()
-    away = await asyncio.gather(*(passes_away(sandbox, trial) for trial in trials))
-    failing = [trial for trial, passed in zip(trials, away, strict=True) if not passed]
-    beside = await asyncio.gather(*(passes_beside(sandbox, trial) for trial in failing))
-    lost = [trial.task_id for trial, passed in zip(failing, beside, strict=True) if passed]
+    apart = await asyncio.gather(*(passes_apart(sandbox, trial) for trial in trials))
+    failing = [trial for trial, passed in zip(trials, apart, strict=True) if not passed]
+    together = await asyncio.gather(*(passes_in_one_process(sandbox, trial) for trial in failing))
+    lost = [trial.task_id for trial, passed in zip(failing, together, strict=True) if passed]
     seconds = time.monotonic() - start
     print(
-        f"{name}: {sum(away)} of {len(trials)} pass away from their tests, {len(lost)} only beside them "
-        f"{lost}, {len(failing) - len(lost)} neither way ({seconds:.0f} s)",
+        f"{name}: {sum(apart)} of {len(trials)} pass in another process than their tests, {len(lost)} only "
+        f"in the same one {lost}, {len(failing) - len(lost)} neither way ({seconds:.0f} s)",
         flush=True,
     )
 
 
 async def measure_classes(sandbox: Sandbox, path: Path) -> None:
-    """Prints how many of ClassEval's classes and test methods are judged where."""
+    """Prints how many of ClassEval's classes can be judged, and why the others can't."""
     grader = ClassGrader(sandbox)
     problems = [problem for problem in problem_file(path) if isinstance(problem, ClassProblem)]
 
-    async def one(problem: ClassProblem) -> tuple[int, int]:
+    async def passes(problem: ClassProblem) -> bool:
         try:
-            ways = await grader.ways(problem)
+            return (await grader.judge(problem.reference, problem)).outcome is Outcome.PASSED
         except SandboxError as error:
             print(f"    {str(error)[:160]}", flush=True)
-            return 0, 0
-        return len(ways.outside), len(ways.same_process)
+            return False
 
-    found = await asyncio.gather(*map(one, problems))
-    outside = sum(beside == 0 < away for away, beside in found)
-    mixed = sum(beside > 0 for _, beside in found)
-    print(
-        f"classeval: of {len(problems)} classes {outside} are judged outside, {mixed} in part or wholly in "
-        f"their process; test methods: {sum(away for away, _ in found)} outside, "
-        f"{sum(beside for _, beside in found)} in their process",
-        flush=True,
-    )
+    judged = await asyncio.gather(*map(passes, problems))
+    print(f"classeval: {sum(judged)} of {len(problems)} classes can be judged", flush=True)
 
 
 async def run(options: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ that another version judged are marked, and `triathlon verify --update` judges t
 _SOURCES: Final = (
     "extraction/**/*.py",
     "grading/**/*.py",
+    "languages.py",
     "loop/_judge.py",
     "loop/_prompt.py",
     "runtime/_answers.py",
@@ -20,6 +21,7 @@ _SOURCES: Final = (
     "runtime/_literals.py",
     "runtime/_reading.py",
     "runtime/_states.py",
+    "syntax.py",
     "translation/_extract.py",
     "translation/_task.py",
     "translation/_values.py",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.extraction import Extraction, code_blocks, extract_program, spoken
+from triathlon_runner.extraction import Extraction, code_blocks, extract_program, visible_text
 from triathlon_runner.records import Finish, Outcome, Reply
 
 ADD = "def add(a, b):\n    return a + b\n"
@@ -230,7 +230,7 @@ def test_set_up_is_kept() -> None:
 )
 def test_reasoning_is_not_the_answer(text: str, left: str) -> None:
     """Reasoning text is left out; a tag that a program merely quotes is not."""
-    assert spoken(text) == left
+    assert visible_text(text) == left
 
 
 def test_code_in_reasoning_is_not_taken() -> None:

@@ -79,6 +79,7 @@ async def _machine(screen: Console) -> bool:
     for name, reason in health.refused.items():
         _say(screen, f"           not {name}: {reason}")
     if health.level is not None:
+        _say(screen, "verdicts   every one is decided outside the process of the program that is judged")
         _say(screen, f"attacks    {grader_integrity(health.level)}")
     for language in health.languages:
         _say(screen, f"{language.language:10} {language.version or language.fault}")

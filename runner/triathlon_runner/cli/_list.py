@@ -59,8 +59,7 @@ _JUDGED_NOTE = """
 judged: outside: expected values, comparison and verdict never are in the process of a model's program. \
 in part: coverage, state and path are read and compared outside; output is an assertion of the data set, \
 filled in with an expression of plain values, and runs in one process with the data set's own program.
-Classes (`grade --problems` on a ClassEval file) are judged outside where the reference can be, else \
-same-process: there assertions only report, and are decided outside. Each verdict says which."""
+`grade --problems` refuses problems whose tests cannot run in another process than the program."""
 
 
 def _suite(entry: SuiteEntry, store: DataStore) -> dict[str, str]:

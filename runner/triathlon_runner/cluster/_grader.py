@@ -1,22 +1,12 @@
 """A grader and a sandbox whose work is done on the nodes of a cluster."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Literal
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.records import Verdict
-from triathlon_runner.sandbox import (
-    Call,
-    Ended,
-    Execution,
-    Job,
-    MalformedError,
-    Raised,
-    Returned,
-    Sandbox,
-    Sent,
-)
+from triathlon_runner.sandbox import Examination, Execution, Job, Results, Sandbox, StoredResults
 
 if TYPE_CHECKING:
     from triathlon_runner.cluster._batches import Batches
@@ -25,8 +15,8 @@ if TYPE_CHECKING:
 class ClusterSandbox:
     """Implements `Sandbox`: each job is executed in the sandbox of one node.
 
-    A job runs to its end over there; `on_result` sees its results here, in order, and what comes after the
-    result at which it stops is dropped, so that an execution is what it would have been on one machine.
+    A job runs to its end over there. Results behind the last one that is read here are dropped, so that an
+    execution is what it would have been on one machine.
     """
 
     def __init__(self, batches: "Batches") -> None:
@@ -38,52 +28,34 @@ class ClusterSandbox:
         """The nodes' level; the weakest where they differ."""
         return "lite" if "lite" in self._batches.nodes.levels else "namespaces"
 
-    async def run(
-        self, job: Job, on_result: Callable[[int, Returned | Raised], bool] | None = None
-    ) -> Execution:
+    async def run(self, job: Job) -> Execution:
         """Executes one job.
 
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
         execution: Execution = await self._batches.call("run", job)
-        for index, result in enumerate(execution.results if on_result else ()):
-            if on_result is not None and not on_result(index, result):
-                return replace(
-                    execution, ended=Ended.STOPPED, results=execution.results[: index + 1], detail=""
-                )
         return execution
 
-    async def stream(self, job: Job, on_result: Callable[[int, Sent | Raised], bool]) -> Execution:
-        """As `run`, with results handed on as they came.
+    @asynccontextmanager
+    async def stream(self, job: Job) -> AsyncIterator[Results]:
+        """Executes one job to its end and then hands on its results.
 
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
         execution, results = await self._batches.call("stream", job)
-        done: Execution = execution
-        try:
-            for index, result in enumerate(results):
-                if not on_result(index, result):
-                    return replace(done, ended=Ended.STOPPED, detail="")
-        except MalformedError as error:
-            return replace(done, ended=Ended.DIED, detail=f"sent a malformed value: {error}")
-        return done
+        async with StoredResults(execution, results) as stored:
+            yield stored
 
-    async def examine(
-        self, examiner: Job, candidate: Job, on_call: Callable[[Call], None] | None = None
-    ) -> tuple[Execution, Execution]:
+    async def examine(self, examiner: Job, candidate: Job) -> Examination:
         """Executes tests that are code against a program.
 
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        found, calls = await self._batches.call("examine", examiner, candidate)
-        for call in calls if on_call else ():
-            if on_call is not None:
-                on_call(call)
-        executions: tuple[Execution, Execution] = found
-        return executions
+        examination: Examination = await self._batches.call("examine", examiner, candidate)
+        return examination
 
     async def aclose(self) -> None:
         """Ends the nodes' workers."""

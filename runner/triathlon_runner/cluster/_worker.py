@@ -9,7 +9,16 @@ from typing import Any, Literal
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Verdict
-from triathlon_runner.sandbox import Call, Execution, Job, Raised, Sandbox, SandboxError, Sent, open_sandbox
+from triathlon_runner.sandbox import (
+    Examination,
+    Execution,
+    Job,
+    Raised,
+    Sandbox,
+    SandboxError,
+    Sent,
+    open_sandbox,
+)
 
 
 class NodeWorker:
@@ -57,18 +66,13 @@ class NodeWorker:
 
     async def stream(self, job: Job) -> tuple[Execution, list[Sent | Raised]]:
         """As `Sandbox.stream`, to the end."""
-        results: list[Sent | Raised] = []
+        async with self._opened.stream(job) as stream:
+            results = [result async for _, result in stream]
+        return stream.execution, results
 
-        def keep(_: int, result: Sent | Raised) -> bool:
-            results.append(result)
-            return True
-
-        return await self._opened.stream(job, keep), results
-
-    async def examine(self, examiner: Job, candidate: Job) -> tuple[tuple[Execution, Execution], list[Call]]:
+    async def examine(self, examiner: Job, candidate: Job) -> Examination:
         """As `Sandbox.examine`."""
-        calls: list[Call] = []
-        return await self._opened.examine(examiner, candidate, calls.append), calls
+        return await self._opened.examine(examiner, candidate)
 
     @property
     def _opened(self) -> Sandbox:

@@ -4,8 +4,9 @@ import ast
 import re
 from collections.abc import Sequence
 
-from triathlon_runner.extraction._source import Function, defined_names, method_of_class, parse, segment
+from triathlon_runner.extraction._source import Function, defined_names, method_of_class, segment
 from triathlon_runner.extraction._units import Unit, is_code
+from triathlon_runner.syntax import parse_or_none
 
 _WRONG = re.compile(
     r"\b(mistakes?|wrong|incorrect(ly)?|buggy|pitfalls?|avoid|anti-?patterns?)\b|\b(do not|don['’]t|never) "
@@ -50,8 +51,8 @@ def main_unit(units: Sequence[Unit], entry_point: str, *, methods: bool) -> Unit
     if defining:
         return _meant(defining, entry_point)
     classes = [unit for unit in units if methods and method_of_class(unit.code, entry_point)]
-    broken = [unit for unit in units if not parse(unit.code) and named.search(unit.code)]
-    other = [unit for unit in units if parse(unit.code) and is_code(unit.code)]
+    broken = [unit for unit in units if not parse_or_none(unit.code) and named.search(unit.code)]
+    other = [unit for unit in units if parse_or_none(unit.code) and is_code(unit.code)]
     rest = [unit for unit in units if is_code(unit.code)]
     return next((kind[-1] for kind in (classes, broken, other, rest) if kind), None)
 
@@ -65,7 +66,7 @@ def _meant(units: Sequence[Unit], entry_point: str) -> Unit:
 
 def _is_stub(code: str, entry_point: str) -> bool:
     """Whether the function is only mentioned: no body, or one of which something is left out."""
-    tree = parse(code)
+    tree = parse_or_none(code)
     named = [s for s in (tree.body if tree else []) if isinstance(s, Function) and s.name == entry_point]
     if not named:
         return False

@@ -3,7 +3,8 @@
 import ast
 import re
 
-from triathlon_runner.extraction._source import Function, defined_names, parse
+from triathlon_runner.extraction._source import Function, defined_names
+from triathlon_runner.syntax import parse_or_none
 
 _MAX_FLUSH_LINES = 200
 """Flush lines that a function may have in its strings and brackets before it is none."""
@@ -37,7 +38,7 @@ def unfinished(prompt: str, text: str, entry_point: str) -> str | None:
 
 def without_docstring(program: str, entry_point: str) -> str:
     """The program without the docstring under the function: it is the prompt's, not the model's."""
-    tree = parse(program)
+    tree = parse_or_none(program)
     lines = program.split("\n")
     for statement in tree.body if tree else []:
         if isinstance(statement, Function) and statement.name == entry_point and _has_docstring(statement):
@@ -83,7 +84,7 @@ def _is_complete(program: str, asked: int, entry_point: str) -> bool:
 
 def _has_body(program: str, entry_point: str) -> bool:
     """Whether a function of this name has more in it than a docstring."""
-    tree = parse(program)
+    tree = parse_or_none(program)
     return any(
         isinstance(statement, Function)
         and statement.name == entry_point

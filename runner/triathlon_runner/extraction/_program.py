@@ -11,16 +11,10 @@ from triathlon_runner.extraction._repair import (
     with_typing_names,
     without_demonstration,
 )
-from triathlon_runner.extraction._source import parse
-from triathlon_runner.extraction._text import code_blocks, spoken, without_end_tokens
+from triathlon_runner.extraction._text import code_blocks, visible_text, without_end_tokens
 from triathlon_runner.extraction._units import units_of
 from triathlon_runner.records import Finish, Outcome, Reply
-
-_CUT_SHORT = {
-    Finish.LENGTH: Outcome.TRUNCATED,
-    Finish.REFUSED: Outcome.REFUSED,
-    Finish.CONTEXT_OVERFLOW: Outcome.CONTEXT_OVERFLOW,
-}
+from triathlon_runner.syntax import parse_or_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +72,8 @@ def extract_program(
         typing_names: whether names of `typing` that only annotations use are imported where they lack.
     """
     if reply.finish is not Finish.STOP and not (completes and reply.finish is Finish.LENGTH):
-        return Extraction("", outcome=_CUT_SHORT[reply.finish])
-    text = spoken(reply.text)
+        return Extraction("", outcome=reply.finish.outcome_without_answer)
+    text = visible_text(reply.text)
     if completes:
         found = _from_completion(text, entry_point, prompt, cut_short=reply.finish is Finish.LENGTH)
         if found:
@@ -135,7 +129,7 @@ def _from_body(text: str, entry_point: str, prompt: str) -> Extraction:
 
 def _closed(prompt: str) -> str:
     """The prompt as a program: a signature without a docstring gets a body."""
-    return prompt if parse(prompt) else prompt.rstrip() + "\n    pass\n"
+    return prompt if parse_or_none(prompt) else prompt.rstrip() + "\n    pass\n"
 
 
 def _body(text: str) -> str:

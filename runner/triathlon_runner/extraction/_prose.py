@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triathlon_runner.extraction._source import parse
+from triathlon_runner.syntax import parse_or_none
 
 _BEGINS = re.compile(
     r"(def|async|class|import|from|@|if|for|while|try|with)\b|@|[A-Za-z_][\w.\[\]'\", ]*[^=]?=[^=]"
@@ -45,7 +45,7 @@ class Chunk:
 
 def is_all_code(text: str) -> bool:
     """Whether the whole text is a program: it parses, and none of its statements may be prose."""
-    tree = parse(text)
+    tree = parse_or_none(text)
     return tree is not None and all(
         isinstance(statement, (*_KEPT, ast.Assert))
         or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call | ast.Constant))
@@ -85,7 +85,7 @@ def _statement(lines: list[str], start: int, *, examples: bool) -> str:
     kinds = (*_KEPT, *_EXAMPLES) if examples else _KEPT
     for end in _ends(lines, start):
         code = "\n".join(lines[start:end]).rstrip()
-        tree = parse(code)
+        tree = parse_or_none(code)
         if tree:
             return code if all(isinstance(statement, kinds) for statement in tree.body) else ""
     return ""

@@ -14,10 +14,10 @@ from triathlon_runner.extraction._source import (
     lines_of,
     method_of_class,
     missing_names,
-    parse,
     segment,
     used_names,
 )
+from triathlon_runner.syntax import parse_or_none
 
 _RUNS_THINGS = frozenset({"print", "input", "unittest", "doctest", "pytest"})
 _TYPING = frozenset(typing.__all__)
@@ -48,7 +48,7 @@ def without_demonstration(program: str, entry_point: str) -> tuple[str, list[str
 
     Set-up stays: statements in front of the function, and those that bind or change what a function uses.
     """
-    tree = parse(program)
+    tree = parse_or_none(program)
     if tree is None or entry_point not in defined_names(program):
         return program, []
     drop = _demonstration(program, tree, entry_point)
@@ -80,7 +80,7 @@ def under_the_tests_name(program: str, entry_point: str, others: list[str]) -> t
         bound = f"def {entry_point}(*arguments, **named):\n    return {calls}(*arguments, **named)"
         return _behind(program, kind, bound), [f"{calls} stands for {entry_point}"]
     names = {name for unit in (program, *others) for name in functions(unit)}
-    tree = parse(program)
+    tree = parse_or_none(program)
     if tree is None or len(names) != 1 or not functions(program):
         return program, []
     (name,) = names
@@ -93,7 +93,7 @@ def with_typing_names(program: str) -> tuple[str, list[str]]:
 
     They say nothing about what the program does, but without them it cannot even be loaded.
     """
-    tree = parse(program)
+    tree = parse_or_none(program)
     wanted = missing_names(program) & _TYPING if tree else set()
     if tree is None or not wanted:
         return program, []
@@ -107,7 +107,7 @@ def with_typing_names(program: str) -> tuple[str, list[str]]:
 
 
 def _statements_for(program: str, code: str, entry_point: str) -> list[str]:
-    tree = parse(code)
+    tree = parse_or_none(code)
     if tree is None or not tree.body:
         return []
     wanted = missing_names(program)
@@ -142,7 +142,7 @@ def _names(node: ast.AST) -> list[str]:
 def _behind(program: str, statement: ast.stmt, code: str) -> str:
     """The program with code behind one of its statements; at the end where that line has another, too."""
     lines = program.rstrip().split("\n")
-    tree = parse(program)
+    tree = parse_or_none(program)
     last = lines_of(statement)[1]
     shared = any(s.lineno == last and s is not statement for s in (tree.body if tree else []))
     at = len(lines) if shared else last
@@ -151,7 +151,7 @@ def _behind(program: str, statement: ast.stmt, code: str) -> str:
 
 def _put_in_front(program: str, statements: list[str]) -> str:
     """Behind a leading docstring and `from __future__`, which must stay first."""
-    tree = parse(program)
+    tree = parse_or_none(program)
     after = 0
     for statement in tree.body if tree else []:
         is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

@@ -5,22 +5,12 @@ import builtins
 import symtable
 import warnings
 from collections.abc import Iterator
-from functools import lru_cache
+
+from triathlon_runner.syntax import parse_or_none
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _IMPORTS = ast.Import | ast.ImportFrom
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
-
-
-@lru_cache(maxsize=256)
-def parse(code: str) -> ast.Module | None:
-    """The syntax tree, to be read only; None where the source does not parse, however strangely it fails."""
-    with warnings.catch_warnings():  # an invalid escape in a model's string is not our warning
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
 
 
 def bound_names(statement: ast.stmt) -> set[str]:
@@ -62,14 +52,14 @@ def used_names(node: ast.AST) -> set[str]:
 
 def defined_names(code: str, *, imported: bool = True) -> set[str]:
     """Names that the module binds at its top level; empty where it does not parse."""
-    tree = parse(code)
+    tree = parse_or_none(code)
     statements = [s for s in tree.body if imported or not isinstance(s, _IMPORTS)] if tree else []
     return set().union(*(bound_names(statement) for statement in statements))
 
 
 def functions(code: str) -> list[str]:
     """Names of its top-level functions, in order, lambdas among them."""
-    tree = parse(code)
+    tree = parse_or_none(code)
     return [name for statement in tree.body for name in _function_names(statement)] if tree else []
 
 
@@ -79,7 +69,7 @@ def method_of_class(code: str, name: str) -> tuple[ast.ClassDef, str] | None:
     A method of the name, else the only public method of the only class of a program without functions; the
     class has to be made without arguments.
     """
-    tree = parse(code)
+    tree = parse_or_none(code)
     classes = [s for s in tree.body if isinstance(s, ast.ClassDef)] if tree else []
     public = {
         kind: [s.name for s in kind.body if isinstance(s, Function) and not s.name.startswith("_")]

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from textwrap import dedent
 
+from triathlon_runner.languages import LANGUAGES
+
 _TAG = r"(?:think|thinking|thought|reasoning)"
 # A tag that a program merely mentions stands in quotes; a model's own opens a line.
 _OPEN = re.compile(rf"^[ \t]*<({_TAG})>", re.MULTILINE)
@@ -17,9 +19,7 @@ _LONGEST_TOKEN = 40
 
 _FENCE = re.compile(r"(?P<before>.*?)(?P<fence>`{3,}|(?<![^\s])~{3,})[ \t]*(?P<label>[\w+#.-]*)(?P<rest>.*)")
 _CODE_START = re.compile(r"\s*(def|async def|class|import|from|@)\b|\s*@")
-_LANGUAGES = frozenset(
-    {"python", "python3", "py", "py3", "php", "ruby", "rb", "javascript", "js", "perl", "pl"}
-)
+_LABELS = frozenset().union(*(spec.fence_labels for spec in LANGUAGES.values()))
 _TRIPLE_QUOTES = re.compile(r"\"{3}|'{3}")
 _PROMPT_SIGN = re.compile(r"^(>>>|\.\.\.)( |$)")
 
@@ -42,7 +42,7 @@ class Block:
     """The text between the block before and this one."""
 
 
-def spoken(text: str) -> str:
+def visible_text(text: str) -> str:
     """The text that counts: without reasoning, odd line ends, a byte order mark and broken characters."""
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
     text = _without_reasoning(text.removeprefix("\ufeff"))
@@ -139,7 +139,7 @@ class _Scanner:
         self._lead.append(match["before"])
         if fence in rest:  # a block on one line
             code = rest[: rest.index(fence)]
-            known = label.lower() in _LANGUAGES
+            known = label.lower() in _LABELS
             self._add(label.lower() if known else "", (code if known else label + code).strip())
             return
         self._fence, self._label = fence, label.lower()

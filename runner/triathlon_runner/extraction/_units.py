@@ -8,8 +8,9 @@ from textwrap import dedent
 from typing import Any, Final
 
 from triathlon_runner.extraction._prose import Chunk, chunks_of, is_all_code
-from triathlon_runner.extraction._source import defined_names, functions, parse
+from triathlon_runner.extraction._source import defined_names, functions
 from triathlon_runner.extraction._text import Block, code_blocks, with_visible_characters
+from triathlon_runner.syntax import parse_or_none
 
 DEFINITION: Final = re.compile(r"^[ \t]*(async[ \t]+def|def|class)[ \t]+\w+[ \t]*[(:]", re.MULTILINE)
 _NOTEBOOK_COMMAND = re.compile(
@@ -69,7 +70,7 @@ def _of_block(block: Block, *, as_written: bool) -> list[Unit]:
         return [unit for one in inner for unit in _of_block(one, as_written=as_written)]
     unit = Unit(block.code, block.lead)
     inside = [] if as_written else [replace(one, lead=block.lead) for one in _of_json(block.code)]
-    if inside or parse(block.code):
+    if inside or parse_or_none(block.code):
         return inside or [unit]
     readable = None if as_written else _readable(unit, block.label)
     if readable or block.closed:
@@ -89,7 +90,7 @@ def _readable(unit: Unit, label: str) -> Unit | None:
         changed = way(code)
         if changed != code:
             code, changes = changed, (*changes, change)
-        if parse(code):
+        if parse_or_none(code):
             return replace(unit, code=code, changes=changes)
     return None
 
@@ -168,7 +169,7 @@ def _indented(text: str) -> list[Chunk]:
             run.append(line)
             continue
         code = dedent("\n".join(run)).strip("\n")
-        if functions(code) or (parse(code) and is_code(code)):
+        if functions(code) or (parse_or_none(code) and is_code(code)):
             chunks.append(Chunk(code, "\n".join(lead)))
             lead = []
         lead += [*([] if functions(code) else run), line]

@@ -3,12 +3,19 @@
 from triathlon_runner.grading._answer_key import AnswerKey
 from triathlon_runner.grading._api import Grader
 from triathlon_runner.grading._classes import CLASS_LIMITS, ClassGrader
+from triathlon_runner.grading._code_tests import (
+    TEST_LIMITS,
+    CodeTestGrader,
+    UnjudgeableError,
+    judge_by_tests,
+)
 from triathlon_runner.grading._compare import agree
 from triathlon_runner.grading._grade import GradeOptions, grade_samples
+from triathlon_runner.grading._judge import ExpectedResults, Fault, judge_results
 from triathlon_runner.grading._keys import AnswerKeys, ReferenceFailedError
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport
-from triathlon_runner.grading._tests import TEST_LIMITS, UnjudgeableError, judge_by_tests, with_helpers
+from triathlon_runner.grading._text import shown
 
 __all__ = [
     "CLASS_LIMITS",
@@ -17,6 +24,9 @@ __all__ = [
     "AnswerKey",
     "AnswerKeys",
     "ClassGrader",
+    "CodeTestGrader",
+    "ExpectedResults",
+    "Fault",
     "GradeOptions",
     "GradeReport",
     "Grader",
@@ -26,5 +36,6 @@ __all__ = [
     "agree",
     "grade_samples",
     "judge_by_tests",
-    "with_helpers",
+    "judge_results",
+    "shown",
 ]

@@ -9,14 +9,13 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from triathlon_runner.sandbox import MalformedError, Prepared
-from triathlon_runner.sandbox._decode import decode
+from triathlon_runner.sandbox import MalformedError, Prepared, decode
 
 FORMAT = b"triathlon answer key 5\n"
 RAISED = "raised"
 """Marks an input on which the reference raises; the value is the exception's type."""
-UNREAD = 64 << 20
-"""Bytes. A longer output is compared as it was sent and never decoded, which would fill the memory."""
+MAX_DECODED_BYTES = 64 << 20
+"""A longer output is compared as it was sent and never decoded: as objects it would fill the memory."""
 
 
 class AnswerKey:

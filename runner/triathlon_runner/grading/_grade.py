@@ -13,11 +13,10 @@ from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading._classes import ClassGrader
+from triathlon_runner.grading._code_tests import CodeTestGrader, UnjudgeableError
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport, Line
 from triathlon_runner.grading._samples import AnyProblem, Sample, by_id, read_samples
-from triathlon_runner.grading._tested import TestedGrader
-from triathlon_runner.grading._tests import UnjudgeableError
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
 
@@ -42,10 +41,10 @@ class GradeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judges:
+class _Graders:
     functions: ProgramGrader
     classes: ClassGrader
-    tested: TestedGrader
+    code_tests: CodeTestGrader
 
 
 async def grade_samples(
@@ -64,32 +63,33 @@ async def grade_samples(
     read = read_samples(samples, known)
     found, out = read.samples, options.out
     digests = {task_id: problem_digest(problem, options.inputs) for task_id, problem in known.items()}
-    written = {_key_of(line): line for line in _written(out)}
-    _mend(out)
+    earlier = {_key_of(line): line for line in _lines_of_earlier_run(out)}
+    _cut_torn_line(out)
     wanted = [_key(sample, digests) for sample in found]
     report = GradeReport(
         tasks=tuple(known),
         inputs=options.inputs,
         splits=any(map(has_more_than_base, problems)) and options.inputs == "all",
         broken=read.broken,
-        replaced=len(written.keys() - set(wanted)),
+        replaced=len(earlier.keys() - set(wanted)),
     )
     judged: dict[_Key, Line] = {}
     async with open_sandbox(options.level, options.jobs) as sandbox:
         report.level = sandbox.level
-        classes = ClassGrader(sandbox)
-        judges = _Judges(ProgramGrader(sandbox, options.keys), classes, TestedGrader(sandbox, classes))
+        graders = _Graders(
+            ProgramGrader(sandbox, options.keys), ClassGrader(sandbox), CodeTestGrader(sandbox)
+        )
         waiting = iter(zip(found, wanted, strict=True))
 
         async def judge_some() -> None:
             for sample, key in waiting:
-                line = written.get(key)
+                line = earlier.get(key)
                 if line is not None:
                     report.kept += 1
                     line = {**line, **({"model": options.model} if options.model else {})}
                 else:
                     head = _head(sample, digests, options)
-                    line = await _line(head, sample, known.get(sample.task_id), judges, options, report)
+                    line = await _line(head, sample, known.get(sample.task_id), graders, options, report)
                     _append(out, line)
                 if line is not None:
                     judged[key] = line
@@ -112,7 +112,7 @@ def problem_digest(problem: AnyProblem, inputs: Literal["base", "all"]) -> str:
 
 
 def has_more_than_base(problem: AnyProblem) -> bool:
-    """Whether a problem has inputs beside the data set's base inputs."""
+    """Whether a problem has more inputs than the data set's base inputs."""
     return isinstance(problem, Problem) and 0 < (problem.base_inputs or 0) < len(problem.inputs)
 
 
@@ -132,7 +132,7 @@ async def _line(
     head: Line,
     sample: Sample,
     problem: AnyProblem | None,
-    judges: _Judges,
+    graders: _Graders,
     options: GradeOptions,
     report: GradeReport,
 ) -> Line | None:
@@ -142,7 +142,7 @@ async def _line(
     if sample.fault:
         return {**head, "outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
     try:
-        verdict = await _judge(sample.program, problem, judges, options)
+        verdict = await _judge(sample.program, problem, graders, options)
     except UnjudgeableError as error:
         report.refused[sample.task_id] = str(error)
         return None
@@ -160,12 +160,12 @@ def _base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
     return str(Outcome.PASSED if on_others else verdict.outcome)
 
 
-async def _judge(program: str, problem: AnyProblem, judges: _Judges, options: GradeOptions) -> Verdict:
+async def _judge(program: str, problem: AnyProblem, graders: _Graders, options: GradeOptions) -> Verdict:
     if isinstance(problem, Problem):
-        return await judges.functions.judge(program, problem, inputs=options.inputs)
+        return await graders.functions.judge(program, problem, inputs=options.inputs)
     if isinstance(problem, ClassProblem):
-        return await judges.classes.judge(program, problem)
-    return await judges.tested.judge(program, problem)
+        return await graders.classes.judge(program, problem)
+    return await graders.code_tests.judge(program, problem)
 
 
 def _key(sample: Sample, digests: Mapping[str, str]) -> _Key:
@@ -174,7 +174,7 @@ def _key(sample: Sample, digests: Mapping[str, str]) -> _Key:
 
 
 def _key_of(line: Line) -> _Key:
-    """That of a line; one from before the last two were written down is like no other."""
+    """That of a line; one from before the last two were written down equals no other."""
     own = line["task_id"], line["sample"], line["program_sha256"]
     return *own, line.get("problem_sha256", "unknown"), line.get("engine_version")
 
@@ -183,7 +183,7 @@ def _digest(sample: Sample) -> str:
     return hashlib.sha256((sample.program or sample.fault).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _written(out: Path | None) -> Iterator[Line]:
+def _lines_of_earlier_run(out: Path | None) -> Iterator[Line]:
     """The whole lines of an earlier run; a torn last one (power cut) is judged again.
 
     Raises:
@@ -213,7 +213,7 @@ def _append(out: Path | None, line: Line | None) -> None:
         file.write(_encoded(line))
 
 
-def _mend(out: Path | None) -> None:
+def _cut_torn_line(out: Path | None) -> None:
     """Takes a torn last line off before the next one is written behind it.
 
     Raises:

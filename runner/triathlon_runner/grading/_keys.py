@@ -12,13 +12,12 @@ from typing import IO, Any
 from triathlon_runner import sandbox as sandboxes
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading._answer_key import FORMAT, RAISED, AnswerKey
-from triathlon_runner.sandbox import Call, Job, Raised, Sandbox, SandboxError, Source
-from triathlon_runner.sandbox._inside.encode import encode
+from triathlon_runner.sandbox import Call, Job, Raised, Sandbox, SandboxError, Source, encode
 
 REFERENCE_LIMITS = sandboxes.Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
-LOOKED_INTO = 4 << 20
-"""A longer output is taken for plain data unseen: as objects it would fill the memory."""
+MAX_EXAMINED_BYTES = 4 << 20
+"""A longer output is taken for plain data without a look at it: as objects it would fill the memory."""
 _INDEX_BYTES = 64 << 20
 
 
@@ -47,12 +46,12 @@ class AnswerKeys:
 
     async def _read_or_make(self, problem: Problem) -> AnswerKey:
         if self._folder is None:
-            return await _made_unnamed(self._sandbox, problem)
+            return await _make_unnamed(self._sandbox, problem)
         path = self._folder / key_name(problem)
-        return _read(path) or await _made(self._sandbox, problem, path)
+        return _read_file(path) or await _make_file(self._sandbox, problem, path)
 
 
-async def _made(sandbox: Sandbox, problem: Problem, path: Path) -> AnswerKey:
+async def _make_file(sandbox: Sandbox, problem: Problem, path: Path) -> AnswerKey:
     """Runs the reference and writes its key; a half-written one never has the name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
@@ -62,24 +61,24 @@ async def _made(sandbox: Sandbox, problem: Problem, path: Path) -> AnswerKey:
             os.unlink(file.name)  # noqa: PTH108 (beside the rename)
             raise
         os.replace(file.name, path)  # noqa: PTH105
-        return _mapped(file)
+        return _map_into_memory(file)
 
 
-async def _made_unnamed(sandbox: Sandbox, problem: Problem) -> AnswerKey:
+async def _make_unnamed(sandbox: Sandbox, problem: Problem) -> AnswerKey:
     with tempfile.TemporaryFile() as file:
         await write_key(sandbox, problem, file)
-        return _mapped(file)
+        return _map_into_memory(file)
 
 
-def _mapped(file: IO[bytes]) -> AnswerKey:
+def _map_into_memory(file: IO[bytes]) -> AnswerKey:
     file.flush()
     return AnswerKey(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def _read(path: Path) -> AnswerKey | None:
+def _read_file(path: Path) -> AnswerKey | None:
     try:
         with path.open("rb") as file:
-            return _mapped(file)
+            return _map_into_memory(file)
     except (FileNotFoundError, sandboxes.MalformedError, ValueError, TypeError):
         return None
 
@@ -105,22 +104,20 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     ends: list[int] = []
     odd: set[int] = set()
     raised: list[Raised] = []
-
-    def keep(position: int, result: sandboxes.Sent | Raised) -> bool:
-        if isinstance(result, Raised):
-            raised.append(result)
-            odd.add(position)
-            file.write(encode(sandboxes.Tagged(RAISED, result.type), _INDEX_BYTES))
-        else:
-            if len(result.payload) <= LOOKED_INTO and not sandboxes.is_plain(result.value()):
-                odd.add(position)
-            file.write(result.payload)
-        ends.append(file.tell())
-        return True
-
     calls = tuple(_call(problem, text) for text in problem.inputs)
     job = Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
-    execution = await sandbox.stream(job, keep)
+    async with sandbox.stream(job) as results:
+        async for position, result in results:
+            if isinstance(result, Raised):
+                raised.append(result)
+                odd.add(position)
+                file.write(encode(sandboxes.Tagged(RAISED, result.type), _INDEX_BYTES))
+            else:
+                if len(result.payload) <= MAX_EXAMINED_BYTES and not sandboxes.is_plain(result.value()):
+                    odd.add(position)
+                file.write(result.payload)
+            ends.append(file.tell())
+    execution = results.execution
     whole = execution.ended is sandboxes.Ended.FINISHED and len(ends) == len(calls)
     if not whole or len(raised) == len(calls):
         fault = execution.detail or str((*raised, *execution.results)[:1])

@@ -1,4 +1,4 @@
-"""Judges programs by differential testing: the reference's outputs against the program's, compared here."""
+"""Judges programs by differential testing: what they return against what the reference returns."""
 
 import re
 from pathlib import Path
@@ -6,10 +6,11 @@ from typing import Literal
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading._answer_key import AnswerKey
+from triathlon_runner.grading._expected import ReferenceResults
+from triathlon_runner.grading._judge import judge_results
 from triathlon_runner.grading._keys import AnswerKeys
-from triathlon_runner.grading._trial import Trial
 from triathlon_runner.records import Verdict
-from triathlon_runner.sandbox import Call, Ended, Job, Limits, Sandbox, SandboxError
+from triathlon_runner.sandbox import Job, Limits, Sandbox
 
 MIN_CPU_SECONDS = 10.0
 """For all inputs together. The official harnesses give each input a second: of 992 recorded solutions three
@@ -70,32 +71,16 @@ class ProgramGrader:
         """
         key = await self._keys.of(problem)
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
-        trial = Trial(problem, key)
         libraries = _libraries(program, problem)
         if problem.comparison.oracle == "set":
             program += _ITEMS_OF_ITERATORS.replace("ENTRY_POINT", problem.entry_point)
         job = Job(program, key.calls(count), limits=self._limits(key), libraries=libraries)
-        execution = await self._sandbox.stream(job, trial.see)
-        if trial.to_check:
-            await self._check(trial)
-        return trial.verdict(execution, count)
+        return await judge_results(self._sandbox, job, ReferenceResults(self._sandbox, problem, key))
 
     def _limits(self, key: AnswerKey) -> Limits:
         cpu = max(self._min_cpu_seconds, CPU_FACTOR * key.cpu_seconds)
         size = RESULT_BYTES + RESULT_FACTOR * key.largest
         return Limits(cpu_seconds=cpu, wall_seconds=self._wall_seconds, result_bytes=size)
-
-    async def _check(self, trial: Trial) -> None:
-        """Lets the problem's own checker, which is code, judge the results in a child of its own."""
-        comparison = trial.problem.comparison
-        calls = tuple(
-            Call("check", (trial.key.arguments[index], trial.key.expected(index), got))
-            for index, got in trial.to_check
-        )
-        job = Job(comparison.checker, calls, libraries=trial.problem.libraries)
-        execution = await self._sandbox.run(job, trial.see_checked)
-        if execution.ended not in (Ended.FINISHED, Ended.STOPPED):
-            raise SandboxError(f"the checker of {trial.problem.task_id} failed: {execution.detail}")
 
 
 def _libraries(program: str, problem: Problem) -> frozenset[str]:

@@ -122,7 +122,7 @@ def _of_row(row: dict[str, Any], problems: Mapping[str, AnyProblem]) -> Sample:
 
 
 def _prompt(problem: AnyProblem | None) -> str:
-    """What a completion goes on from; a class is always written whole."""
+    """The prompt that a completion continues; a class is always written whole."""
     return "" if problem is None or isinstance(problem, ClassProblem) else problem.prompt
 
 

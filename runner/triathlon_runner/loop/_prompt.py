@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textwrap import dedent, indent
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.extraction import code_blocks, spoken
+from triathlon_runner.extraction import code_blocks, visible_text
 from triathlon_runner.loop._setting import Attack
 from triathlon_runner.prompts import PromptSet
 
@@ -54,7 +54,7 @@ def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
         completes: Whether a base model wrote it, which goes on with other examples behind the first line.
         as_written: Whether fences and quotes stay.
     """
-    sentence = spoken(text).strip()
+    sentence = visible_text(text).strip()
     if completes:
         return sentence.partition("\n")[0].strip()
     if as_written:

@@ -10,13 +10,6 @@ from triathlon_runner.loop._phrasing import Phrasing
 from triathlon_runner.loop._prompt import next_prompt, program_part, sentence_of
 from triathlon_runner.records import Finish, LoopStep, Outcome, Reply, Usage, Verdict
 
-_NO_SENTENCE = {
-    Finish.STOP: Outcome.NO_ANSWER,
-    Finish.LENGTH: Outcome.TRUNCATED,
-    Finish.REFUSED: Outcome.REFUSED,
-    Finish.CONTEXT_OVERFLOW: Outcome.CONTEXT_OVERFLOW,
-}
-
 
 @dataclass(slots=True)
 class LoopUnit:
@@ -49,7 +42,7 @@ class LoopUnit:
         last = self.steps[-1]
         if last.outcome is not Outcome.PASSED or last.loop == self.max_loops or last.summary_reply is None:
             return last.outcome
-        return _NO_SENTENCE[last.summary_reply.finish]
+        return last.summary_reply.finish.outcome_without_answer
 
     async def run(self, prompt: str) -> None:
         """Loops from p^1 until a failure or M.

@@ -49,6 +49,16 @@ class Finish(StrEnum):
     REFUSED = "refused"
     CONTEXT_OVERFLOW = "context_overflow"
 
+    @property
+    def outcome_without_answer(self) -> Outcome:
+        """The outcome of a reply that ended like this and in which there is no answer."""
+        return {
+            Finish.STOP: Outcome.NO_ANSWER,
+            Finish.LENGTH: Outcome.TRUNCATED,
+            Finish.REFUSED: Outcome.REFUSED,
+            Finish.CONTEXT_OVERFLOW: Outcome.CONTEXT_OVERFLOW,
+        }[self]
+
 
 class Usage(Strict):
     """Tokens and requests that a unit took."""

@@ -5,7 +5,8 @@ from typing import Literal
 from triathlon_runner.records._base import Outcome, Strict
 
 JudgedBy = Literal["outside", "same-process"]
-"""Where the comparison ran: outside the untrusted process (the rule) or inside it under a protocol."""
+"""Where the comparison ran: always outside the program's process. Records of earlier versions may say
+`same-process`."""
 
 
 class FailingCase(Strict):

@@ -21,8 +21,8 @@ _PREFACE: Final = re.compile(
     r"\A(\*\*)?(?:Answer:|(?:The |Final |The final )[Aa]nswer(?: is)?:?)(?(1)\*\*:?)\s+(?=\S)"
 )
 _UNFINISHED: Final = {
-    Finish.REFUSED: (Outcome.REFUSED, "the model refused"),
-    Finish.CONTEXT_OVERFLOW: (Outcome.CONTEXT_OVERFLOW, "the prompt did not fit the model's context"),
+    Finish.REFUSED: "the model refused",
+    Finish.CONTEXT_OVERFLOW: "the prompt did not fit the model's context",
 }
 
 
@@ -43,18 +43,17 @@ def take_answer(reply: Reply, style: Style, kind: Kind) -> Taken:
     was cut at the token limit nothing counts, but where one line is asked for the first, if it is finished.
     """
     if reply.finish in _UNFINISHED:
-        outcome, why = _UNFINISHED[reply.finish]
-        return Taken(None, outcome, why)
+        return Taken(None, reply.finish.outcome_without_answer, _UNFINISHED[reply.finish])
     cut = reply.finish is Finish.LENGTH
     inside = _inside(reply.text, style)
     if inside is None:
         why = "the chain of thought never came to an answer"
-        return Taken(None, Outcome.TRUNCATED if cut else Outcome.NO_ANSWER, why)
+        return Taken(None, reply.finish.outcome_without_answer, why)
     text, closed = inside
     if cut and not closed:
         finished = _first_line(text, kind)
         if not finished:
-            return Taken(None, Outcome.TRUNCATED, "the reply was cut at the token limit")
+            return Taken(None, reply.finish.outcome_without_answer, "the reply was cut at the token limit")
         text = finished
     text = _plain(text)
     return Taken(text) if text else Taken(None, Outcome.NO_ANSWER, "the answer is empty")

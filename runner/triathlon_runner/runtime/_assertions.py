@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner.runtime._reading import is_plain, is_reading
-from triathlon_runner.runtime._syntax import imported, parse, parse_expression
+from triathlon_runner.syntax import imported_names, parse, parse_expression
 
 MASK: Final = "??"
 _HOLE: Final = re.compile(r"HOLE_(\d{1,6})_")
@@ -143,7 +143,7 @@ def fill(masked: Masked, answer: str, program: str) -> Filled:
                 {**fillings, **{hole: ast.Name(f"HOLE_{hole}_", ast.Load()) for hole in computed}}
             ),
             {f"HOLE_{hole}_": ast.unparse(fillings[hole]) for hole in computed},
-            tuple((name, module) for name, module in imported(tree) if _gives_values(module)),
+            tuple((name, module) for name, module in imported_names(tree) if _gives_values(module)),
             _setup(template, names)
             if any(_names_of_test(fillings[hole], names) for hole in computed)
             else "",
@@ -298,7 +298,7 @@ class _Names:
 
     @classmethod
     def of(cls, template: ast.Module, program: ast.Module) -> "_Names":
-        modules = {name for name, module in imported(program) if _gives_values(module)}
+        modules = {name for name, module in imported_names(program) if _gives_values(module)}
         tainted = {"self", *_defined(program)}
         known = _FUNCTIONS | modules
         for node in _in_order(template):

@@ -24,7 +24,6 @@ from triathlon_runner.runtime._questions import (
     count_questions,
 )
 from triathlon_runner.runtime._select import Choice, Chosen, Site, choose, sites, watches
-from triathlon_runner.runtime._syntax import missing
 from triathlon_runner.runtime._trace import (
     CaseRun,
     FunctionRun,
@@ -36,6 +35,7 @@ from triathlon_runner.runtime._trace import (
     trace_runs,
 )
 from triathlon_runner.sandbox import Sandbox, SandboxError
+from triathlon_runner.syntax import not_installed
 
 MAX_VALUE: Final = 400
 """Characters of a value that is asked for: a direct answer has 256 tokens."""
@@ -100,7 +100,7 @@ async def construct(
 
 
 async def _program(subject: Subject, sandbox: Sandbox, tally: _Tally) -> ProgramQuestions | None:
-    absent = missing(subject.libraries)
+    absent = not_installed(subject.libraries)
     if absent:
         tally.programs[subject.task_id] = f"needs {', '.join(absent)}, not installed here"
         return None

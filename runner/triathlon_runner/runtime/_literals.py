@@ -16,7 +16,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, Final
 
-from triathlon_runner.runtime._syntax import parse_expression
+from triathlon_runner.syntax import parse_expression
 
 MAX_TEXT: Final = 20_000
 MAX_NODES: Final = 20_000

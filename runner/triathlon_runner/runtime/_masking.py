@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from triathlon_runner.runtime._assertions import MASK, Masked, read_masked, without_self
-from triathlon_runner.runtime._syntax import parse, parse_expression
+from triathlon_runner.syntax import parse, parse_expression
 
 _SAME: Final = {
     "assertEqual", "assertAlmostEqual", "assertListEqual", "assertTupleEqual", "assertSetEqual",

@@ -22,8 +22,8 @@ from triathlon_runner.runtime._programs import (
     first_test,
     function_subject,
 )
-from triathlon_runner.runtime._syntax import libraries, parse
 from triathlon_runner.runtime._trace import FunctionRun
+from triathlon_runner.syntax import parse, third_party
 
 
 def dreval_subjects(store: DataStore) -> Sequence[Subject]:
@@ -43,7 +43,7 @@ def _dreval_subject(program: DrevalProgram) -> Subject:
         entry_point=program.entry_point,
         candidates=tuple(candidate(program, asked) for asked in program.questions),
         test=program.test or "",
-        libraries=libraries(program.code, program.test or ""),
+        libraries=third_party(program.code, program.test or ""),
         pairs={asked.input_index: asked.statements for asked in program.questions},
     )
 

@@ -9,8 +9,8 @@ from typing import Final
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.runtime._assertions import Masked
 from triathlon_runner.runtime._masking import call_text, mask_test, statements_text
-from triathlon_runner.runtime._syntax import libraries, parse
 from triathlon_runner.runtime._trace import CaseRun, FunctionRun, Run
+from triathlon_runner.syntax import parse, third_party
 
 MAX_INPUTS: Final = 5
 """Inputs a program at most (REval's own limit)."""
@@ -60,7 +60,7 @@ def function_subject(problem: Problem) -> Subject:
             )
             for index, arguments in enumerate(problem.inputs[:CANDIDATES])
         ),
-        libraries=libraries(problem.reference) | problem.libraries,
+        libraries=third_party(problem.reference) | problem.libraries,
         level=problem.level,
     )
 
@@ -102,7 +102,7 @@ def class_subject(problem: ClassProblem) -> Subject:
             for index, (case, method) in enumerate(methods[:CANDIDATES])
         ),
         test=problem.test,
-        libraries=libraries(problem.reference, problem.test) | problem.libraries,
+        libraries=third_party(problem.reference, problem.test) | problem.libraries,
         level=problem.level,
     )
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from triathlon_runner.runtime._blocks import Function, blocks, functions
-from triathlon_runner.runtime._syntax import parse
 from triathlon_runner.runtime._trace import Trace
+from triathlon_runner.syntax import parse
 
 _SUITABLE: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
 

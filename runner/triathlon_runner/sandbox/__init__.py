@@ -1,22 +1,26 @@
 """Executing programs that nobody trusts."""
 
+from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
     Call,
     Ended,
+    Examination,
     Execution,
     Job,
-    Language,
     Limits,
     Prepared,
     Raised,
+    Results,
     Returned,
     Sandbox,
     SandboxError,
     Sent,
     Source,
+    StoredResults,
 )
-from triathlon_runner.sandbox._decode import MalformedError, refuse_collisions
+from triathlon_runner.sandbox._decode import MalformedError, decode, refuse_collisions
 from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor, try_language
+from triathlon_runner.sandbox._inside.encode import encode
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
 from triathlon_runner.sandbox._wire import prepare
@@ -24,6 +28,7 @@ from triathlon_runner.sandbox._wire import prepare
 __all__ = [
     "Call",
     "Ended",
+    "Examination",
     "Execution",
     "Job",
     "Language",
@@ -33,14 +38,18 @@ __all__ = [
     "Opaque",
     "Prepared",
     "Raised",
+    "Results",
     "Returned",
     "Sandbox",
     "SandboxError",
     "SandboxHealth",
     "Sent",
     "Source",
+    "StoredResults",
     "Tagged",
+    "decode",
     "doctor",
+    "encode",
     "is_plain",
     "open_sandbox",
     "prepare",

@@ -3,25 +3,20 @@
 Nothing that decides a verdict crosses to the untrusted side; nothing that comes back is executed.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import TracebackType
 from typing import Any, Protocol
 
 from triathlon_runner.errors import InfrastructureError
-from triathlon_runner.sandbox._decode import decode
+from triathlon_runner.languages import Language
+from triathlon_runner.sandbox._decode import MalformedError, decode
 
 
 class SandboxError(InfrastructureError):
     """The sandbox itself failed (never: the program failed). The unit stays open."""
-
-
-class Language(StrEnum):
-    PYTHON = "python"
-    PHP = "php"
-    RUBY = "ruby"
-    JAVASCRIPT = "javascript"
-    PERL = "perl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +73,8 @@ class Job:
     language: Language = Language.PYTHON
     limits: Limits = Limits()
     libraries: frozenset[str] = frozenset()
-    asks: tuple[str, ...] = ()
-    """Functions that the program calls and somebody else answers (see `Sandbox.examine`)."""
+    relayed: tuple[str, ...] = ()
+    """Functions that the program calls and that another program executes (see `Sandbox.examine`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +97,20 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A value as it came from a Python child, not decoded yet."""
+    """A value as a child sent it, not decoded yet."""
 
     payload: bytes
+    decode: Callable[[bytes], Any] = decode
+    """Of the child's language."""
 
     def value(self) -> Any:
         """The value.
 
         Raises:
-            MalformedError: the child sent something else. In a callback of `stream` it may pass: the job then
-                ends as `DIED`.
+            MalformedError: the child sent something else. Inside the block of `Sandbox.stream` it need not be
+                caught: the block ends, and the job as `DIED`.
         """
-        return decode(self.payload)
+        return self.decode(self.payload)
 
 
 class Ended(StrEnum):
@@ -121,7 +118,7 @@ class Ended(StrEnum):
 
     FINISHED = "finished"
     STOPPED = "stopped"
-    """`on_result` said that no more is needed."""
+    """Whoever read the results needed no more of them."""
     TIMED_OUT = "timed_out"
     DIED = "died"
     """Exited, ended by a signal of its own doing, ran out of its memory, or broke the protocol."""
@@ -142,39 +139,99 @@ class Execution:
     cpu_seconds: float = field(default=0.0, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """How tests that are code went: the tests' child, the program's child, and the calls between them."""
+
+    examiner: Execution
+    candidate: Execution
+    calls: tuple[Call, ...]
+    """What the tests asked of the program, in order."""
+
+
+class Results(Protocol):
+    """The results of one job as they come: `async for index, result in results`."""
+
+    def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]: ...
+
+    @property
+    def execution(self) -> Execution:
+        """How the job ended, once the block of `Sandbox.stream` was left.
+
+        Its `results` are empty, or hold the one exception that loading the program raised.
+        """
+        ...
+
+
+class StoredResults:
+    """Results of a job that ended somewhere else, handed on as those of a job that runs here."""
+
+    def __init__(self, execution: Execution, results: Sequence[Sent | Raised]) -> None:
+        self.execution = execution
+        self._results = iter(enumerate(results))
+        self._exhausted = False
+
+    async def __aenter__(self) -> "StoredResults":
+        return self
+
+    def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
+        return self
+
+    async def __anext__(self) -> tuple[int, Sent | Raised]:
+        for item in self._results:
+            return item
+        self._exhausted = True
+        raise StopAsyncIteration
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, MalformedError):
+            self.execution = replace(self.execution, ended=Ended.DIED, detail=malformed(error))
+        elif not self._exhausted:
+            self.execution = replace(self.execution, ended=Ended.STOPPED, detail="")
+        return isinstance(error, MalformedError)
+
+
+def malformed(error: MalformedError) -> str:
+    """The detail of an execution whose child sent what is no value."""
+    return f"sent a malformed value: {error}"
+
+
 class Sandbox(Protocol):
-    """Runs jobs. Bounded: `run` waits for a free place. Cancelling the task kills the child's whole group."""
+    """Executes jobs, a bounded number at a time. Cancelling the task kills all processes of the job."""
 
     @property
     def level(self) -> str:
-        """`namespaces` or `lite`."""
+        """The isolation level: `namespaces` or `lite`."""
         ...
 
-    async def run(
-        self, job: Job, on_result: Callable[[int, Returned | Raised], bool] | None = None
-    ) -> Execution:
-        """Executes one job; `on_result(index, result)` sees each result as it comes and may stop by False.
+    async def run(self, job: Job) -> Execution:
+        """Executes one job to its end and returns all its results, decoded.
 
         Raises:
             SandboxError: our machinery failed; what comes from a child is never taken for this.
         """
         ...
 
-    async def stream(self, job: Job, on_result: Callable[[int, Sent | Raised], bool]) -> Execution:
-        """As `run`, for Python, with results of any number and size: handed on as they came, not kept.
+    def stream(self, job: Job) -> AbstractAsyncContextManager[Results]:
+        """Executes one job and hands on its results as they come; leaving the block stops the child.
+
+            async with sandbox.stream(job) as results:
+                async for index, result in results:
+                    ...
+            results.execution
 
         Raises:
             SandboxError: our machinery failed.
         """
         ...
 
-    async def examine(
-        self, examiner: Job, candidate: Job, on_call: Callable[[Call], None] | None = None
-    ) -> tuple[Execution, Execution]:
-        """Executes tests that are code against a program, each in a child of its own.
+    async def examine(self, examiner: Job, candidate: Job) -> Examination:
+        """Executes tests that are code (`examiner`) against a program, each in a child of its own.
 
-        The examiner's `asks` are functions of the candidate: a call to one is made over there and comes back
-        as plain data; `on_call` sees it. Their executions are returned in this order.
+        The examiner's `relayed` functions are the candidate's: a call to one is executed in the candidate's
+        child, and what it returns comes back as plain data.
 
         Raises:
             SandboxError: our machinery failed.

@@ -3,18 +3,11 @@
 import os
 from dataclasses import dataclass
 
-from triathlon_runner.sandbox._api import Call, Job, Language, Limits, Returned, Sandbox, SandboxError
+from triathlon_runner.languages import LANGUAGES, Language
+from triathlon_runner.sandbox._api import Call, Job, Limits, Returned, Sandbox, SandboxError
 from triathlon_runner.sandbox._inside import system
 from triathlon_runner.sandbox._local import open_sandbox
-from triathlon_runner.sandbox._settings import LEVELS, TOOLCHAINS
-
-_PROBES: dict[Language, str] = {
-    Language.PYTHON: "import sys\ndef version():\n    return sys.version.split()[0]\n",
-    Language.PHP: "<?php function version() { return PHP_VERSION; }",
-    Language.RUBY: "def version\n  RUBY_VERSION\nend\n",
-    Language.JAVASCRIPT: "function version() { return process.versions.node; }",
-    Language.PERL: "sub version { return sprintf('%vd', $^V); }",
-}
+from triathlon_runner.sandbox._settings import LEVELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +60,7 @@ async def doctor() -> SandboxHealth:
 
 async def try_language(sandbox: Sandbox, language: Language) -> LanguageHealth:
     """Whether programs of a language can be executed there, found by executing one."""
-    job = Job(_PROBES[language], (Call("version", ()),), language, Limits(cpu_seconds=10))
+    job = Job(LANGUAGES[language].version_program, (Call("version", ()),), language, Limits(cpu_seconds=10))
     try:
         execution = await sandbox.run(job)
     except SandboxError as error:
@@ -79,5 +72,5 @@ async def try_language(sandbox: Sandbox, language: Language) -> LanguageHealth:
 
 
 def _hint(language: Language) -> str:
-    toolchain = TOOLCHAINS.get(language)
-    return f"on Debian: apt-get install {toolchain.package}" if toolchain else "the runner's own Python"
+    interpreter = LANGUAGES[language].interpreter
+    return f"on Debian: apt-get install {interpreter.package}" if interpreter else "the runner's own Python"

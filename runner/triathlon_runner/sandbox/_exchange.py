@@ -31,16 +31,16 @@ class Exchange:
         self._on_broken = on_broken
         self._frame_limit = frame_limit
         self._output_limit = output_limit
-        self._missing = 0
+        self._bytes_missing = 0
         self._parts: list[bytes] = []
         self._printed = (bytearray(), bytearray())
-        self._deaf = False
+        self._ignores_results = False
         self._pending = memoryview(b"")
         self._finishing = False
         self._sink, self._results, self._out, self._err = ends
         self._loop = asyncio.get_running_loop()
         self._open = set(ends)
-        self._heard: set[int] = set()
+        self._watched: set[int] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     def feed(self, data: bytes, *, last: bool) -> None:
@@ -57,14 +57,14 @@ class Exchange:
                 self._pending = self._pending[os.write(self._sink, self._pending[:CHUNK]) :]
         except BlockingIOError:
             self._loop.add_writer(self._sink, self._write)
-            self._heard.add(self._sink)
+            self._watched.add(self._sink)
             return
         except BrokenPipeError:
             self._pending = memoryview(b"")
             self._finishing = True
-        if self._sink in self._heard:
+        if self._sink in self._watched:
             self._loop.remove_writer(self._sink)
-            self._heard.remove(self._sink)
+            self._watched.remove(self._sink)
         if self._finishing:
             self._open.remove(self._sink)
             os.close(self._sink)
@@ -75,7 +75,7 @@ class Exchange:
         if at_once:
             for descriptor, read in self._readers():
                 self._loop.add_reader(descriptor, read)
-                self._heard.add(descriptor)
+                self._watched.add(descriptor)
         else:
             self._look_again(FIRST_LOOK)
 
@@ -102,40 +102,40 @@ class Exchange:
         except BlockingIOError:
             return b""
         if not data:
-            self._unhear(descriptor)
+            self._stop_watching(descriptor)
         return data
 
-    def _unhear(self, descriptor: int) -> None:
-        if descriptor in self._heard:
-            self._heard.remove(descriptor)
+    def _stop_watching(self, descriptor: int) -> None:
+        if descriptor in self._watched:
+            self._watched.remove(descriptor)
             self._loop.remove_reader(descriptor)
 
     def _read_results(self) -> int:
         data = self._read(self._results)
-        if data and not self._deaf:
+        if data and not self._ignores_results:
             self._parts.append(data)
-            self._missing -= len(data)
-            if self._missing <= 0:
+            self._bytes_missing -= len(data)
+            if self._bytes_missing <= 0:
                 self._deliver(b"".join(self._parts))
         return len(data)
 
     def _deliver(self, data: bytes) -> None:
         """Hands on the whole frames and keeps the rest until the frame that it begins can be whole."""
         at, end, head = 0, len(data), frames.HEADER.size
-        self._missing = 0
-        while not self._deaf and end - at >= head:
+        self._bytes_missing = 0
+        while not self._ignores_results and end - at >= head:
             kind, size = frames.HEADER.unpack_from(data, at)
             if size > self._frame_limit:
-                self._deaf = True
+                self._ignores_results = True
                 self._on_broken(f"a frame of {size} bytes where {self._frame_limit} are allowed")
                 break
             after = at + head + size
             if after > end:
-                self._missing = after - end
+                self._bytes_missing = after - end
                 break
-            self._deaf = not self._on_frame(kind, data[at + head : after])
+            self._ignores_results = not self._on_frame(kind, data[at + head : after])
             at = after
-        self._parts = [] if self._deaf or at == end else [data[at:]]
+        self._parts = [] if self._ignores_results or at == end else [data[at:]]
 
     def _read_printed(self, descriptor: int, which: int) -> int:
         data = self._read(descriptor)
@@ -156,10 +156,10 @@ class Exchange:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for descriptor in self._heard:
+        for descriptor in self._watched:
             self._loop.remove_reader(descriptor)
             self._loop.remove_writer(descriptor)
         for descriptor in self._open:
             os.close(descriptor)
-        self._heard, self._open = set(), set()
+        self._watched, self._open = set(), set()
         self._sink = -1

@@ -3,27 +3,29 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
     Call,
     Ended,
+    Examination,
     Execution,
     Job,
-    Language,
     Raised,
+    Results,
     Returned,
     Sandbox,
     SandboxError,
 )
 from triathlon_runner.sandbox._memory import available_bytes
-from triathlon_runner.sandbox._run import OnResult, OnSent, Run
-from triathlon_runner.sandbox._settings import LEVELS, Level, other_settings, python_settings
+from triathlon_runner.sandbox._run import Run
+from triathlon_runner.sandbox._settings import LEVELS, IsolationLevel, other_settings, python_settings
 from triathlon_runner.sandbox._worker import Worker
 
 NEVER = 1e9
@@ -75,10 +77,10 @@ async def _strongest(wanted: str, jobs: int) -> "LocalSandbox":
 class LocalSandbox:
     """Servers are started when needed and kept while they are clean."""
 
-    def __init__(self, level: Level, jobs: int) -> None:
-        self._level: Level = level
+    def __init__(self, level: IsolationLevel, jobs: int) -> None:
+        self._level: IsolationLevel = level
         self._jobs = jobs
-        self._places = asyncio.Semaphore(jobs)
+        self._slots = asyncio.Semaphore(jobs)
         self._running = 0
         self._memory, self._memory_due = 0, 0.0
         self._idle: dict[_Kind, list[Worker]] = {}
@@ -87,54 +89,56 @@ class LocalSandbox:
     def level(self) -> str:
         return self._level
 
-    async def run(self, job: Job, on_result: OnResult | None = None) -> Execution:
+    async def run(self, job: Job) -> Execution:
         """See `Sandbox.run`."""
-        async with self._place(job), self._worker(job) as worker:
-            return await Run(job, worker, on_result=on_result).execute()
+        async with self._slot(job), self._worker(job) as worker, Run(job, worker) as run:
+            results = await run.results()
+        return replace(run.execution, results=results)
 
-    async def stream(self, job: Job, on_result: OnSent) -> Execution:
+    @asynccontextmanager
+    async def stream(self, job: Job) -> AsyncIterator[Results]:
         """See `Sandbox.stream`."""
-        async with self._place(job), self._worker(job) as worker:
-            return await Run(job, worker, on_sent=on_result).execute()
+        async with self._slot(job), self._worker(job) as worker, Run(job, worker) as run:
+            yield run
 
-    async def examine(
-        self, examiner: Job, candidate: Job, on_call: Callable[[Call], None] | None = None
-    ) -> tuple[Execution, Execution]:
-        """See `Sandbox.examine`. Both children share one place: one of them always waits for the other.
+    async def examine(self, examiner: Job, candidate: Job) -> Examination:
+        """See `Sandbox.examine`. Both children share one slot: one of them always waits for the other.
 
         The examiner is not counted as asleep while it waits; it ends with the candidate.
         """
+        patient = replace(examiner, limits=replace(examiner.limits, wall_seconds=NEVER))
+        calls: list[Call] = []
 
-        def ask(function: str, arguments: tuple[Any, ...]) -> None:
-            call = Call(function, arguments)
-            if on_call is not None:
-                on_call(call)
-            try:
-                asked.call(call)
-            except SandboxError as error:  # the tests' own: they tried to pass what can't cross
-                asking.answer(Raised("TypeError", str(error)))
+        async def relay(call: Call) -> Returned | Raised | None:
+            calls.append(call)
+            return await asked.call(call)
+
+        def stop_examiner() -> None:
+            if not asking.finished:
+                asking.stop(Ended.STOPPED, "the candidate ended")
 
         async with (
-            self._place(examiner, candidate),
+            self._slot(examiner, candidate),
             self._worker(examiner) as first,
             self._worker(candidate) as second,
+            Run(candidate, second, interactive=True) as asked,
         ):
-            asking = Run(
-                replace(examiner, limits=replace(examiner.limits, wall_seconds=NEVER)),
-                first,
-                on_question=ask,
-                interactive=True,
-            )
-            asked = Run(
-                candidate, second, on_result=lambda _, result: asking.answer(result), interactive=True
-            )
-            return await _both(asking, asked)
+            async with Run(patient, first, relay=relay) as asking:
+                asked.when_ended(stop_examiner)
+                examined = await asking.results()
+            asked.finish()
+            answered = await asked.results()
+        return Examination(
+            replace(asking.execution, results=examined),
+            replace(asked.execution, results=(*asked.relayed_results, *answered)),
+            tuple(calls),
+        )
 
     @asynccontextmanager
-    async def _place(self, *jobs: Job) -> AsyncIterator[None]:
-        """One of the places; beside other jobs only while there is memory for all that these may use."""
+    async def _slot(self, *jobs: Job) -> AsyncIterator[None]:
+        """One of the slots; other jobs run at the same time only while there is memory for all of them."""
         wanted = sum(job.limits.memory_bytes for job in jobs)
-        async with self._places:
+        async with self._slots:
             while self._running and self._available() < wanted:  # noqa: ASYNC110  no event tells
                 await asyncio.sleep(_MEMORY_LOOK_SECONDS)  # other programs give memory back, too
             self._running += 1
@@ -155,7 +159,7 @@ class LocalSandbox:
         """A clean server for this kind of job; it goes back into the pool only if it still is."""
         kind = (job.language, job.libraries)
         idle = self._idle.setdefault(kind, [])
-        worker = idle.pop() if idle else await Worker.start(lambda place: self._settings(kind, place))
+        worker = idle.pop() if idle else await Worker.start(lambda directory: self._settings(kind, directory))
         try:
             await worker.ready()
             yield worker
@@ -166,11 +170,11 @@ class LocalSandbox:
             else:
                 await worker.close()
 
-    def _settings(self, kind: _Kind, place: Path) -> dict[str, Any]:
+    def _settings(self, kind: _Kind, directory: Path) -> dict[str, Any]:
         language, libraries = kind
         if language is Language.PYTHON:
-            return python_settings(self._level, libraries, place)
-        return other_settings(self._level, language, place)
+            return python_settings(self._level, libraries, directory)
+        return other_settings(self._level, language, directory)
 
     async def _retire_surplus(self, kind: _Kind) -> None:
         """Keeps at most a few idle servers of kinds that are not in use."""
@@ -200,27 +204,3 @@ class LocalSandbox:
         for workers in list(self._idle.values()):
             while workers:
                 await workers.pop().close()
-
-
-async def _both(asking: Run, asked: Run) -> tuple[Execution, Execution]:
-    """Runs examiner and candidate; when one ends before its time the other one has nothing to wait for."""
-
-    async def first() -> Execution:
-        try:
-            return await asking.execute()
-        finally:
-            asked.finish()
-
-    async def second() -> Execution:
-        try:
-            return await asked.execute()
-        finally:
-            if not asking.finished:
-                asking.stop(Ended.STOPPED, "the candidate ended")
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            one, other = group.create_task(first()), group.create_task(second())
-    except* SandboxError as group_of_errors:
-        raise group_of_errors.exceptions[0] from None
-    return one.result(), other.result()

@@ -1,9 +1,11 @@
-"""One job on one worker: what the child says becomes results, and its end becomes an `Execution`."""
+"""One job in one child: what the child sends becomes results, and its end becomes an `Execution`."""
 
+import asyncio
 import os
 import signal
-from collections.abc import Callable
-from typing import Any
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from types import TracebackType
 
 from triathlon_runner.sandbox._api import (
     Call,
@@ -15,6 +17,7 @@ from triathlon_runner.sandbox._api import (
     Returned,
     SandboxError,
     Sent,
+    malformed,
 )
 from triathlon_runner.sandbox._decode import MalformedError
 from triathlon_runner.sandbox._exchange import Exchange
@@ -23,12 +26,8 @@ from triathlon_runner.sandbox._inside.confine import SCRATCH_BYTES
 from triathlon_runner.sandbox._wire import wire_of
 from triathlon_runner.sandbox._worker import ChildEnd, Worker
 
-OnResult = Callable[[int, Returned | Raised], bool]
-"""Sees each result as it comes; False stops the child."""
-OnSent = Callable[[int, Sent | Raised], bool]
-"""The same for a job whose results are not kept."""
-OnQuestion = Callable[[str, tuple[Any, ...]], None]
-"""Sees a call that the child wants made elsewhere; the answer is given with `Run.answer`."""
+Relay = Callable[[Call], Awaitable[Returned | Raised | None]]
+"""Makes a call that the child wants made elsewhere; None where nobody can make it any more."""
 
 _FRAME_SLACK = 1 << 16
 _KILLED_FROM_OUTSIDE = (
@@ -39,47 +38,44 @@ _SCRATCH_FULL = f"wrote more than {SCRATCH_BYTES >> 20} MiB of files, or too man
 
 
 class Run:
-    """Made, executed once, thrown away. Whatever the child sends is a result about the child."""
+    """One job's results as an async iterator (`sandbox.Results`); leaving its block ends the child."""
 
     def __init__(
-        self,
-        job: Job,
-        worker: Worker,
-        *,
-        on_result: OnResult | None = None,
-        on_sent: OnSent | None = None,
-        on_question: OnQuestion | None = None,
-        interactive: bool = False,
+        self, job: Job, worker: Worker, *, relay: Relay | None = None, interactive: bool = False
     ) -> None:
-        """`interactive`: calls and answers come while it runs, until `finish`."""
+        """Prepares the run.
+
+        Args:
+            job: The program with its calls.
+            worker: A clean one.
+            relay: Makes the calls of the job's `relayed` functions.
+            interactive: Whether calls are made with `call` while it runs, until `finish`.
+        """
         self._job = job
         self._worker = worker
-        self._on_result = on_result
-        self._on_sent = on_sent
-        self._on_question = on_question
-        self._interactive = interactive
-        self.finished = not interactive
+        self._relay = relay
         self._wire = wire_of(job.language)
-        self._results: list[Returned | Raised] = []
+        self.finished = not interactive and relay is None
+        self._interactive = not self.finished
+        self._frames: deque[tuple[bytes, bytes]] = deque()
+        self._waiter: asyncio.Future[None] | None = None
         self._asked = len(job.calls)
-        self._answered = 0
-        self._loaded = False
-        self._over = False
+        self._arrived = self._answered = 0
+        self._loaded = self._relaying = self._over = self._exhausted = False
+        self._not_loaded: tuple[Raised, ...] = ()
         self._ended: Ended | None = None
         self._detail = ""
-        self._error: Exception | None = None
-        self._exchange: Exchange | None = None
-        self._waiting = self._opening()
+        self.relayed_results: list[Returned | Raised] = []
+        """What `call` returned."""
 
-    async def execute(self) -> Execution:
-        """Runs the child to its end.
+    @property
+    def execution(self) -> Execution:
+        """How the job ended; there once the block was left."""
+        return self._execution
 
-        Raises:
-            SandboxError: our machinery failed.
-            Exception: whatever a callback raised; the child is dead by then.
-        """
+    async def __aenter__(self) -> "Run":
         limits = self._job.limits
-        exchange = Exchange(
+        self._exchange = Exchange(
             self._worker.take_ends(),
             self._on_frame,
             self._on_broken,
@@ -87,132 +83,194 @@ class Run:
             output_limit=limits.output_bytes,
         )
         try:
-            self._exchange = exchange
-            self._feed(b"", last=self.finished)
-            exchange.listen(at_once=self._interactive)
-            end = await self._worker.run(limits, exchange)
-            self._over = True
-            exchange.drain()
+            self._exchange.feed(self._opening(), last=self.finished)
+            self._exchange.listen(at_once=self._interactive)
+        except BaseException:
+            self._exchange.close()
+            raise
+        self._end = asyncio.create_task(self._child_end())
+        self._end.add_done_callback(lambda _: self._wake())
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> bool:
+        """Ends the child and waits for its end.
+
+        Raises:
+            SandboxError: our machinery failed.
+        """
+        try:
+            if error is not None and not isinstance(error, Exception):  # cancelled: the worker is closed
+                return False
+            if isinstance(error, MalformedError):
+                self._leave(Ended.DIED, malformed(error))
+            elif not self._exhausted:
+                self._leave(Ended.STOPPED)
+            end = await self._end
         finally:
-            exchange.close()
-        if self._error is not None:
-            raise self._error
-        ended, detail = self._conclusion(end)
-        return Execution(
-            ended=ended,
-            results=tuple(self._results),
-            detail=detail,
-            stdout=exchange.printed(0),
-            stderr=exchange.printed(1),
-            cpu_seconds=end.cpu_seconds,
-        )
+            self._exchange.close()
+            if not self._end.done():
+                self._end.cancel()
+                await asyncio.wait([self._end])
+        if error is None or isinstance(error, MalformedError):
+            self._execution = self._conclude(end)
+        return isinstance(error, MalformedError)
+
+    def _leave(self, ended: Ended, detail: str = "") -> None:
+        """Ends the child for this reason, whatever else it did behind the last result that was read."""
+        self.stop(ended)
+        self._ended, self._detail = ended, detail
+
+    async def _child_end(self) -> ChildEnd:
+        end = await self._worker.run(self._job.limits, self._exchange)
+        self._over = True
+        self._exchange.drain()
+        return end
 
     def _opening(self) -> bytes:
         limits, calls = self._job.limits, self._job.calls
         parts = [frames.MEMORY.pack(limits.memory_bytes), self._wire.program(self._job)]
         if isinstance(calls, Prepared):
             return b"".join([*parts, calls.frames])
-        # One that asks questions would take the next call for an answer.
-        at_once = calls if self._on_question is None else calls[:1]
+        # A child whose calls are relayed would take its next call for the answer to one of them.
+        at_once = calls if self._relay is None else calls[:1]
         return b"".join([*parts, *map(self._wire.call, at_once)])
 
-    def _feed(self, data: bytes, *, last: bool) -> None:
-        """Sends to the child, or keeps for it until it is there."""
-        self._waiting += data
-        if self._exchange is not None:
-            data, self._waiting = self._waiting, b""
-            self._exchange.feed(data, last=last)
+    # Results
 
-    def call(self, call: Call) -> None:
-        """One more call.
+    def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
+        return self
 
-        Raises:
-            SandboxError: its arguments can't cross; it is not made.
-        """
-        data = self._wire.call(call)
+    async def __anext__(self) -> tuple[int, Sent | Raised]:
+        while True:
+            if self._frames:
+                kind, payload = self._frames.popleft()
+                if kind == frames.ASK:
+                    await self._make_relayed_call(payload)
+                    continue
+                index = self._answered
+                self._answered += 1
+                if self._relay is not None:
+                    self._send_next_call()
+                if kind == frames.RAISED:
+                    return index, self._wire.raised(payload)
+                return index, Sent(payload, self._wire.value)
+            if self._end.done():
+                self._exhausted = True
+                raise StopAsyncIteration
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+
+    async def results(self) -> tuple[Returned | Raised, ...]:
+        """All results to the end, decoded; a malformed one ends the child."""
+        decoded: list[Returned | Raised] = []
+        try:
+            async for _, result in self:
+                decoded.append(_decoded(result))
+        except MalformedError as error:
+            self._leave(Ended.DIED, malformed(error))
+            self._exhausted = True
+        return (*decoded, *self._not_loaded)
+
+    async def call(self, call: Call) -> Returned | Raised | None:
+        """Makes one more call and waits for its result; None where the child ends instead."""
+        try:
+            data = self._wire.call(call)
+        except SandboxError as error:  # the caller's own fault: it passed what can't cross
+            return Raised("TypeError", str(error))
         self._asked += 1
-        self._feed(data, last=False)
-
-    def answer(self, result: Returned | Raised) -> bool:
-        """Answers the question that the child waits for."""
-        self._feed(self._wire.answer(result), last=False)
-        return True
+        self._exchange.feed(data, last=False)
+        try:
+            async for _, result in self:
+                self.relayed_results.append(_decoded(result))
+                return self.relayed_results[-1]
+        except MalformedError as error:
+            self._leave(Ended.DIED, malformed(error))
+        return None
 
     def finish(self) -> None:
-        """No more calls or answers come; the child ends when it has done what it has."""
+        """Says that no more calls or answers come: the child ends when it has done what it has."""
         self.finished = True
-        self._feed(b"", last=True)
+        self._exchange.feed(b"", last=True)
 
-    def stop(self, ended: Ended, detail: str = "") -> bool:
-        """Kills the child for this reason, unless there is one already."""
+    def stop(self, ended: Ended, detail: str = "") -> None:
+        """Kills the child for this reason, unless it was stopped for another one before."""
         if self._ended is None:
             self._ended, self._detail = ended, detail
             if not self._over:
                 self._worker.kill_child()
-        return False
 
-    def _on_frame(self, kind: bytes, payload: bytes) -> bool:
+    def when_ended(self, act: Callable[[], None]) -> None:
+        """Calls `act` as soon as the child has ended."""
+        self._end.add_done_callback(lambda _: act())
+
+    async def _make_relayed_call(self, payload: bytes) -> None:
+        assert self._relay is not None
         try:
-            return self._handle(kind, payload)
+            call = _relayed_call(self._wire.value(payload))
         except MalformedError as error:
-            return self.stop(Ended.DIED, f"sent a malformed value: {error}")
-        except Exception as error:  # the caller's own, or ours: an event loop would only log it
-            self._error = error
-            return self.stop(Ended.STOPPED)
+            return self.stop(Ended.DIED, malformed(error))
+        result = await self._relay(call)
+        self._relaying = False
+        if result is not None:
+            self._exchange.feed(self._wire.answer(result), last=False)
+        return None
 
-    def _handle(self, kind: bytes, payload: bytes) -> bool:
-        if not self._loaded and kind in (frames.LOADED, frames.NOT_LOADED):
-            return self._on_load(kind, payload)
-        if kind == frames.ASK and self._on_question is not None:
-            return self._on_ask(payload)
-        if not self._loaded or kind not in (frames.VALUE, frames.RAISED) or self._answered == self._asked:
-            return self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
-        more = self._take(payload, failed=kind == frames.RAISED)
-        self._answered += 1
-        if self._on_question is not None:
-            self._go_on()
-        return more or self.stop(Ended.STOPPED)
-
-    def _go_on(self) -> None:
-        """Gives a child that asks questions its next call, or lets it end."""
+    def _send_next_call(self) -> None:
+        """Gives a child whose calls are relayed its next call, or lets it end."""
         calls = self._job.calls
         if self._answered < self._asked and not isinstance(calls, Prepared):
-            self._feed(self._wire.call(calls[self._answered]), last=False)
+            self._exchange.feed(self._wire.call(calls[self._answered]), last=False)
         else:
             self.finish()
 
-    def _take(self, payload: bytes, *, failed: bool) -> bool:
-        """Hands on one result; False where no more are wanted."""
-        if self._on_sent is not None:
-            return self._on_sent(self._answered, self._wire.raised(payload) if failed else Sent(payload))
-        result: Returned | Raised = (
-            self._wire.raised(payload) if failed else Returned(self._wire.value(payload), len(payload))
-        )
-        self._results.append(result)
-        return self._on_result is None or self._on_result(self._answered, result)
+    # What arrives
+
+    def _on_frame(self, kind: bytes, payload: bytes) -> bool:
+        """Queues a frame for the iteration; False where the child may send no more."""
+        self._wake()
+        if not self._loaded and kind in (frames.LOADED, frames.NOT_LOADED):
+            return self._on_load(kind, payload)
+        if kind == frames.ASK and self._relay is not None and not self._relaying:
+            self._relaying = True
+        elif self._loaded and kind in (frames.VALUE, frames.RAISED) and self._arrived < self._asked:
+            self._arrived += 1
+        else:
+            self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
+            return False
+        self._frames.append((kind, payload))
+        return True
 
     def _on_load(self, kind: bytes, payload: bytes) -> bool:
         self._loaded = True
-        if kind == frames.LOADED:
-            if self._on_question is not None and not self._job.calls:
-                self.finish()
-            return True
-        self._results.append(self._wire.raised(payload))
-        return self.stop(Ended.NOT_LOADED)
-
-    def _on_ask(self, payload: bytes) -> bool:
-        question = self._wire.value(payload)
-        if not (isinstance(question, list) and len(question) == 2 and isinstance(question[0], str)):
-            raise MalformedError("a question that is no call")
-        function, arguments = question
-        if not isinstance(arguments, list):
-            raise MalformedError("a question that is no call")
-        assert self._on_question is not None
-        self._on_question(function, tuple(arguments))
-        return True
+        if kind == frames.NOT_LOADED:
+            self._not_loaded = (self._wire.raised(payload),)
+            self.stop(Ended.NOT_LOADED)
+        elif self._relay is not None and not self._job.calls:
+            self.finish()
+        return kind == frames.LOADED
 
     def _on_broken(self, detail: str) -> None:
         self.stop(Ended.DIED, detail)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    # The end
+
+    def _conclude(self, end: ChildEnd) -> Execution:
+        ended, detail = self._conclusion(end)
+        return Execution(
+            ended=ended,
+            results=self._not_loaded,
+            detail=detail,
+            stdout=self._exchange.printed(0),
+            stderr=self._exchange.printed(1),
+            cpu_seconds=end.cpu_seconds,
+        )
 
     def _conclusion(self, end: ChildEnd) -> tuple[Ended, str]:
         """How it ended, and why.
@@ -230,8 +288,24 @@ class Run:
             return Ended.TIMED_OUT, f"did nothing for {limits.wall_seconds:g} s"
         if end.note == messages.SCRATCH:
             return Ended.DIED, _SCRATCH_FULL
-        if code == 0 and self._loaded and self._answered == self._asked:
+        if code == 0 and self._loaded and self._arrived == self._asked:
             return Ended.FINISHED, ""
         if code == -signal.SIGKILL:  # not by the server, nor by itself: the filter makes that another signal
             raise SandboxError(_KILLED_FROM_OUTSIDE)
         return Ended.DIED, f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
+
+
+def _decoded(result: Sent | Raised) -> Returned | Raised:
+    return result if isinstance(result, Raised) else Returned(result.value(), len(result.payload))
+
+
+def _relayed_call(question: object) -> Call:
+    """The call that a child wants made.
+
+    Raises:
+        MalformedError: it is none.
+    """
+    match question:
+        case [str(function), list(arguments)]:
+            return Call(function, tuple(arguments))
+    raise MalformedError("a question that is no call")

@@ -8,67 +8,26 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from triathlon_runner.sandbox._api import Language, SandboxError
+from triathlon_runner.languages import LANGUAGES, Language
+from triathlon_runner.sandbox._api import SandboxError
 
-Level = Literal["namespaces", "lite"]
-LEVELS: tuple[Level, ...] = ("namespaces", "lite")
+IsolationLevel = Literal["namespaces", "lite"]
+LEVELS: tuple[IsolationLevel, ...] = ("namespaces", "lite")
 """From the strongest."""
 
 _HARNESSES = Path(__file__).parent / "_languages"
 
-
-@dataclass(frozen=True, slots=True)
-class Toolchain:
-    """How the interpreter of a language is started, and what it reads beside the system's libraries."""
-
-    command: tuple[str, ...]
-    harness: str
-    libraries: tuple[str, ...]
-    package: str
-    """Debian's package."""
-    reserves_memory: bool = False
-    """It reserves address space that it never uses: only what it may write counts."""
-
-
-TOOLCHAINS: dict[Language, Toolchain] = {
-    Language.PHP: Toolchain(
-        ("php", "-d", "display_errors=stderr", "-d", "memory_limit=-1", "-d", "opcache.enable_cli=0"),
-        "harness.php",
-        ("/usr/lib/php", "/etc/php", "/usr/share/php"),
-        "php-cli",
-    ),
-    Language.RUBY: Toolchain(
-        ("ruby", "--disable-did_you_mean", "--disable-error_highlight"),
-        "harness.rb",
-        ("/usr/lib/ruby", "/usr/share/rubygems-integration", "/var/lib/gems"),
-        "ruby",
-    ),
-    Language.JAVASCRIPT: Toolchain(
-        ("node", "--stack-size=3900", "--max-old-space-size=3072"),
-        "harness.js",
-        ("/usr/share/nodejs", "/usr/share/node_modules"),
-        "nodejs",
-        reserves_memory=True,
-    ),
-    Language.PERL: Toolchain(
-        ("perl",),
-        "harness.pl",
-        ("/usr/share/perl", "/usr/share/perl5", "/usr/lib/perl5", "/etc/perl"),
-        "perl",
-    ),
-}
 
 _FIRST_ID = 0x6000_0000
 """Far above the ids that systems give to people and services; each worker has two of its own."""
 _counter = itertools.count()
 
 
-def python_settings(level: Level, libraries: frozenset[str], place: Path) -> dict[str, Any]:
+def python_settings(level: IsolationLevel, libraries: frozenset[str], directory: Path) -> dict[str, Any]:
     """Settings of a server for Python programs that may import the standard library and `libraries`.
 
     Raises:
@@ -76,7 +35,7 @@ def python_settings(level: Level, libraries: frozenset[str], place: Path) -> dic
     """
     return {
         "level": level,
-        "place": str(place),
+        "directory": str(directory),
         "libraries": sorted(libraries),
         "path": _site_folders() if libraries else [],
         "visible": [*_interpreter(), *_library_folders(libraries)],
@@ -88,29 +47,30 @@ def python_settings(level: Level, libraries: frozenset[str], place: Path) -> dic
     }
 
 
-def other_settings(level: Level, language: Language, place: Path) -> dict[str, Any]:
+def other_settings(level: IsolationLevel, language: Language, directory: Path) -> dict[str, Any]:
     """Settings of a server that starts another language's interpreter for each program.
 
     Raises:
         SandboxError: the language is not installed.
     """
-    toolchain = TOOLCHAINS[language]
-    program = shutil.which(toolchain.command[0])
+    interpreter = LANGUAGES[language].interpreter
+    assert interpreter is not None, "Python has settings of its own"
+    program = shutil.which(interpreter.command[0])
     if program is None:
-        raise SandboxError(f"{language} is not installed: {toolchain.command[0]!r} is not on the PATH")
-    harness = _HARNESSES / toolchain.harness
-    interpreter = str(Path(program).resolve())
-    visible = [path for path in (*_system_libraries(), *toolchain.libraries) if Path(path).exists()]
+        raise SandboxError(f"{language} is not installed: {interpreter.command[0]!r} is not on the PATH")
+    harness = _HARNESSES / interpreter.harness
+    executable = str(Path(program).resolve())
+    visible = [path for path in (*_system_libraries(), *interpreter.libraries) if Path(path).exists()]
     return {
         "level": level,
-        "place": str(place),
+        "directory": str(directory),
         "libraries": [],
         "path": [],
-        "visible": _outermost([*visible, interpreter, str(harness)]),
+        "visible": _outermost([*visible, executable, str(harness)]),
         "hidden": [],
-        "runnable": [interpreter, *_loaders()],
-        "command": [interpreter, *toolchain.command[1:], str(harness)],
-        "reserves_memory": toolchain.reserves_memory,
+        "runnable": [executable, *_loaders()],
+        "command": [executable, *interpreter.command[1:], str(harness)],
+        "reserves_memory": interpreter.reserves_memory,
         "outer_id": unused_id() if os.geteuid() == 0 else None,
     }
 

@@ -14,7 +14,8 @@ import marshal
 import math
 from typing import Any, Protocol
 
-from triathlon_runner.sandbox._api import Call, Job, Language, Raised, Returned, SandboxError, Source
+from triathlon_runner.languages import Language
+from triathlon_runner.sandbox._api import Call, Job, Raised, Returned, SandboxError, Source
 from triathlon_runner.sandbox._decode import MalformedError, decode
 from triathlon_runner.sandbox._inside import frames
 from triathlon_runner.sandbox._inside.encode import MAX_DEPTH
@@ -62,7 +63,7 @@ def wire_of(language: Language) -> Wire:
 
 
 def _head(job: Job) -> dict[str, Any]:
-    return {"program": job.program, "result_bytes": job.limits.result_bytes, "asks": list(job.asks)}
+    return {"program": job.program, "result_bytes": job.limits.result_bytes, "relayed": list(job.relayed)}
 
 
 class PythonWire:

@@ -51,10 +51,10 @@ class ChildEnd:
 class Worker:
     """Made by `Worker.start`. A worker that isn't `usable` any more is closed, never used again."""
 
-    def __init__(self, process: asyncio.subprocess.Process, control: socket.socket, place: Path) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, control: socket.socket, directory: Path) -> None:
         self._process = process
         self._control = control
-        self._place = place
+        self._directory = directory
         self._killed = False
         self._loop = asyncio.get_running_loop()
         self._ends: Ends = ()
@@ -71,12 +71,12 @@ class Worker:
         Raises:
             SandboxError: it did not get ready.
         """
-        place = Path(tempfile.mkdtemp(prefix="triathlon-room-"))
+        directory = Path(tempfile.mkdtemp(prefix="triathlon-room-"))
         try:
-            settings = make_settings(place)
-            worker = await cls._spawn(settings, place)
+            settings = make_settings(directory)
+            worker = await cls._spawn(settings, directory)
         except BaseException:
-            _remove(place)
+            _remove(directory)
             raise
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -88,11 +88,11 @@ class Worker:
             await worker.close()
             raise
         if settings["level"] == "namespaces":  # its room is mounted on it no more
-            _remove(place)
+            _remove(directory)
         return worker
 
     @classmethod
-    async def _spawn(cls, settings: dict[str, Any], place: Path) -> "Worker":
+    async def _spawn(cls, settings: dict[str, Any], directory: Path) -> "Worker":
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         try:
@@ -107,7 +107,7 @@ class Worker:
         except BaseException:
             ours.close()
             raise
-        return cls(process, ours, place)
+        return cls(process, ours, directory)
 
     def _on_message(self) -> None:
         """Takes one message of the server's: a child is made, one has ended, or something is wrong."""
@@ -213,16 +213,16 @@ class Worker:
         except TimeoutError:
             self._kill()
             await self._process.wait()
-        await asyncio.to_thread(_remove, self._place)
+        await asyncio.to_thread(_remove, self._directory)
 
 
-def _remove(place: Path) -> None:
+def _remove(directory: Path) -> None:
     """Removes a directory that a hostile program may have filled: unreadable, or deeper than any path."""
     with contextlib.suppress(OSError):
-        place.rmdir()
-    if not place.exists():
+        directory.rmdir()
+    if not directory.exists():
         return
     for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
         program = shutil.which(command[0])
         if program is not None:
-            subprocess.run([program, *command[1:], str(place)], check=False, capture_output=True)
+            subprocess.run([program, *command[1:], str(directory)], check=False, capture_output=True)

@@ -2,24 +2,13 @@
 
 import re
 
-from triathlon_runner.extraction import code_blocks, extract_program, spoken
+from triathlon_runner.extraction import code_blocks, extract_program, visible_text
+from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.sandbox import Language
-from triathlon_runner.translation._languages import LABELS, definition
+from triathlon_runner.translation._languages import definition
 
 END_OF_EXAMPLE = "\n###"
 """Where a base model has finished its translation and invents another example."""
-_STOPPED = {
-    Finish.LENGTH: Outcome.TRUNCATED,
-    Finish.REFUSED: Outcome.REFUSED,
-    Finish.CONTEXT_OVERFLOW: Outcome.CONTEXT_OVERFLOW,
-}
-_LAST_LINE = {
-    Language.PHP: re.compile(r"^.*[}>]\s*$", re.MULTILINE),
-    Language.RUBY: re.compile(r"^end\s*$", re.MULTILINE),
-    Language.JAVASCRIPT: re.compile(r"^.*\}\s*[;)]*\s*$", re.MULTILINE),
-    Language.PERL: re.compile(r"^(.*\}|1;)\s*$", re.MULTILINE),
-}
 
 
 def translated(reply: Reply, language: Language, name: str) -> tuple[str, Outcome | None]:
@@ -28,23 +17,23 @@ def translated(reply: Reply, language: Language, name: str) -> tuple[str, Outcom
         found = extract_program(reply, entry_point=name, prompt="", completes=False, other_names=False)
         return found.program, found.outcome
     if reply.finish is not Finish.STOP:
-        return "", _STOPPED[reply.finish]
-    program = _program(spoken(reply.text), language, name)
+        return "", reply.finish.outcome_without_answer
+    program = _program(visible_text(reply.text), language, name)
     return program, None if program else Outcome.NO_ANSWER
 
 
 def continued(reply: Reply, opening: str) -> tuple[str, Outcome | None]:
     """The program that a base model made of the function's opening."""
-    body, end, _ = spoken(reply.text).partition(END_OF_EXAMPLE)
+    body, end, _ = visible_text(reply.text).partition(END_OF_EXAMPLE)
     if reply.finish is not Finish.STOP and not (reply.finish is Finish.LENGTH and end):
-        return "", _STOPPED[reply.finish]
+        return "", reply.finish.outcome_without_answer
     return (opening + body.rstrip() + "\n", None) if body.strip() else ("", Outcome.NO_ANSWER)
 
 
 def _program(text: str, language: Language, name: str) -> str:
     blocks = code_blocks(text)
     defining = [block for block in blocks if definition(language, re.escape(name)).search(block.code)]
-    labelled = [block for block in blocks if block.label in LABELS[language]]
+    labelled = [block for block in blocks if block.label in LANGUAGES[language].fence_labels]
     for choice in (defining, labelled, blocks if len(blocks) == 1 else []):
         if choice:
             return choice[-1].code
@@ -52,11 +41,12 @@ def _program(text: str, language: Language, name: str) -> str:
 
 
 def _loose(text: str, language: Language) -> str:
-    """Unfenced code: from the first definition, or PHP's tag, to the last line that can end one."""
+    """Unfenced code: from the first definition or a tag before it to the last line that can end one."""
     start = definition(language).search(text)
     if start is None:
         return ""
-    tag = text.find("<?php") if language is Language.PHP else -1
+    spec = LANGUAGES[language]
+    tag = text.find(spec.file_tag) if spec.file_tag else -1
     begin = tag if 0 <= tag < start.start() else text.rfind("\n", 0, start.start()) + 1
-    ends = list(_LAST_LINE[language].finditer(text, start.end()))
+    ends = list(re.compile(spec.last_line, re.MULTILINE).finditer(text, start.end()))
     return text[begin : ends[-1].end()] if ends else text[begin:]

@@ -4,10 +4,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from triathlon_runner.datasets.official import MbxpRow
-from triathlon_runner.grading import TEST_LIMITS, judge_by_tests
-from triathlon_runner.grading._shown import shorten, shown
-from triathlon_runner.records import FailingCase, Outcome, Verdict
-from triathlon_runner.sandbox import Call, Ended, Execution, Job, Language, Raised, Returned, Sandbox
+from triathlon_runner.grading import (
+    TEST_LIMITS,
+    ExpectedResults,
+    Fault,
+    judge_by_tests,
+    judge_results,
+    shown,
+)
+from triathlon_runner.records import Outcome, Verdict
+from triathlon_runner.sandbox import Call, Job, Language, Raised, Sandbox, Sent
 from triathlon_runner.translation._languages import definition, opening
 from triathlon_runner.translation._values import same
 
@@ -58,34 +64,26 @@ class CoreTask:
     async def judge(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
         calls = tuple(Call(self.entry_point, arguments) for arguments, _ in self.cases)
         job = Job(program, calls, language, limits=TEST_LIMITS)
-        execution = await sandbox.run(job, lambda index, result: self._is_right(index, result, language))
-        return self._verdict(execution, language)
+        return await judge_results(sandbox, job, _CoreResults(self, language))
 
-    def _is_right(self, index: int, result: Returned | Raised, language: Language) -> bool:
-        expected = self.cases[index][1]
-        return isinstance(result, Returned) and same(expected, result.value, language, self.tolerance)
 
-    def _verdict(self, execution: Execution, language: Language) -> Verdict:
-        total = len(self.cases)
-        if execution.ended is Ended.NOT_LOADED:
-            return Verdict(outcome=Outcome.CRASHED, passed=0, total=total, detail=shorten(_said(execution)))
-        passed = next(
-            (n for n, result in enumerate(execution.results) if not self._is_right(n, result, language)),
-            len(execution.results),
-        )
-        if passed == total:
-            return Verdict(outcome=Outcome.PASSED, passed=total, total=total)
-        outcome, got = _failure(execution, passed)
-        arguments, expected = self.cases[passed]
-        case = FailingCase(
-            index=passed,
-            input=shorten(", ".join(map(repr, arguments))),
-            expected=shown(expected),
-            got=shorten(got),
-        )
-        return Verdict(
-            outcome=outcome, passed=passed, total=total, failing=case, detail=shorten(execution.detail)
-        )
+@dataclass(frozen=True, slots=True)
+class _CoreResults(ExpectedResults):
+    """What a program in this language has to return: Python's values, as far as the language has them."""
+
+    task: CoreTask
+    language: Language
+
+    def fault(self, index: int, result: Sent | Raised) -> Fault | None:
+        if isinstance(result, Raised):
+            return Fault.exception(result)
+        expected, got = self.task.cases[index][1], result.value()
+        right = same(expected, got, self.language, self.task.tolerance)
+        return None if right else Fault(Outcome.FAILED, shown(got))
+
+    def texts(self, index: int) -> tuple[str, str]:
+        arguments, expected = self.task.cases[index]
+        return ", ".join(map(shown, arguments)), shown(expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +121,3 @@ class MbxpTask:
 def reference(row: MbxpRow) -> str:
     """The data set's own program in this language; empty where it has none."""
     return f"{row.prompt}{row.canonical_solution}" if row.canonical_solution else ""
-
-
-def _failure(execution: Execution, at: int) -> tuple[Outcome, str]:
-    if at < len(execution.results):
-        result = execution.results[at]
-        if isinstance(result, Raised):
-            return Outcome.CRASHED, f"{result.type}: {result.message}"
-        return Outcome.FAILED, shown(result.value)
-    timed_out = execution.ended is Ended.TIMED_OUT
-    return Outcome.TIMED_OUT if timed_out else Outcome.CRASHED, execution.detail
-
-
-def _said(execution: Execution) -> str:
-    fault = execution.results[-1] if execution.results else None
-    return f"{fault.type}: {fault.message}" if isinstance(fault, Raised) else execution.detail

@@ -4,7 +4,8 @@ import math
 import sys
 from typing import Any, Final
 
-from triathlon_runner.sandbox import Language, Opaque
+from triathlon_runner.languages import LANGUAGES, Language, LanguageSpec
+from triathlon_runner.sandbox import Opaque
 
 _LARGEST_EXACT: Final = 1 << 53
 """Beyond it a number of JavaScript's is not exact any more."""
@@ -39,18 +40,18 @@ def plain(value: Any) -> Any:
 def same(expected: Any, got: Any, language: Language, tolerance: float = 0.0) -> bool:
     """Whether a program of this language returned what Python's reference did.
 
-    Numbers are compared by value, for JavaScript has one kind of them. Perl has no truth values and does not
-    tell numbers from their digits: there 1 and 0 (or nothing) stand for them, and digits for numbers.
+    Numbers are compared by value, for JavaScript has one kind of them.
     """
+    spec = LANGUAGES[language]
     if expected is None:
         return got is None or (isinstance(got, Opaque) and got.type == "undefined")
     if isinstance(expected, bool):
-        return got is expected or (language is Language.PERL and _perl_truth(got) is expected)
+        return got is expected or (not spec.has_truth_values and _truth_of_number(got) is expected)
     if isinstance(expected, int | float):
-        number = _number(got, language)
+        number = _number(got, spec)
         return number is not None and abs(expected - number) <= tolerance + _RELATIVE * abs(expected)
     if isinstance(expected, str):
-        return bool(got == expected) or (language is Language.PERL and _digits(got) == expected)
+        return bool(got == expected) or (not spec.has_number_type and _digits(got) == expected)
     if isinstance(expected, dict):
         return _same_map(expected, got, language, tolerance)
     return (
@@ -61,7 +62,7 @@ def same(expected: Any, got: Any, language: Language, tolerance: float = 0.0) ->
 
 
 def _same_map(expected: dict[str, Any], got: Any, language: Language, tolerance: float) -> bool:
-    if language is Language.PHP and isinstance(got, list):  # PHP's lists are maps, an empty one too
+    if LANGUAGES[language].lists_are_maps and isinstance(got, list):
         got = dict(enumerate(got))
     if not isinstance(got, dict):
         return False
@@ -71,8 +72,8 @@ def _same_map(expected: dict[str, Any], got: Any, language: Language, tolerance:
     )
 
 
-def _number(got: Any, language: Language) -> float | None:
-    if isinstance(got, str) and language is Language.PERL:
+def _number(got: Any, spec: LanguageSpec) -> float | None:
+    if isinstance(got, str) and not spec.has_number_type:
         try:
             got = float(got)
         except ValueError:
@@ -84,7 +85,8 @@ def _number(got: Any, language: Language) -> float | None:
     return got if math.isfinite(got) else None
 
 
-def _perl_truth(got: Any) -> bool | None:
+def _truth_of_number(got: Any) -> bool | None:
+    """What stands for a truth value where a language has none."""
     if got in (1, "1"):
         return True
     return False if got is None or got in (0, "0", "") else None

@@ -1,5 +1,6 @@
 """What cannot run on this machine: named, it is a user's error; unnamed, it is left out with the reason."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,7 @@ import pytest
 from support.model_server import model_server_process
 from support.small_run import ROWS, SmallRun
 from triathlon_runner import catalogue
-from triathlon_runner.sandbox import Language
-from triathlon_runner.sandbox._settings import TOOLCHAINS
+from triathlon_runner.languages import LANGUAGES, Language
 
 KEYLESS = """
   - id: keyless
@@ -27,12 +27,10 @@ def place(tmp_path: Path) -> SmallRun:
 @pytest.fixture
 def without_php(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine whose PHP has another name."""
-    own = TOOLCHAINS[Language.PHP]
-    monkeypatch.setitem(
-        TOOLCHAINS,
-        Language.PHP,
-        type(own)(("php-that-is-not-here",), own.harness, own.libraries, own.package),
-    )
+    php = LANGUAGES[Language.PHP]
+    assert php.interpreter is not None
+    renamed = replace(php.interpreter, command=("php-that-is-not-here",))
+    monkeypatch.setitem(LANGUAGES, Language.PHP, replace(php, interpreter=renamed))
 
 
 def test_a_named_model_without_its_key(place: SmallRun) -> None:

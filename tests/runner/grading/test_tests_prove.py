@@ -7,9 +7,14 @@ import pytest_asyncio
 
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.official import TestedProblem
-from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, UnjudgeableError, judge_by_tests
-from triathlon_runner.grading._classes import ClassGrader
-from triathlon_runner.grading._tested import TestedGrader
+from triathlon_runner.grading import (
+    ClassGrader,
+    CodeTestGrader,
+    ProgramGrader,
+    ReferenceFailedError,
+    UnjudgeableError,
+    judge_by_tests,
+)
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
@@ -41,7 +46,7 @@ async def test_tests_without_a_call_are_refused(sandbox: Sandbox, tests: str, pr
     """Whatever the program, and also where it does not even parse: the problem is refused, nothing passes."""
     problem = TestedProblem("Own/1", "double", "def double(n):\n", USELESS[tests], RIGHT)
     with pytest.raises(UnjudgeableError, match=r"the tests of Own/1 prove nothing: .*'double'"):
-        await TestedGrader(sandbox, ClassGrader(sandbox)).judge(program, problem)
+        await CodeTestGrader(sandbox).judge(program, problem)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +54,7 @@ async def test_tests_without_a_call_are_refused(sandbox: Sandbox, tests: str, pr
 )
 async def test_tests_that_call_are_judged_by(sandbox: Sandbox, tests: str) -> None:
     """One call is enough: right passes, wrong fails, and a program that does not parse crashes."""
-    grader = TestedGrader(sandbox, ClassGrader(sandbox))
+    grader = CodeTestGrader(sandbox)
     problem = TestedProblem("Own/2", "double", "def double(n):\n", tests)
     programs = {RIGHT: Outcome.PASSED, RIGHT.replace("2 *", "3 *"): Outcome.FAILED, BROKEN: Outcome.CRASHED}
     assert {text: (await grader.judge(text, problem)).outcome for text in programs} == programs

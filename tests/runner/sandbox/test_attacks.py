@@ -7,7 +7,7 @@ from triathlon_runner.sandbox.attacks import Attack, attack, library
 
 FAST = {
     "answer-keys", "answer-reads-frame", "answer-reads-frame-of-class", "answer-reads-module", "change-modes",
-    "class-answers-frames", "class-forges-reports", "class-patches-unittest",
+    "class-answers-frames", "class-patches-unittest",
     "class-that-lies", "datagram-from-a-pair", "environment", "equals-everything", "exit-zero",
     "forge-before-inputs",
     "fork-bomb", "giant-frame", "half-characters", "kill-parent", "left-over-files-1",

@@ -2,10 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 
 from triathlon_runner.sandbox import (
     Call,
@@ -18,9 +16,9 @@ from triathlon_runner.sandbox import (
     Returned,
     Sandbox,
     SandboxError,
+    Sent,
     Source,
     Tagged,
-    open_sandbox,
     prepare,
 )
 
@@ -28,18 +26,6 @@ QUICK = Limits(cpu_seconds=1, wall_seconds=2)
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(params=["namespaces", "lite"], scope="module", loop_scope="module")
-async def sandbox(request: pytest.FixtureRequest) -> AsyncIterator[Sandbox]:
-    """A sandbox of each level; a level that the kernel refuses is skipped with its reason."""
-    try:
-        async with open_sandbox(request.param, jobs=2) as found:
-            yield found
-    except SandboxError as error:
-        if "no isolation level works" not in str(error):
-            raise
-        pytest.skip(f"this machine refuses it: {error}")
 
 
 def one(program: str, *arguments: object, limits: Limits = QUICK) -> Job:
@@ -182,16 +168,13 @@ async def test_sleeping_too_long_times_out(sandbox: Sandbox) -> None:
 
 async def test_a_runner_that_is_slow_to_read_is_no_sleep_of_the_programs(sandbox: Sandbox) -> None:
     """A child that waits for its results to be read has not done nothing: the runner has."""
-
-    def slow(index: int, _: object) -> bool:
-        if index == 0:
-            time.sleep(1.5)  # the whole runner stands still, as if it was stopped
-        return True
-
     calls = tuple(Call("f", ()) for _ in range(5))
     job = Job("def f():\n    return 'x' * 200_000\n", calls, limits=Limits(wall_seconds=0.5))
-    execution = await sandbox.run(job, slow)
-    assert execution.ended is Ended.FINISHED and len(execution.results) == 5
+    async with sandbox.stream(job) as results:
+        async for index, _ in results:
+            if index == 0:
+                time.sleep(1.5)  # noqa: ASYNC251 (the whole runner stands still, as if it was stopped)
+    assert results.execution.ended is Ended.FINISHED and index == 4
 
 
 async def test_a_program_that_writes_now_and_then_is_asleep_all_the_same(sandbox: Sandbox) -> None:
@@ -253,11 +236,14 @@ async def test_answers_beyond_the_calls_are_refused(sandbox: Sandbox) -> None:
 
 
 async def test_the_caller_may_stop(sandbox: Sandbox) -> None:
-    """Once the callback returns False no further call is answered, and the job says so."""
+    """Leaving the block before the last result ends the program, and the execution says so."""
     program = "def f(x):\n    return x\n"
     calls = tuple(Call("f", (number,)) for number in range(100))
-    execution = await sandbox.run(Job(program, calls), lambda index, _: index < 1)
-    assert execution.ended is Ended.STOPPED and len(execution.results) == 2
+    async with sandbox.stream(Job(program, calls)) as results:
+        async for index, _ in results:
+            if index == 1:
+                break
+    assert results.execution.ended is Ended.STOPPED
 
 
 async def test_an_error_of_the_callers_own_does_not_harm_the_next_job(sandbox: Sandbox) -> None:
@@ -270,17 +256,13 @@ async def test_an_error_of_the_callers_own_does_not_harm_the_next_job(sandbox: S
     assert (await sandbox.run(one("def f():\n    return 1\n"))).results == (Returned(1),)
 
 
-async def test_an_exception_of_a_callback_reaches_the_caller(sandbox: Sandbox) -> None:
-    """What the callback raises ends the job and is raised to the caller, never lost."""
-
-    def fail(_index: int, _result: object) -> bool:
-        raise LookupError("mine")
-
+async def test_an_exception_of_the_callers_own_ends_the_job(sandbox: Sandbox) -> None:
+    """What is raised while results are read ends the program, is never lost and harms no other job."""
     job = one("def f(x):\n    return x\n", 1)
     with pytest.raises(LookupError, match="mine"):
-        await sandbox.run(job, fail)
-    with pytest.raises(LookupError, match="mine"):
-        await sandbox.stream(job, fail)
+        async with sandbox.stream(job) as results:
+            async for _ in results:
+                raise LookupError("mine")
     assert (await sandbox.run(job)).results == (Returned(1),)
 
 
@@ -358,32 +340,37 @@ async def test_a_library_that_is_not_installed_is_our_fault(sandbox: Sandbox) ->
 
 async def test_streamed_results_are_handed_on_and_not_kept(sandbox: Sandbox) -> None:
     """`stream` gives each result as it came, decoded on demand."""
-    seen = []
+    async with sandbox.stream(Job("def f(x):\n    return [x] * 5\n", (Call("f", (3,)),))) as results:
+        values = [result.value() async for _, result in results if isinstance(result, Sent)]
+    assert values == [[3] * 5]
+    assert results.execution.results == () and results.execution.ended is Ended.FINISHED
 
-    def see(_index: int, result: object) -> bool:
-        seen.append(result if isinstance(result, Raised) else result.value())  # type: ignore[attr-defined]
-        return True
 
-    execution = await sandbox.stream(Job("def f(x):\n    return [x] * 5\n", (Call("f", (3,)),)), see)
-    assert seen == [[3] * 5] and execution.results == () and execution.ended is Ended.FINISHED
+async def test_a_streamed_value_that_is_none_is_the_programs_fault(sandbox: Sandbox) -> None:
+    """A payload that does not decode ends the block and the job, and raises nothing."""
+    forged = "import os\nos.write(4, b'L' + bytes(4) + b'V' + (3).to_bytes(4, 'little') + b'???')\n"
+    async with sandbox.stream(one(forged + "import time\ntime.sleep(60)\n")) as results:
+        async for _, result in results:
+            assert isinstance(result, Sent)
+            result.value()
+    assert results.execution.ended is Ended.DIED
+    assert results.execution.detail.startswith("sent a malformed value")
 
 
 async def test_tests_run_away_from_the_program(sandbox: Sandbox) -> None:
     """An examiner calls into the candidate's process and gets plain data back; both executions are told."""
-    tests = Job("assert f([1]) == [1, 2]\nassert type(f([])) is list\n", (), asks=("f",))
+    tests = Job("assert f([1]) == [1, 2]\nassert type(f([])) is list\n", (), relayed=("f",))
     honest = Job("def f(x):\n    return x + [2]\n", ())
-    calls: list[Call] = []
-    examiner, candidate = await sandbox.examine(tests, honest, calls.append)
-    assert examiner.ended is Ended.FINISHED and candidate.ended is Ended.FINISHED
-    assert [call.arguments for call in calls] == [([1],), ([],)]
+    run = await sandbox.examine(tests, honest)
+    assert run.examiner.ended is Ended.FINISHED and run.candidate.ended is Ended.FINISHED
+    assert [call.arguments for call in run.calls] == [([1],), ([],)]
     cheat = Job(
         "class E(list):\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return E()\n", ()
     )
-    examiner, _ = await sandbox.examine(tests, cheat)
-    assert examiner.ended is Ended.NOT_LOADED
-    asking = Job("def g(x):\n    return f(x) * 2\n", (Call("g", (1,)), Call("g", (2,))), asks=("f",))
-    examiner, _ = await sandbox.examine(asking, Job("def f(x):\n    return x + 1\n", ()))
+    assert (await sandbox.examine(tests, cheat)).examiner.ended is Ended.NOT_LOADED
+    asking = Job("def g(x):\n    return f(x) * 2\n", (Call("g", (1,)), Call("g", (2,))), relayed=("f",))
+    examiner = (await sandbox.examine(asking, Job("def f(x):\n    return x + 1\n", ()))).examiner
     assert examiner.results == (Returned(4), Returned(6)) and examiner.ended is Ended.FINISHED
     quitter = Job("import os\ndef f(x):\n    os._exit(0)\n", ())
-    examiner, candidate = await sandbox.examine(tests, quitter)
-    assert candidate.ended is Ended.DIED and examiner.ended is not Ended.FINISHED
+    run = await sandbox.examine(tests, quitter)
+    assert run.candidate.ended is Ended.DIED and run.examiner.ended is not Ended.FINISHED

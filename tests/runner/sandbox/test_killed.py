@@ -4,27 +4,14 @@ import asyncio
 import itertools
 import os
 import signal
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from triathlon_runner.sandbox import Call, Ended, Job, Limits, Returned, Sandbox, SandboxError, open_sandbox
 from triathlon_runner.sandbox import _local as local
-from triathlon_runner.sandbox import _memory as memory
 
-
-@pytest_asyncio.fixture(params=["namespaces", "lite"])
-async def sandbox(request: pytest.FixtureRequest) -> AsyncIterator[Sandbox]:
-    """A sandbox of each level; a level that the kernel refuses is skipped with its reason."""
-    try:
-        async with open_sandbox(request.param, jobs=2) as found:
-            yield found
-    except SandboxError as error:
-        if "no isolation level works" not in str(error):
-            raise
-        pytest.skip(f"this machine refuses it: {error}")
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def descendants(pid: int) -> list[int]:
@@ -43,12 +30,10 @@ async def test_a_kill_from_outside_is_no_result(sandbox: Sandbox) -> None:
         "import time\ndef f(x):\n    time.sleep(x)\n    return x\n", (Call("f", (0,)), Call("f", (600,)))
     )
 
-    def kill(*_: object) -> bool:
-        os.kill(descendants(os.getpid())[-1], signal.SIGKILL)
-        return True
-
     with pytest.raises(SandboxError, match="out of memory"):
-        await sandbox.run(job, kill)
+        async with sandbox.stream(job) as results:
+            async for _ in results:
+                os.kill(descendants(os.getpid())[-1], signal.SIGKILL)
     again = await sandbox.run(Job("def f():\n    return 1\n", (Call("f", ()),)))
     assert again.results == (Returned(1),)
 
@@ -113,42 +98,3 @@ async def test_jobs_wait_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not overlap(await spans())
     monkeypatch.setattr(local, "available_bytes", lambda: job.limits.memory_bytes)
     assert overlap(await spans())
-
-
-@pytest.mark.parametrize(
-    ("groups", "files", "left"),
-    [
-        ("0::/\n", {"memory.max": "max"}, 8 << 30),
-        (
-            "0::/own\n",
-            {
-                "own/memory.max": "1000",
-                "own/memory.current": "700",
-                "own/memory.stat": "anon 500\ninactive_file 200\n",
-            },
-            500,
-        ),
-        (
-            "4:cpu,memory:/\n0::/\n",
-            {
-                "memory/memory.limit_in_bytes": "1000",
-                "memory/memory.usage_in_bytes": "900",
-                "memory/memory.stat": "total_inactive_file 0\n",
-            },
-            100,
-        ),
-    ],
-)
-def test_memory_that_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], left: int
-) -> None:
-    """The least of what the machine and the control groups (of both versions) have; cache counts as left."""
-    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 8388608 kB\n")
-    (tmp_path / "cgroup").write_text(groups)
-    for name, text in files.items():
-        (tmp_path / "groups" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "groups" / name).write_text(text)
-    monkeypatch.setattr(memory, "_MEMORY", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "_OWN_GROUPS", tmp_path / "cgroup")
-    monkeypatch.setattr(memory, "_GROUPS", tmp_path / "groups")
-    assert memory.available_bytes() == left

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from triathlon_runner.languages import LANGUAGES
 from triathlon_runner.sandbox import (
     Call,
     Ended,
@@ -17,8 +18,8 @@ from triathlon_runner.sandbox import (
     Sandbox,
     open_sandbox,
 )
-from triathlon_runner.sandbox._settings import TOOLCHAINS
 
+INTERPRETED = [language for language, spec in LANGUAGES.items() if spec.interpreter]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PROGRAMS = {
@@ -107,7 +108,7 @@ async def sandbox(request: pytest.FixtureRequest) -> AsyncIterator[Sandbox]:
         yield found
 
 
-@pytest.mark.parametrize("language", list(TOOLCHAINS))
+@pytest.mark.parametrize("language", INTERPRETED)
 async def test_calls_exceptions_and_output(sandbox: Sandbox, language: Language) -> None:
     """Values, exceptions with their line, and output come back from every language."""
     calls = (Call("f", (1,)), Call("f", (0,)), Call("missing", ()))
@@ -120,14 +121,14 @@ async def test_calls_exceptions_and_output(sandbox: Sandbox, language: Language)
     assert (execution.ended, execution.stdout) == (Ended.FINISHED, "hihi")
 
 
-@pytest.mark.parametrize("language", list(TOOLCHAINS))
+@pytest.mark.parametrize("language", INTERPRETED)
 async def test_cpu_time_is_limited(sandbox: Sandbox, language: Language) -> None:
     """An endless loop ends at its CPU limit in every language."""
     job = Job(LOOPS[language], (Call("f", ()),), language, Limits(cpu_seconds=0.5))
     assert (await sandbox.run(job)).ended is Ended.TIMED_OUT
 
 
-@pytest.mark.parametrize("language", list(TOOLCHAINS))
+@pytest.mark.parametrize("language", INTERPRETED)
 async def test_a_syntax_error_is_told(sandbox: Sandbox, language: Language) -> None:
     """A program that does not parse has not loaded."""
     execution = await sandbox.run(Job(f"{LOOPS[language]} (((", (Call("f", ()),), language))
@@ -142,13 +143,13 @@ async def test_maps_and_special_numbers_cross(sandbox: Sandbox, language: Langua
     assert isinstance(result, Returned) and repr(result.value) == "{'k': [5], 'n': nan}"
 
 
-@pytest.mark.parametrize("language", list(TOOLCHAINS))
+@pytest.mark.parametrize("language", INTERPRETED)
 async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) -> None:
     """A test script passes an honest program and not one that returns something else."""
-    examiner = Job(TESTS[language], (), language, asks=("f",))
-    good, _ = await sandbox.examine(examiner, Job(PROGRAMS[language], (), language))
+    examiner = Job(TESTS[language], (), language, relayed=("f",))
+    good = (await sandbox.examine(examiner, Job(PROGRAMS[language], (), language))).examiner
     assert good.ended is Ended.FINISHED, good
-    bad, _ = await sandbox.examine(examiner, Job(WRONG[language], (), language))
+    bad = (await sandbox.examine(examiner, Job(WRONG[language], (), language))).examiner
     assert bad.ended is Ended.NOT_LOADED, bad
 
 
@@ -156,24 +157,22 @@ async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) 
 async def test_a_relay_changes_no_plain_value(
     sandbox: Sandbox, language: Language, program: str, tests: str
 ) -> None:
-    """A value that goes from a test into a program and back is the one that the test would see beside it."""
-    beside = Job(f"{program}\n{tests}", (), language)
-    assert (await sandbox.run(beside)).ended is Ended.FINISHED
-    examined, candidate = await sandbox.examine(
-        Job(tests, (), language, asks=("f",)), Job(program, (), language)
-    )
-    assert examined.ended is Ended.FINISHED, (examined, candidate)
+    """A value that crosses into a program and back is what the test would see in the same process."""
+    together = Job(f"{program}\n{tests}", (), language)
+    assert (await sandbox.run(together)).ended is Ended.FINISHED
+    run = await sandbox.examine(Job(tests, (), language, relayed=("f",)), Job(program, (), language))
+    assert run.examiner.ended is Ended.FINISHED, run
 
 
 @pytest.mark.parametrize("program", LOOSE.values(), ids=LOOSE)
 async def test_a_map_equals_only_one_with_its_keys(sandbox: Sandbox, program: str) -> None:
     """No text and no object of the program's own passes for a key that is a list."""
-    examiner = Job("raise 'wrong' unless f(1) == {[1, 2] => 1}\n", (), Language.RUBY, asks=("f",))
-    examined, _ = await sandbox.examine(examiner, Job(program, (), Language.RUBY))
-    assert examined.ended is Ended.NOT_LOADED
+    examiner = Job("raise 'wrong' unless f(1) == {[1, 2] => 1}\n", (), Language.RUBY, relayed=("f",))
+    run = await sandbox.examine(examiner, Job(program, (), Language.RUBY))
+    assert run.examiner.ended is Ended.NOT_LOADED
 
 
-@pytest.mark.parametrize("language", list(TOOLCHAINS))
+@pytest.mark.parametrize("language", INTERPRETED)
 async def test_nothing_is_within_reach(sandbox: Sandbox, language: Language) -> None:
     """No file, connection, environment or process from any language."""
     execution = await sandbox.run(Job(REACHES[language], (Call("f", ()),), language))

@@ -17,8 +17,8 @@ WITHOUT_LANDLOCK = """
     from triathlon_runner.sandbox._settings import python_settings
 
     system.landlock_version = lambda: 0
-    with tempfile.TemporaryDirectory() as place:
-        settings = python_settings(sys.argv[1], frozenset(), Path(place))
+    with tempfile.TemporaryDirectory() as directory:
+        settings = python_settings(sys.argv[1], frozenset(), Path(directory))
         try:
             confine.prepare(settings)
         except OSError as error:
@@ -32,7 +32,7 @@ WITHOUT_LANDLOCK = """
 def test_lite_is_refused_where_landlock_is_missing(level: str, expected: str) -> None:
     """Without namespaces nothing but Landlock hides the machine's files: no Landlock, no `lite`.
 
-    The room of `namespaces` shows only what may be read, with or without it.
+    The file tree of `namespaces` shows only what may be read, with or without it.
     """
     program = textwrap.dedent(WITHOUT_LANDLOCK)
     done = subprocess.run([sys.executable, "-c", program, level], capture_output=True, text=True, check=False)
@@ -50,7 +50,7 @@ async def test_an_unknown_level_is_a_users_mistake() -> None:
 
 
 async def test_where_no_level_works_nothing_is_executed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that refuses all levels is told what to enable; no weaker level takes their place."""
+    """A machine that refuses all levels is told what to enable; no weaker level takes their directory."""
     monkeypatch.setattr("triathlon_runner.sandbox._worker.BOOT", system.__file__)  # starts, and says nothing
     with pytest.raises(SandboxError, match=r"no isolation level works .*namespaces: .*lite: .*Enable"):
         async with open_sandbox():

@@ -10,7 +10,7 @@ from triathlon_runner.datasets.official._assertions import example_assertion
 from triathlon_runner.datasets.official._catalogue import HUMANEVAL, HUMANEVAL_PLUS, MBPP_PLUS
 from triathlon_runner.datasets.official._mbpp_types import typed_arguments
 from triathlon_runner.datasets.official._rows import Row, read_rows
-from triathlon_runner.datasets.official._syntax import third_party
+from triathlon_runner.syntax import third_party
 
 FLOAT_TOLERANCE: Final = 1e-6
 """EvalPlus and EvoEval compare floats to this where a problem names no tolerance of its own."""

@@ -8,7 +8,7 @@ from triathlon_runner.datasets import Comparison, DataStore, Problem
 from triathlon_runner.datasets.official._catalogue import EVOEVAL, EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import FLOAT_TOLERANCE, humaneval_problem
 from triathlon_runner.datasets.official._rows import Row, read_rows
-from triathlon_runner.datasets.official._syntax import parse, third_party
+from triathlon_runner.syntax import parse, third_party
 
 _CHECKED: Final[dict[EvoEvalSet, frozenset[int]]] = {
     "difficult": frozenset({10, 32}),

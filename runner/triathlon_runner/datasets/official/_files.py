@@ -12,8 +12,8 @@ from triathlon_runner.datasets.official._catalogue import EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
 from triathlon_runner.datasets.official._evoeval import _problem
 from triathlon_runner.datasets.official._rows import Row
-from triathlon_runner.datasets.official._syntax import third_party
 from triathlon_runner.errors import UserError
+from triathlon_runner.syntax import third_party
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.extraction import code_blocks, spoken
+from triathlon_runner.extraction import code_blocks, visible_text
 
 
 class UnusableReplyError(Exception):
@@ -116,7 +116,7 @@ def read_halves(reply: str) -> tuple[Draft, Draft]:
 
 def _block(reply: str) -> str:
     """The last block of code that has a function, else the text where that is a program itself."""
-    text = spoken(reply)
+    text = visible_text(reply)
     blocks = [block.code for block in code_blocks(text)]
     found = next((code for code in reversed(blocks) if re.search(r"^def \w", code, re.MULTILINE)), None)
     if found is None and re.match(r"\s*(def|from|import) ", text):

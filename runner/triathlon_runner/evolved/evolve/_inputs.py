@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from triathlon_runner.datasets import arguments_source
 from triathlon_runner.evolved.evolve._draft import UnusableReplyError, parse
-from triathlon_runner.extraction import code_blocks, spoken
+from triathlon_runner.extraction import code_blocks, visible_text
 
 _MAX_LENGTH: Final = 2000
 """Characters of one input; models like to write walls of numbers."""
@@ -18,7 +18,7 @@ _LETTERS: Final = "abcxyzABC019 .,-_\n"
 
 def read_inputs(reply: str, entry_point: str, arity: int) -> list[str]:
     """The calls in a reply as sources of argument tuples; what is none, or has another arity, is left out."""
-    text = spoken(reply)
+    text = visible_text(reply)
     blocks = [block.code for block in code_blocks(text)]
     lines = "\n".join(blocks or [text]).split("\n")
     found = [source for line in lines if (source := _read(line.strip(), entry_point, arity)) is not None]

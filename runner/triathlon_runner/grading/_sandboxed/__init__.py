@@ -1,4 +1,4 @@
-"""Texts that run inside the sandbox beside programs and tests that are classes. They decide nothing."""
+"""Source texts that the sandbox executes for class tests: proxies, and what answers them."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Stands before tests that run away from the program: its classes and functions, as relays of calls.
+"""Stands in front of class tests: proxies of the classes and functions of a program in another process.
 
 Only plain data comes back, so nothing that the program made is ever an operand of an assertion here.
 """

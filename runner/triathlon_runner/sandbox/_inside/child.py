@@ -27,7 +27,7 @@ def serve(source: int, sink: int) -> None:
     job = marshal.loads(first[1])  # noqa: S302 (written by the runner)
     module = ModuleType(MODULE)
     module.__file__ = FILE
-    for name in job["asks"]:
+    for name in job["relayed"]:
         setattr(module, name, _question(stream, name))
     sys.modules[MODULE] = module
     try:

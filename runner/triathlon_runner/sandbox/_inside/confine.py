@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import landlock, rooms, syscalls, system
+from . import landlock, namespaces, syscalls, system
 
 FILE_BYTES = 16 << 20
 """The largest file that a child may write."""
@@ -106,7 +106,7 @@ def prepare(settings: Mapping[str, Any]) -> Confinement:
     Raises:
         OSError: the level does not work here.
     """
-    place, outer = settings["place"], settings["outer_id"]
+    directory, outer = settings["directory"], settings["outer_id"]
     visible, hidden = settings["visible"], settings["hidden"]
     if settings["level"] != "namespaces" and not system.landlock_version():
         raise OSError(
@@ -114,19 +114,19 @@ def prepare(settings: Mapping[str, Any]) -> Confinement:
             "(5.13 or later, `landlock` among the active LSMs)"
         )
     if settings["level"] == "namespaces":
-        rooms.enter(place, visible, hidden, outer)
-        scratch = rooms.SCRATCH
-        ids = None if outer is None else (rooms.CHILD_ID, rooms.CHILD_ID)
+        namespaces.enter(directory, visible, hidden, outer)
+        scratch = namespaces.SCRATCH
+        ids = None if outer is None else (namespaces.CHILD_ID, namespaces.CHILD_ID)
     else:
-        scratch = place
+        scratch = directory
         ids = None if outer is None else _mapped(outer)
         if ids is not None:
-            os.chown(place, *ids)
+            os.chown(directory, *ids)
     system.take([system.no_new_privileges()])
     covered = settings["level"] == "namespaces"  # an empty directory is mounted over what is hidden
     rules = [*_read_rules(visible, () if covered else hidden, settings["runnable"])]
     rules.append((scratch, landlock.SCRATCH))
-    ruleset = landlock.ruleset([*rules, *((path, landlock.DEVICE) for path in rooms.DEVICES)])
+    ruleset = landlock.ruleset([*rules, *((path, landlock.DEVICE) for path in namespaces.DEVICES)])
     if ruleset is not None:
         os.dup2(ruleset, RULESET)
         os.close(ruleset)

@@ -73,7 +73,7 @@ class _Writer:
             if isinstance(value, base):
                 _EXACT[base](self, reduce(value), depth)
                 return
-        name, plain = _named(value)
+        name, plain = reduce_to_plain(value)
         if name == "":
             self.value(plain, depth)
         elif plain is None:
@@ -209,7 +209,7 @@ def _name(name: str) -> bytes:
     return struct.pack("<H", len(data)) + data
 
 
-def _named(value: Any) -> tuple[str, Any]:
+def reduce_to_plain(value: Any) -> tuple[str, Any]:
     """A named type and plain data for it; no name: the plain data stand for themselves; no data: opaque."""
     kind = type(value)
     name = f"{kind.__module__}.{kind.__qualname__}"

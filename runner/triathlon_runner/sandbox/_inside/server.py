@@ -20,7 +20,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from . import child, confine, frames, messages, rooms
+from . import child, confine, frames, messages, namespaces
 
 STANDARD = "bisect collections.abc copy functools heapq itertools math operator re string typing"
 """Imported once before the first fork: what many programs of the data sets import. Each makes every fork
@@ -61,7 +61,7 @@ def main(control: int, configuration: str) -> None:
         _warm(settings)
         os.environ.clear()  # not before: it keeps some libraries from starting threads
         if len(os.listdir("/proc/self/task")) > 1:  # no room takes a process that has some; a fork has one
-            rooms.go_on_in_a_fork()
+            namespaces.go_on_in_a_fork()
         server = Server(
             channel,
             confine.prepare(settings),

@@ -16,7 +16,7 @@ function serve() {
   globalThis.require = requireWithLodash;
   globalThis.module = { exports: {} };
   globalThis.exports = globalThis.module.exports;
-  for (const name of job.asks) {
+  for (const name of job.relayed) {
     globalThis[name] = (...values) => ask(name, values);
   }
   try {

@@ -16,7 +16,7 @@ final class Harness
         self::$sink = fopen('php://fd/4', 'wb');
         [, $job] = self::receive();
         self::$limit = $job['result_bytes'];
-        foreach ($job['asks'] as $name) {
+        foreach ($job['relayed'] as $name) {
             eval("function $name(...\$arguments) { return \\Triathlon\\Harness::ask('$name', \$arguments); }");
         }
         try {

@@ -23,7 +23,7 @@ $INC{'Data/Compare.pm'} //= __FILE__;
 sub serve {
     my $job = receive();
     $limit = $job->{result_bytes};
-    for my $name (@{ $job->{asks} }) {
+    for my $name (@{ $job->{relayed} }) {
         no strict 'refs';
         *{"main::$name"} = sub { ask($name, @_) };
     }

@@ -17,7 +17,7 @@ class TriathlonHarness
   def serve
     job = receive
     @limit = job['result_bytes']
-    job['asks'].each { |name| define_question(name) }
+    job['relayed'].each { |name| define_question(name) }
     begin
       eval(job['program'], TOPLEVEL_BINDING.dup, FILE)
     rescue Exception => e

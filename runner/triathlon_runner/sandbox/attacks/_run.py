@@ -1,7 +1,8 @@
 """Runs the library against the live engine: what scored, stole, harmed or survived."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,12 @@ from triathlon_runner.grading import ClassGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.runtime import InputQuestions, Judged, ProgramQuestions, judge_output
 from triathlon_runner.sandbox import (
+    Examination,
     Execution,
     Job,
     Limits,
     Raised,
+    Results,
     Sandbox,
     SandboxError,
     Sent,
@@ -38,15 +41,9 @@ class Steps:
         self.size = size
         self.taken = []
 
-    def __eq__(self, other):
-        return self.size == other.size
-
     def take(self, x):
         self.taken.append(x + self.size)
         return self.taken[-1]
-
-    def copy(self):
-        return Steps(self.size)
 """,
     test="""
 import unittest
@@ -63,15 +60,8 @@ class StepsTest(unittest.TestCase):
         first, second = Steps(2), Steps(5)
         self.assertTrue(first.take(1) < second.take(1))
         self.assertEqual(second.take(10), 15)
-
-    def test_copy(self):
-        steps = Steps(3).copy()
-        self.assertEqual(steps, Steps(3))
-        expected = 7
-        self.assertEqual(steps.take(4), expected)
 """,
 )
-"""Two of its methods are decided outside, the last one from what its assertions report."""
 QUESTION = ProgramQuestions(
     task_id="attack/successor",
     program=TASK.reference,
@@ -184,24 +174,41 @@ class _Watching:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sandbox, name)
 
-    async def run(self, job: Job, *others: Any) -> Execution:
-        execution = await self._sandbox.run(job, *others)
+    async def run(self, job: Job) -> Execution:
+        execution = await self._sandbox.run(job)
         self.last = f"{execution.stdout}\n{execution.stderr}"
         return execution
 
-    async def examine(self, examiner: Job, candidate: Job, *others: Any) -> tuple[Execution, Execution]:
-        executions = await self._sandbox.examine(examiner, candidate, *others)
-        self.last = "\n".join(f"{one.stdout}\n{one.stderr}\n{one.results}" for one in executions)
-        return executions
+    async def examine(self, examiner: Job, candidate: Job) -> Examination:
+        run = await self._sandbox.examine(examiner, candidate)
+        both = (run.examiner, run.candidate)
+        self.last = "\n".join(f"{one.stdout}\n{one.stderr}\n{one.results}" for one in both)
+        return run
 
-    async def stream(self, job: Job, on_result: Callable[[int, Sent | Raised], bool]) -> Execution:
-        sent: list[Sent | Raised] = []
-        execution = await self._sandbox.stream(
-            job,
-            lambda index, one: sent.append(one) or on_result(index, one),  # type: ignore[func-returns-value]
-        )
-        self.last = f"{execution.stdout}\n{execution.stderr}\n{str(sent)[:100_000]}"
-        return execution
+    @asynccontextmanager
+    async def stream(self, job: Job) -> AsyncIterator[Results]:
+        async with self._sandbox.stream(job) as stream:
+            watched = _WatchedResults(stream)
+            yield watched
+        execution = stream.execution
+        self.last = f"{execution.stdout}\n{execution.stderr}\n{str(watched.sent)[:100_000]}"
+
+
+class _WatchedResults:
+    """Results, with a list of those that were read."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self.sent: list[Sent | Raised] = []
+
+    @property
+    def execution(self) -> Execution:
+        return self._results.execution
+
+    async def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
+        async for index, result in self._results:
+            self.sent.append(result)
+            yield index, result
 
 
 class _AttackRun:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from . import system
 
 SERVER_ID, CHILD_ID = 1000, 1001
-"""User and group inside the room: not 0, so that no exec ever gives capabilities back."""
-SCRATCH = "/tmp"  # noqa: S108 (the room's own)
+"""User and group inside the namespaces: not 0, so that no exec ever gives capabilities back."""
+SCRATCH = "/tmp"  # noqa: S108 (the namespace's own)
 SCRATCH_OPTIONS = "size=64m,nr_inodes=4096,mode=1777"
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
@@ -16,12 +16,15 @@ _SPACES = (
 )
 
 
-def enter(place: str, visible: Sequence[str], hidden: Sequence[str], outer_id: int | None) -> None:
-    """Moves this process into a new room and forks: only the fork, pid 1 of the room, returns.
+def enter(directory: str, visible: Sequence[str], hidden: Sequence[str], outer_id: int | None) -> None:
+    """Moves this process into new namespaces and forks: only the fork, their pid 1, returns.
 
-    `place` is an empty directory to build the file tree on; `visible` are the paths that it shows, read-only;
-    `hidden` are directories under them that it shows empty. `outer_id` is the first of two unused user ids
-    for the room where we are root; otherwise everyone inside is, seen from outside, the user who calls.
+    Args:
+        directory: An empty one, to build the file tree on.
+        visible: The paths that it shows, read-only.
+        hidden: Directories under them that it shows empty.
+        outer_id: The first of two unused user ids, where we are root; otherwise everyone inside is, seen from
+            outside, the user who calls.
 
     Raises:
         OSError: a namespace or a mount was refused.
@@ -32,11 +35,11 @@ def enter(place: str, visible: Sequence[str], hidden: Sequence[str], outer_id: i
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{SERVER_ID} {outer[0]} 1")
         _write("/proc/self/gid_map", f"{SERVER_ID} {outer[1]} 1")
-        _build(place, visible, hidden)
+        _build(directory, visible, hidden)
     else:
         mapper = _Mapper(outer_id)
         system.unshare(_SPACES)
-        _build(place, visible, hidden)
+        _build(directory, visible, hidden)
         system.unshare(system.CLONE_NEWUSER)
         mapper.map()
         os.setgroups([])
@@ -75,22 +78,24 @@ class _Mapper:
             raise OSError(status, "the user ids of the room could not be mapped")
 
 
-def _build(place: str, visible: Sequence[str], hidden: Sequence[str]) -> None:
+def _build(directory: str, visible: Sequence[str], hidden: Sequence[str]) -> None:
     """Lays the file tree: a small tmpfs with read-only views of what is visible, and enters it."""
     system.mount("none", "/", None, system.MS_REC | system.MS_PRIVATE)
-    system.mount("root", place, "tmpfs", system.MS_NOSUID, "size=1m,mode=755")
-    os.makedirs(place + SCRATCH, exist_ok=True)
+    system.mount("root", directory, "tmpfs", system.MS_NOSUID, "size=1m,mode=755")
+    os.makedirs(directory + SCRATCH, exist_ok=True)
     flags = system.MS_NOSUID | system.MS_NODEV | system.MS_NOEXEC
-    system.mount("scratch", place + SCRATCH, "tmpfs", flags, SCRATCH_OPTIONS)
+    system.mount("scratch", directory + SCRATCH, "tmpfs", flags, SCRATCH_OPTIONS)
     for path in visible:  # after the scratch folder: a checkout or an environment may lie under /tmp
-        _show(path, place + path)
+        _show(path, directory + path)
     for path in hidden:
-        if os.path.isdir(place + path):
-            system.mount("hidden", place + path, "tmpfs", system.MS_NOSUID, "size=4k,nr_inodes=1,mode=555")
+        if os.path.isdir(directory + path):
+            system.mount(
+                "hidden", directory + path, "tmpfs", system.MS_NOSUID, "size=4k,nr_inodes=1,mode=555"
+            )
     for path in DEVICES:
-        _show(path, place + path, system.ATTR_RDONLY | system.ATTR_NOSUID | system.ATTR_NOEXEC)
-    system.restrict_mount(place, system.ATTR_RDONLY, recursive=False)
-    os.chdir(place)
+        _show(path, directory + path, system.ATTR_RDONLY | system.ATTR_NOSUID | system.ATTR_NOEXEC)
+    system.restrict_mount(directory, system.ATTR_RDONLY, recursive=False)
+    os.chdir(directory)
     system.pivot_root_here()
 
 

@@ -1,0 +1,216 @@
+"""Judges by tests that are code: the tests run in one child, the program in another one.
+
+The tests' child holds a relay in place of the function under test: a call to it is executed in the program's
+child, and what it returns comes back as plain data. So neither expected values nor comparisons are ever in
+the program's process, and an object that claims to equal everything is reduced to the data it holds.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from triathlon_runner.datasets.official import TestedProblem
+from triathlon_runner.grading._text import shorten, shown
+from triathlon_runner.records import FailingCase, Outcome, Verdict
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Examination,
+    Execution,
+    Job,
+    Language,
+    Limits,
+    Raised,
+    Sandbox,
+    SandboxError,
+)
+from triathlon_runner.syntax import import_statements, parse_or_none, third_party
+
+TEST_LIMITS = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
+"""For programs without a reference whose time could be taken; an interpreter's start costs up to 0.1 s.
+
+What a test's text compares with is small, and as objects a result can take ten times its bytes here.
+"""
+
+
+class UnjudgeableError(SandboxError):
+    """The problem's tests cannot judge any program here; the message says why."""
+
+
+class CodeTestGrader:
+    """Judges problems whose tests are code, on one sandbox."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._without_calls: dict[TestedProblem, str] = {}
+        """Why a problem's tests prove nothing; empty where they call the function."""
+        self._references: dict[TestedProblem, Verdict] = {}
+        self._locks: dict[TestedProblem, asyncio.Lock] = {}
+
+    async def judge(self, program: str, problem: TestedProblem) -> Verdict:
+        """Runs the tests in another process than the program.
+
+        Raises:
+            UnjudgeableError: the tests never call the function, or a program fails them which the problem's
+                own reference fails, too.
+            SandboxError: our machinery failed.
+        """
+        async with self._locks.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+            refusal = await self._find_refusal(problem)
+        if refusal:
+            raise UnjudgeableError(refusal)
+        verdict = await self._run(program, problem)
+        if verdict.outcome is Outcome.PASSED or not problem.reference:
+            return verdict
+        async with self._locks[problem]:
+            if problem not in self._references:
+                self._references[problem] = await self._run(problem.reference, problem)
+        reference = self._references[problem]
+        if reference.outcome is not Outcome.PASSED:
+            raise UnjudgeableError(
+                f"the tests of {problem.task_id} can't judge: its own reference fails them when they run in"
+                f" another process ({reference.detail or 'its results are no plain data'})"
+            )
+        return verdict
+
+    async def _find_refusal(self, problem: TestedProblem) -> str:
+        if problem not in self._without_calls:
+            tests = _complete_tests(problem)
+            self._without_calls[problem] = ""
+            try:
+                await check_that_tests_call(self._sandbox, tests, (problem.entry_point,), problem.task_id)
+            except UnjudgeableError as error:
+                self._without_calls[problem] = str(error)
+        return self._without_calls[problem]
+
+    async def _run(self, program: str, problem: TestedProblem) -> Verdict:
+        return await judge_by_tests(self._sandbox, program, _complete_tests(problem), (problem.entry_point,))
+
+
+async def judge_by_tests(
+    sandbox: Sandbox,
+    program: str,
+    tests: str,
+    functions: tuple[str, ...],
+    *,
+    language: Language = Language.PYTHON,
+    limits: Limits = TEST_LIMITS,
+    libraries: frozenset[str] = frozenset(),
+) -> Verdict:
+    """Executes `tests`, which call `functions` of the program; the program passes if they run to their end.
+
+    In Python, tests that define `check(candidate)` (HumanEval, MBXP) are called with the first function.
+
+    Raises:
+        UnjudgeableError: the tests came to their end and never called the program.
+        SandboxError: our machinery failed.
+    """
+    tests = _called(tests, functions, language)
+    run = await sandbox.examine(
+        Job(tests, (), language, limits=limits, libraries=libraries, relayed=functions),
+        Job(program, (), language, limits=limits, libraries=libraries),
+    )
+    return _verdict(tests, functions, run)
+
+
+async def check_that_tests_call(
+    sandbox: Sandbox, tests: str, functions: tuple[str, ...], task_id: str
+) -> None:
+    """Refuses tests that never call what they test: whatever the program, they would say the same.
+
+    They run without the program, so that nothing in it decides whether they get to their first call.
+
+    Raises:
+        UnjudgeableError: they make no call.
+        SandboxError: our machinery failed.
+    """
+    tests = _called(tests, functions, Language.PYTHON)
+    stub = "\n".join(f"def {name}(*_, **__): return None" for name in functions)
+    run = await sandbox.examine(
+        Job(tests, (), limits=TEST_LIMITS, relayed=functions), Job(stub, (), limits=TEST_LIMITS)
+    )
+    if run.calls:
+        return
+    if run.examiner.ended is Ended.FINISHED:
+        raise UnjudgeableError(_no_call(functions, f"the tests of {task_id}"))
+    raise UnjudgeableError(
+        f"the tests of {task_id} prove nothing: they end before they call {functions[0]!r}"
+        f" ({shorten(_failed_line(tests, run.examiner))})"
+    )
+
+
+def _called(tests: str, functions: tuple[str, ...], language: Language) -> str:
+    """The tests with the call of the function that HumanEval's tests define."""
+    if language is Language.PYTHON and "def check(" in tests:
+        return f"{tests}\n\ncheck({functions[0]})\n"
+    return tests
+
+
+def _no_call(functions: tuple[str, ...], what: str) -> str:
+    return (
+        f"{what} prove nothing: executed, they never call {functions[0]!r}, and any program would pass; they"
+        " need `def check(candidate)`, or assertions at the top level (functions for pytest are called by"
+        " nobody here)"
+    )
+
+
+def _complete_tests(problem: TestedProblem) -> str:
+    """A problem's tests with what they use of its program: modules that it imports, helpers in the prompt.
+
+    HumanEval/32, 38 and 50 call such helpers; six problems of HumanEval Pro and MBPP Pro use such modules.
+    """
+    imports = [line for line in import_statements(problem.reference) if not third_party(line)]
+    function = problem.entry_point
+    helpers: list[str] = []
+    if parse_or_none(problem.prompt) is not None:
+        helpers = [f"_candidate = {function}", problem.prompt, f"{function} = _candidate"]
+    return "\n".join([*imports, *helpers, problem.tests])
+
+
+def _verdict(tests: str, functions: tuple[str, ...], run: Examination) -> Verdict:
+    examiner, candidate = run.examiner, run.candidate
+    if examiner.ended is Ended.FINISHED:
+        if not run.calls:
+            raise UnjudgeableError(_no_call(functions, "the tests"))
+        return Verdict(outcome=Outcome.PASSED, passed=1, total=1)
+    if candidate.ended is Ended.NOT_LOADED:
+        fault = candidate.results[0]
+        assert isinstance(fault, Raised)
+        return _failed(Outcome.CRASHED, None, f"{fault.type}: {fault.message}")
+    if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
+        outcome = Outcome.TIMED_OUT if candidate.ended is Ended.TIMED_OUT else Outcome.CRASHED
+        return _failed(outcome, _case(run.calls, "a result", candidate.detail), candidate.detail)
+    last = candidate.results[-1] if candidate.results else None
+    wanted = _failed_line(tests, examiner)
+    if isinstance(last, Raised):
+        got = f"{last.type}: {last.message}"
+        return _failed(Outcome.CRASHED, _case(run.calls, wanted, got), got)
+    got = shown(last.value) if last is not None else "no call"
+    return _failed(Outcome.FAILED, _case(run.calls, wanted, got), examiner.detail)
+
+
+def _failed(outcome: Outcome, failing: FailingCase | None, detail: str) -> Verdict:
+    return Verdict(outcome=outcome, passed=0, total=1, failing=failing, detail=shorten(detail))
+
+
+def _case(calls: Sequence[Call], expected: str, got: str) -> FailingCase | None:
+    """The tests' last call, whose result they did not accept."""
+    if not calls:
+        return None
+    last = calls[-1]
+    arguments = ", ".join(map(shown, last.arguments)) if isinstance(last.arguments, tuple) else ""
+    return FailingCase(
+        index=len(calls) - 1,
+        input=shorten(f"{last.function}({arguments})"),
+        expected=shorten(expected),
+        got=shorten(got),
+    )
+
+
+def _failed_line(tests: str, examiner: Execution) -> str:
+    """The line of the tests at which they stopped, and the exception that it raised."""
+    fault = examiner.results[-1] if examiner.results else None
+    if not isinstance(fault, Raised):
+        return examiner.detail
+    lines = tests.splitlines()
+    line = lines[fault.line - 1].strip() if fault.line and fault.line <= len(lines) else ""
+    return " ".join(part for part in (line, f"({fault.type}: {fault.message})") if part)

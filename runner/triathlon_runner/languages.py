@@ -1,0 +1,142 @@
+"""The languages whose programs are executed: all that is particular to one stands in its `LanguageSpec`.
+
+To add a language: a member of `Language`, an entry in `LANGUAGES`, its harness in `sandbox/_languages/`, an
+example in `translation/prompts/`, and its interpreter in `tools/install-interpreters`.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Language(StrEnum):
+    PYTHON = "python"
+    PHP = "php"
+    RUBY = "ruby"
+    JAVASCRIPT = "javascript"
+    PERL = "perl"
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """How the interpreter of a language is started, and what it reads beside the system's libraries."""
+
+    command: tuple[str, ...]
+    harness: str
+    """File in `sandbox/_languages/`: loads a program, answers its calls, writes plain values."""
+    libraries: tuple[str, ...]
+    package: str
+    """Debian's package."""
+    reserves_memory: bool = False
+    """It reserves address space that it never uses: only what it may write counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageSpec:
+    """One language: how it is executed, how its functions look in a reply, which values it has."""
+
+    title: str
+    fence_labels: frozenset[str]
+    """What models write behind an opening fence."""
+    version_program: str
+    """A program whose function `version` returns the interpreter's version."""
+    definition: str
+    """Regular expression for the definition of the function `{name}`."""
+    opening: str
+    """The line or lines that open a function: `{name}`, `{parameters}`, or `{variables}` with a $ each."""
+    interpreter: Interpreter | None = None
+    """None: the runner's own Python, whose harness is `sandbox/_inside/child.py`."""
+    last_line: str = r"^.*$"
+    """Regular expression for a line that can end a program, for code without a fence."""
+    file_tag: str = ""
+    """What a program begins with, such as PHP's tag."""
+    reserved_words: str = ""
+    """Words that no parameter can be called; languages whose variables carry a sign have none."""
+    has_truth_values: bool = True
+    """Else 1 stands for true, and 0, "" or nothing for false."""
+    has_number_type: bool = True
+    """Else numbers and their digits as text are the same."""
+    lists_are_maps: bool = False
+    """Whether a list is a map with the keys 0, 1 and so on."""
+
+
+LANGUAGES: Final[dict[Language, LanguageSpec]] = {
+    Language.PYTHON: LanguageSpec(
+        title="Python",
+        fence_labels=frozenset({"python", "python3", "py", "py3"}),
+        version_program="import sys\ndef version():\n    return sys.version.split()[0]\n",
+        definition=r"^[ \t]*(async[ \t]+)?def[ \t]+{name}\b",
+        opening="def {name}({parameters}):\n",
+    ),
+    Language.PHP: LanguageSpec(
+        title="PHP",
+        fence_labels=frozenset({"php"}),
+        version_program="<?php function version() { return PHP_VERSION; }",
+        definition=r"\bfunction\s+&?{name}\b",
+        opening="function {name}({variables}) {{\n",
+        interpreter=Interpreter(
+            ("php", "-d", "display_errors=stderr", "-d", "memory_limit=-1", "-d", "opcache.enable_cli=0"),
+            "harness.php",
+            ("/usr/lib/php", "/etc/php", "/usr/share/php"),
+            "php-cli",
+        ),
+        last_line=r"^.*[}>]\s*$",
+        file_tag="<?php",
+        lists_are_maps=True,
+    ),
+    Language.RUBY: LanguageSpec(
+        title="Ruby",
+        fence_labels=frozenset({"ruby", "rb"}),
+        version_program="def version\n  RUBY_VERSION\nend\n",
+        definition=r"\bdef\s+(self\.)?{name}\b",
+        opening="def {name}({parameters})\n",
+        interpreter=Interpreter(
+            ("ruby", "--disable-did_you_mean", "--disable-error_highlight"),
+            "harness.rb",
+            ("/usr/lib/ruby", "/usr/share/rubygems-integration", "/var/lib/gems"),
+            "ruby",
+        ),
+        last_line=r"^end\s*$",
+        reserved_words="""
+            alias and begin break case class def do else elsif end ensure false for if in module next nil not
+            or redo rescue retry return self super then true undef unless until when while yield
+        """,
+    ),
+    Language.JAVASCRIPT: LanguageSpec(
+        title="JavaScript",
+        fence_labels=frozenset({"javascript", "js", "node", "nodejs"}),
+        version_program="function version() { return process.versions.node; }",
+        definition=r"\bfunction\s*\*?\s*{name}\b|\b{name}\s*=\s*(async\s*)?(function\b|\(|\w+\s*=>)",
+        opening="function {name}({parameters}) {{\n",
+        interpreter=Interpreter(
+            ("node", "--stack-size=3900", "--max-old-space-size=3072"),
+            "harness.js",
+            ("/usr/share/nodejs", "/usr/share/node_modules"),
+            "nodejs",
+            reserves_memory=True,
+        ),
+        last_line=r"^.*\}\s*[;)]*\s*$",
+        reserved_words="""
+            await break case catch class const continue debugger default delete do else enum export extends
+            false finally for function if implements import in instanceof interface let new null package
+            private protected public return static super switch this throw true try typeof var void while
+            with yield
+        """,
+    ),
+    Language.PERL: LanguageSpec(
+        title="Perl",
+        fence_labels=frozenset({"perl", "pl"}),
+        version_program="sub version { return sprintf('%vd', $^V); }",
+        definition=r"\bsub\s+{name}\b",
+        opening="sub {name} {{\n    my ({variables}) = @_;\n",
+        interpreter=Interpreter(
+            ("perl",),
+            "harness.pl",
+            ("/usr/share/perl", "/usr/share/perl5", "/usr/lib/perl5", "/etc/perl"),
+            "perl",
+        ),
+        last_line=r"^(.*\}|1;)\s*$",
+        has_truth_values=False,
+        has_number_type=False,
+    ),
+}

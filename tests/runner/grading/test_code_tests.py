@@ -1,0 +1,61 @@
+"""`check(candidate)`: tests that run in another process than the function they call."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from triathlon_runner.datasets.official import TestedProblem
+from triathlon_runner.grading import CodeTestGrader, UnjudgeableError
+from triathlon_runner.records import Outcome
+from triathlon_runner.sandbox import open_sandbox
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PROMPT = "def evens(n):\n"
+LIST = "import math\n" + PROMPT + "    return list(range(0, n, 2))\n"
+GENERATOR = PROMPT + "    yield from range(0, n, 2)\n"
+CHECK = "def check(candidate):\n    for n in (5, 6):\n        assert list(candidate(n)) == [0, 2, 4]\n"
+ASSERTIONS = """
+assert evens(3) == [0, 2]
+assert evens(1) is not None
+assert math.isclose(sum(evens(5)), 6.0) and evens(2) == evens(1)
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def grader() -> AsyncIterator[CodeTestGrader]:
+    async with open_sandbox(jobs=2) as sandbox:
+        yield CodeTestGrader(sandbox)
+
+
+def problem(tests: str, reference: str) -> TestedProblem:
+    return TestedProblem("Own/1", "evens", PROMPT, tests, reference)
+
+
+@pytest.mark.parametrize("tests", [CHECK, ASSERTIONS], ids=["check", "assertions"])
+@pytest.mark.parametrize(
+    ("program", "outcome"),
+    [
+        (LIST, Outcome.PASSED),
+        (PROMPT + "    return list(range(n))\n", Outcome.FAILED),
+        (PROMPT + "    return 1 / 0\n", Outcome.CRASHED),
+        (
+            "class All(list):\n    def __eq__(s, o): return True\ndef evens(n):\n    return All()\n",
+            Outcome.FAILED,
+        ),
+        ("import os\ndef evens(n):\n    os._exit(0)\n", Outcome.CRASHED),
+        ("def evens(n):\n    raise SystemExit(0)\n", Outcome.CRASHED),
+    ],
+)
+async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcome: Outcome) -> None:
+    """Only plain data comes from the program's process; tests may use modules that the reference imports."""
+    verdict = await grader.judge(program, problem(tests, LIST))
+    assert (verdict.outcome, verdict.judged) == (outcome, "outside")
+
+
+@pytest.mark.parametrize("program", [GENERATOR, PROMPT + "    return iter([7])\n"])
+async def test_a_reference_whose_results_do_not_cross(grader: CodeTestGrader, program: str) -> None:
+    """Where the reference returns generators, nothing is judged, and the reason names the problem."""
+    with pytest.raises(UnjudgeableError, match=r"the tests of Own/1 can't judge: .*another process"):
+        await grader.judge(program, problem(CHECK, GENERATOR))
