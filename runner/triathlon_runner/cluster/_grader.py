@@ -19,7 +19,7 @@ from triathlon_runner.sandbox import (
 )
 
 if TYPE_CHECKING:
-    from triathlon_runner.cluster._batches import Batches
+    from triathlon_runner.cluster._tasks import NodeTasks
 
 
 class ClusterSandbox:
@@ -29,14 +29,14 @@ class ClusterSandbox:
     result at which it stops is dropped, so that an execution is what it would have been on one machine.
     """
 
-    def __init__(self, batches: "Batches") -> None:
+    def __init__(self, tasks: "NodeTasks") -> None:
         """Made by `open_cluster`."""
-        self._batches = batches
+        self._tasks = tasks
 
     @property
     def level(self) -> str:
         """The nodes' level; the weakest where they differ."""
-        return "lite" if "lite" in self._batches.nodes.levels else "namespaces"
+        return "lite" if "lite" in self._tasks.levels else "namespaces"
 
     async def run(
         self, job: Job, on_result: Callable[[int, Returned | Raised], bool] | None = None
@@ -46,7 +46,7 @@ class ClusterSandbox:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        execution: Execution = await self._batches.call("run", job)
+        execution: Execution = await self._tasks.call("run", job)
         for index, result in enumerate(execution.results if on_result else ()):
             if on_result is not None and not on_result(index, result):
                 return replace(
@@ -60,7 +60,7 @@ class ClusterSandbox:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        execution, results = await self._batches.call("stream", job)
+        execution, results = await self._tasks.call("stream", job)
         done: Execution = execution
         try:
             for index, result in enumerate(results):
@@ -78,26 +78,25 @@ class ClusterSandbox:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        found, calls = await self._batches.call("examine", examiner, candidate)
+        executions, calls = await self._tasks.call("examine", examiner, candidate)
         for call in calls if on_call else ():
             if on_call is not None:
                 on_call(call)
-        executions: tuple[Execution, Execution] = found
-        return executions
+        both: tuple[Execution, Execution] = executions
+        return both
 
     async def aclose(self) -> None:
-        """Ends the nodes' workers."""
-        await self._batches.close()
-        await self._batches.nodes.close()
+        """Waits for no work any more; Ray ends the workers with the run."""
+        await self._tasks.close()
 
 
 class ClusterGrader:
     """Implements `Grader`: a program is judged whole, on one node."""
 
-    def __init__(self, batches: "Batches") -> None:
+    def __init__(self, tasks: "NodeTasks") -> None:
         """Made by `open_cluster`."""
-        self._batches = batches
-        self._sandbox = ClusterSandbox(batches)
+        self._tasks = tasks
+        self._sandbox = ClusterSandbox(tasks)
 
     @property
     def sandbox(self) -> Sandbox:
@@ -111,5 +110,5 @@ class ClusterGrader:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        verdict: Verdict = await self._batches.call("judge", program, problem, inputs)
+        verdict: Verdict = await self._tasks.call("judge", program, problem, inputs)
         return verdict
