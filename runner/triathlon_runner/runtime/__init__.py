@@ -9,7 +9,7 @@ from triathlon_runner.runtime._catalogue import (
     question_source,
     suite_from_file,
 )
-from triathlon_runner.runtime._chain import STEPS, Chain, chain, chains
+from triathlon_runner.runtime._chain import Chain, chain, chains
 from triathlon_runner.runtime._judge import Judged, judge_output
 from triathlon_runner.runtime._metrics import AVERAGE, IC, METRICS, Repeats, over_repeats
 from triathlon_runner.runtime._questions import (
@@ -31,7 +31,6 @@ __all__ = [
     "IC",
     "KINDS",
     "METRICS",
-    "STEPS",
     "STYLES",
     "Chain",
     "FilterReport",

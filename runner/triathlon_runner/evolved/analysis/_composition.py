@@ -6,10 +6,6 @@ from dataclasses import dataclass
 from triathlon_runner.evolved.analysis._families import Outcomes, links
 
 
-def _percent(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else float("nan")
-
-
 @dataclass(frozen=True, slots=True)
 class Composition:
     """Problems made of two, by how many of the two the model solves alone; how many of each it solves."""
@@ -25,11 +21,6 @@ class Composition:
     def n(self) -> int:
         """Combined problems whose two parents were both asked."""
         return self.both + self.one + self.none
-
-    @property
-    def percentage(self) -> float:
-        """Of the problems whose two parents are solved, the share that is solved (table 2), else nan."""
-        return _percent(self.solved_both, self.both)
 
 
 def composition(seeds: Outcomes, combined: Outcomes) -> Composition:
@@ -59,16 +50,6 @@ class Decomposition:
         """Seeds that were asked together with both halves."""
         solved = self.passed_both + self.passed_one + self.passed_none
         return solved + self.failed_both + self.failed_one + self.failed_none
-
-    @property
-    def decomposition(self) -> float:
-        """Of the solved seeds, the share with both halves solved (table 3, Decomp. %)."""
-        return _percent(self.passed_both, self.passed_both + self.passed_one + self.passed_none)
-
-    @property
-    def recomposition(self) -> float:
-        """Of the unsolved seeds, the share with both halves solved (table 3, Recomp. %)."""
-        return _percent(self.failed_both, self.failed_both + self.failed_one + self.failed_none)
 
 
 def decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition:

@@ -1,15 +1,13 @@
 """All analyses over measured results: one object a family of sets, made of every model's units by suite."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Final, Literal, TypeVar, get_args
 
 from triathlon_runner.evolved._units import Linked
 from triathlon_runner.evolved.analysis._board import (
     SEED,
-    SEMANTIC_ALTERING,
     SEMANTIC_PRESERVING,
     Board,
     column,
@@ -30,7 +28,6 @@ from triathlon_runner.evolved.analysis._families import (
     outcomes,
     sets_against_each_other,
 )
-from triathlon_runner.evolved.analysis._ranks import rank_shifts
 from triathlon_runner.evolved.analysis._regions import Placed, regions
 from triathlon_runner.evolved.analysis._rewording import Change, Kind, change, change_by_kind, helped_by_tools
 
@@ -124,12 +121,6 @@ class Measured:
         return {name: result for name, result in found if result is not None}
 
     @cached_property
-    def rank_shifts(self) -> dict[str, dict[str, int]]:
-        """By set and model: rank on the seeds minus rank on the set (positive: rises)."""
-        seeds = column(self.board, self.seed)
-        return {name: rank_shifts(seeds, column(self.board, name)) for name in self.changes}
-
-    @cached_property
     def same_seeds(self) -> dict[str, dict[str, SameSeeds]]:
         """By set and model: the set against exactly its problems' own seeds (the paper: 22.5 % on subtle)."""
         found = {name: self._with_seeds(_same_seeds, name) for name in self.changes}
@@ -176,14 +167,6 @@ class Measured:
         found = sets_against_each_other(sets[first], sets[second])
         return found if found.n else None
 
-    def pairs(self, model: str) -> Iterator[tuple[str, str, Paired]]:
-        """Every pair of sets that can be compared for a model, the seeds first, in the paper's order."""
-        names = sorted(self.units.get(model, {}), key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
-        for first, second in combinations(names, 2):
-            found = self.paired(model, first, second)
-            if found is not None:
-                yield first, second, found
-
     def _with_seeds(self, analyse: Callable[[Outcomes, Outcomes], T | None], name: str) -> dict[str, T]:
         """What comes of each model's seeds and one of its sets, where anything does."""
         both = {m: sets for m, sets in self.outcomes.items() if name in sets and self.seed in sets}
@@ -206,11 +189,3 @@ def _composition(seeds: Outcomes, combined: Outcomes) -> Composition | None:
 def _decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
     found = decomposition(seeds, halves)
     return found if found.n else None
-
-
-_ORDER: Final = {
-    name: place
-    for place, name in enumerate(
-        ("seeds", SEED, "humaneval-plus", *SEMANTIC_ALTERING, "tool_use-main_only", *SEMANTIC_PRESERVING)
-    )
-}
