@@ -121,7 +121,7 @@ RAY = ("RAY_",)
 """For a server that is spread over a Ray cluster: its address, and its token where it asks for one."""
 
 
-def inherited(*beginnings: str) -> dict[str, str]:
+def inherited_variables(*beginnings: str) -> dict[str, str]:
     """The variables of our environment that a child needs; keys of providers and teams are not among them.
 
     Args:

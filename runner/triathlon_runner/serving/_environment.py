@@ -10,10 +10,9 @@ from importlib.metadata import Distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from triathlon_runner.serving._children import PIP, inherited, run
+from triathlon_runner.serving._children import PIP, inherited_variables, run
 from triathlon_runner.serving._errors import ServingError, last_lines
-from triathlon_runner.serving._locks import alone
-from triathlon_runner.serving._progress import ticking
+from triathlon_runner.serving._preparing import exclusive_lock, progress_reports
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -50,7 +49,7 @@ async def installed_engine(
     python_tag = f"py{sys.version_info.major}.{sys.version_info.minor}"
     folder = cache / "environments" / f"{package}-{version}-{python_tag}"
     engine = Engine(folder / "bin" / "python", package, version)
-    async with alone(folder, report):
+    async with exclusive_lock(folder, report):
         if not (folder / _COMPLETE).exists():
             await _install(engine, folder, report)
     return engine
@@ -67,7 +66,7 @@ async def _install(engine: Engine, folder: Path, report: Callable[[str], None]) 
     report(f"installing {engine.package} {engine.version} in an environment of its own (some minutes, once)")
     started = time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)
-    async with ticking(f"installing {engine.package} {engine.version}", report):
+    async with progress_reports(f"installing {engine.package} {engine.version}", report):
         await _make(engine, folder)
     marker = {
         "package": engine.package,
@@ -97,7 +96,7 @@ async def _make(engine: Engine, folder: Path) -> None:
 
 
 async def _step(command: list[str], log: Path, failure: str) -> None:
-    if status := await run(command, env=inherited(*PIP), log=log):
+    if status := await run(command, env=inherited_variables(*PIP), log=log):
         raise ServingError(
             f"{failure} (exit status {status}); the next run starts afresh. Last lines of {str(log)!r}:\n"
             f"{last_lines(log)}\n"

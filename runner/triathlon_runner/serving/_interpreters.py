@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from triathlon_runner.serving._children import inherited
+from triathlon_runner.serving._children import inherited_variables
 from triathlon_runner.serving._config import ServeConfig
 from triathlon_runner.serving._environment import TESTED_VERSION, Engine, installed_engine
 from triathlon_runner.serving._errors import ServingError
@@ -51,7 +51,7 @@ async def _vllm_in(python: Path) -> dict[str, str]:
             str(python),
             "-c",
             _ASK_VERSION,
-            env=inherited(),
+            env=inherited_variables(),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
