@@ -36,7 +36,8 @@ async def open_cluster(
     """
     if importlib.util.find_spec("ray") is None:
         raise ClusterError(
-            "--executor ray needs Ray, which is not installed: pip install '.[ray]' in a checkout"
+            "--executor ray needs Ray: pip install '.[ray]' in the checkout, on every node"
+            " (docs/running.md, 'On a cluster')"
         )
     import ray  # noqa: PLC0415  an extra, and a second of import
 

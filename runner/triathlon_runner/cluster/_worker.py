@@ -32,7 +32,7 @@ def answer(requests: Sequence[Request], keys: Path | None) -> tuple[str, list[An
 async def _answer(requests: Sequence[Request], keys: Path | None) -> tuple[str, list[Any]]:
     worker = _worker(keys)
     await worker.open()
-    return worker.sandbox.level, [await getattr(worker, method)(*given) for method, given in requests]
+    return worker.sandbox.level, [await getattr(worker, method)(*arguments) for method, arguments in requests]
 
 
 @cache

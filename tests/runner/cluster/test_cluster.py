@@ -12,7 +12,7 @@ from triathlon_runner.datasets import Problem, core
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.records import Verdict
-from triathlon_runner.sandbox import Call, Ended, Job, Raised, Returned, Sent, open_sandbox
+from triathlon_runner.sandbox import Call, Ended, Job, Raised, Returned, SandboxError, Sent, open_sandbox
 
 pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -69,6 +69,18 @@ async def test_a_node_is_lost(cluster: Any, tmp_path: Path) -> None:
         await asyncio.to_thread(cluster.remove_node, victim, allow_graceful=False)
         assert await judging == expected * TIMES
     cluster.add_node(num_cpus=1)
+
+
+async def test_a_node_that_cannot_execute(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node without a working sandbox is named before anything is asked, with what to do."""
+
+    def refuse(requests: list[Any], keys: Path | None) -> None:
+        raise SandboxError("no isolation level works")
+
+    monkeypatch.setattr("triathlon_runner.cluster._worker.answer", refuse)
+    with pytest.raises(ClusterError, match=r"node [\d.]+ cannot execute programs: no isolation.*doctor"):
+        async with open_cluster(cluster.address, report=print):
+            pass
 
 
 async def test_jobs_are_executed_there(cluster: Any) -> None:

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 _SEEDS: Final[Mapping[Source, str]] = {"core": "seeds", "official": SEED}
 _OLD: Final[Mapping[Source, str]] = {"core": "seeds", "official": "humaneval-plus"}
-"""The benchmark that the evolved one is set beside (EvoEval, figure 2)."""
+"""The benchmark that the evolved one is compared with (EvoEval, figure 2)."""
 _ENOUGH: Final = 3
 """Models from which on a line through all of them says something."""
 
@@ -72,7 +72,7 @@ def measured(results: Results, kinds: Mapping[str, Kind]) -> dict[Source, "Measu
 
 @dataclass(frozen=True)
 class Measured:
-    """One family of sets. Whatever cannot be said for want of results is absent, never 0."""
+    """One family of sets. What there are no results for is absent, never 0."""
 
     source: Source
     units: Mapping[str, Mapping[str, Sequence[Linked]]]
@@ -151,7 +151,7 @@ class Measured:
 
     @cached_property
     def regions(self) -> dict[str, Placed]:
-        """The old benchmark beside the average over the new one (figure 2); empty below three models."""
+        """The old benchmark against the average over the new one (figure 2); empty below three models."""
         old = column(self.board, self.old)
         both = old.keys() & self.averages.keys()
         return regions(old, self.averages) if len(both) >= _ENOUGH else {}
@@ -164,14 +164,14 @@ class Measured:
         sets = self.outcomes.get(model, {})
         if first not in sets or second not in sets:
             return None
-        found = sets_against_each_other(sets[first], sets[second])
-        return found if found.n else None
+        counts = sets_against_each_other(sets[first], sets[second])
+        return counts if counts.n else None
 
     def _with_seeds(self, analyse: Callable[[Outcomes, Outcomes], T | None], name: str) -> dict[str, T]:
         """What comes of each model's seeds and one of its sets, where anything does."""
         both = {m: sets for m, sets in self.outcomes.items() if name in sets and self.seed in sets}
-        found = {model: analyse(sets[self.seed], sets[name]) for model, sets in both.items()}
-        return {model: result for model, result in found.items() if result is not None}
+        results = {model: analyse(sets[self.seed], sets[name]) for model, sets in both.items()}
+        return {model: result for model, result in results.items() if result is not None}
 
 
 def _same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
@@ -182,10 +182,10 @@ def _same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
 
 
 def _composition(seeds: Outcomes, combined: Outcomes) -> Composition | None:
-    found = composition(seeds, combined)
-    return found if found.n else None
+    result = composition(seeds, combined)
+    return result if result.n else None
 
 
 def _decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
-    found = decomposition(seeds, halves)
-    return found if found.n else None
+    result = decomposition(seeds, halves)
+    return result if result.n else None
