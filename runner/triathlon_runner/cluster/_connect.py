@@ -93,21 +93,25 @@ async def _check_nodes(keys: Path | None, report: Callable[[str], object]) -> tu
     import ray  # noqa: PLC0415
 
     nodes = [one for one in await asyncio.to_thread(ray.nodes) if one["Alive"] and _cpus(one)]
-    if not nodes:
-        raise ClusterError("expected nodes with CPUs in the Ray cluster, it has none; see `ray status`")
     levels = await asyncio.gather(*(_check_node(node, keys) for node in nodes))
-    for node, level in zip(nodes, levels, strict=True):
+    checked = [(node, level) for node, level in zip(nodes, levels, strict=True) if level is not None]
+    if not checked:
+        raise ClusterError(
+            "expected living nodes with CPUs in the Ray cluster, it has none; see `ray status`"
+        )
+    for node, level in checked:
         report(f"node {node['NodeManagerAddress']}: {_cpus(node)} programs at once, sandbox {level}")
-    return sum(map(_cpus, nodes)), set(levels)
+    return sum(_cpus(node) for node, _ in checked), {level for _, level in checked}
 
 
-async def _check_node(node: dict[str, Any], keys: Path | None) -> str:
-    """The isolation level of a node's sandbox.
+async def _check_node(node: dict[str, Any], keys: Path | None) -> str | None:
+    """The isolation level of a node's sandbox; None where the node is lost, though still listed.
 
     Raises:
         ClusterError: nothing can be executed there.
     """
     import ray  # noqa: PLC0415
+    from ray.exceptions import RayError, RayTaskError  # noqa: PLC0415
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
 
     from triathlon_runner.cluster._worker import answer  # noqa: PLC0415
@@ -116,14 +120,18 @@ async def _check_node(node: dict[str, Any], keys: Path | None) -> str:
     check: Any = ray.remote(answer).options(num_cpus=0, scheduling_strategy=there)
     try:
         level, _ = await asyncio.wait_for(check.remote([], keys), _OPEN_SECONDS)
-    except (ray.exceptions.RayError, TimeoutError) as error:
-        cause = error.cause if isinstance(error, ray.exceptions.RayTaskError) else error
-        reason = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
-        raise ClusterError(
-            f"node {node['NodeManagerAddress']} cannot execute programs: {reason}; run `triathlon doctor`"
-            " there, or take it out of the cluster (`ray stop`)"
-        ) from None
-    return str(level)
+    except RayTaskError as error:
+        reason = (str(error.cause).strip().splitlines() or [type(error.cause).__name__])[0]
+    except TimeoutError:
+        reason = f"no answer within {_OPEN_SECONDS:g} s"
+    except RayError:
+        return None
+    else:
+        return str(level)
+    raise ClusterError(
+        f"node {node['NodeManagerAddress']} cannot execute programs: {reason}; run `triathlon doctor`"
+        " there, or take it out of the cluster (`ray stop`)"
+    )
 
 
 def _cpus(node: dict[str, Any]) -> int:
