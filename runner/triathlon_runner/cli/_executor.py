@@ -1,8 +1,7 @@
-"""Where programs are executed and models served: on this machine, or on the nodes of a Ray cluster."""
+"""Where programs are executed: on this machine, or on the nodes of a Ray cluster."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,12 +11,11 @@ from triathlon_runner.cluster import open_cluster
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.serving import LocalServers, Servers
 
 Executor = Literal["local", "ray"]
 ExecutorOption = Annotated[
     Executor,
-    typer.Option("--executor", help="Where programs are executed and models served: here or on a cluster."),
+    typer.Option("--executor", help="Where programs are executed: here or on the nodes of a Ray cluster."),
 ]
 RayAddress = Annotated[
     str | None,
@@ -35,19 +33,11 @@ def check_executor(executor: Executor, ray_address: str | None) -> None:
         raise UserError(f"--ray-address {ray_address!r} is for --executor ray; add that, or leave it out")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the work of a command is done."""
-
-    grader: Grader
-    servers: Servers
-
-
 @asynccontextmanager
-async def open_place(
+async def open_grader(
     executor: Executor, ray_address: str | None, cache: Path, report: Callable[[str], object]
-) -> AsyncIterator[Place]:
-    """Something that judges programs and serves models, there.
+) -> AsyncIterator[Grader]:
+    """A grader whose programs are executed there.
 
     Raises:
         UserError: the cluster cannot be used.
@@ -55,8 +45,8 @@ async def open_place(
     """
     keys = cache / "keys"
     if executor == "ray":
-        async with open_cluster(ray_address, keys=keys, report=report) as cluster:
-            yield Place(cluster.grader, cluster.servers(cache))
+        async with open_cluster(ray_address, keys=keys, report=report) as grader:
+            yield grader
     else:
         async with open_sandbox() as sandbox:
-            yield Place(ProgramGrader(sandbox, keys), LocalServers(cache))
+            yield ProgramGrader(sandbox, keys)

@@ -11,7 +11,7 @@ from triathlon_runner import registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say, show_estimates, show_summary
 from triathlon_runner.cli._doctor import grader_integrity
-from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_place
+from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_grader
 from triathlon_runner.cli._options import (
     Common,
     Data,
@@ -144,8 +144,8 @@ async def _run(options: Options, listed: registry.Registry) -> int:
         progress = ConsoleProgress(screen)
         with progress:
             progress.status("preparing the sandbox")
-            place = await stack.enter_async_context(
-                open_place(options.executor, options.ray_address, cache, progress.say)
+            grader = await stack.enter_async_context(
+                open_grader(options.executor, options.ray_address, cache, progress.say)
             )
             replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
             control = Control(options.bounds)
@@ -154,25 +154,22 @@ async def _run(options: Options, listed: registry.Registry) -> int:
                 replies,
                 cache,
                 progress.say,
-                place.servers,
                 control=control,
                 limits=options.limits,
                 timeout_seconds=options.timeout_seconds,
             )
             judge = await _judge(listed, opener, stack, progress, control)
-            plan = await build_plan(
-                listed, place.grader, options.data, options.wanted, judge, progress.status
-            )
+            plan = await build_plan(listed, grader, options.data, options.wanted, judge, progress.status)
         _say_skipped(plan, screen)
         if options.dry_run:
-            show_estimates(await estimate(plan, options.folder, place.grader), screen)
+            show_estimates(await estimate(plan, options.folder, grader), screen)
             return 0
         _record_skipped(plan, options.folder)
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
         told = Several([progress, log]) if log else progress
         errors = cache / "logs" / "errors.log"
         with progress, logged_errors(errors, log):
-            runner = _runner(options, place.grader, opener, told, control)
+            runner = _runner(options, grader, opener, told, control)
             summary = await _interruptible(runner, plan, told)
         if judge is not None and judge.lost:
             summary.notes.append(judge.lost)

@@ -14,7 +14,7 @@ from triathlon_runner import catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._doctor import grader_integrity
-from triathlon_runner.cli._executor import ExecutorOption, Place, RayAddress, check_executor, open_place
+from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_grader
 from triathlon_runner.cli._options import (
     Common,
     Data,
@@ -99,8 +99,8 @@ def verify(
     check_executor(executor, ray_address)
     screen = Console(stderr=True) if as_json else console()
     wanted = _wanted(ResultsFolder(results), names(models), names(suites))
-    place = open_place(executor, ray_address, cache_folder(), lambda line: say(screen, line))
-    job = _verify(wanted, data_store(data), prompts, place, None if as_json else screen, update=update)
+    grader = open_grader(executor, ray_address, cache_folder(), lambda line: say(screen, line))
+    job = _verify(wanted, data_store(data), prompts, grader, None if as_json else screen, update=update)
     verified = asyncio.run(job)
     if as_json:
         typer.echo(json.dumps(_document(verified), indent=1))
@@ -130,18 +130,18 @@ async def _verify(
     wanted: list[_Stored],
     data: DataStore,
     prompts: Path | None,
-    opening: AbstractAsyncContextManager[Place],
+    opening: AbstractAsyncContextManager[Grader],
     screen: Console | None,
     *,
     update: bool,
 ) -> list[_Verified]:
     verified: list[_Verified] = []
-    async with opening as place:
+    async with opening as grader:
         for suite in dict.fromkeys(one.suite for one in wanted):
-            built = await _built(suite, data, place.grader, prompts)
+            built = await _built(suite, data, grader, prompts)
             for stored in (one for one in wanted if one.suite == suite):
                 with stored.folder.locked(stored.model) if update else nullcontext():
-                    one = await _file(stored, built, place.grader, update=update)
+                    one = await _file(stored, built, grader, update=update)
                 verified.append(one)
                 if screen is not None:
                     _show(one, screen)

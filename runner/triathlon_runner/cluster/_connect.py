@@ -1,60 +1,49 @@
-"""The way to a cluster, and what there is behind it."""
+"""The connection to a Ray cluster, and what its nodes can do."""
 
 import asyncio
 import importlib.util
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.cluster._errors import ClusterError
 from triathlon_runner.cluster._grader import ClusterGrader
-from triathlon_runner.serving import LocalServers, Servers
+from triathlon_runner.errors import UserError
 
 _CONNECT_SECONDS = 10.0
+_OPEN_SECONDS = 120.0
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """What the nodes do for a run."""
-
-    grader: ClusterGrader
-
-    def servers(self, cache: Path) -> Servers:
-        """Model servers there. `cache`: folder for environments and weights, on every node."""
-        from triathlon_runner.cluster._servers import ClusterServers  # noqa: PLC0415  it needs the extra
-
-        return ClusterServers(cache, LocalServers(cache))
+class ClusterError(UserError):
+    """Ray is not installed, the cluster is not reached, or a node cannot execute anything."""
 
 
 @asynccontextmanager
 async def open_cluster(
-    address: str | None = None,
-    *,
-    keys: Path | None = None,
-    report: Callable[[str], object],
-) -> AsyncIterator[Cluster]:
-    """All nodes of a Ray cluster; without an address, this machine as a cluster of one.
+    address: str | None = None, *, keys: Path | None = None, report: Callable[[str], object]
+) -> AsyncIterator[ClusterGrader]:
+    """A grader on all nodes of a Ray cluster; without an address, on this machine as a cluster of one.
 
     Args:
         address: As `ray start` prints it, `auto` for the cluster that this machine belongs to.
         keys: Folder of answer keys, on every node.
-        report: Takes one line about a node at a time.
+        report: Called with one line about each node.
 
     Raises:
-        ClusterError: Ray is not installed, the cluster is not reached, or nothing can be executed there.
+        ClusterError: Ray is not installed, the cluster is not reached, or a node cannot execute anything.
     """
     if importlib.util.find_spec("ray") is None:
-        raise ClusterError("--executor ray needs the extra: pip install 'triathlon-leaderboard[ray]'")
+        raise ClusterError(
+            "--executor ray needs Ray: pip install '.[ray]' in the checkout, on every node"
+            " (docs/running.md, 'On a cluster')"
+        )
     import ray  # noqa: PLC0415  an extra, and a second of import
 
-    from triathlon_runner.cluster._batches import Batches  # noqa: PLC0415
-    from triathlon_runner.cluster._nodes import Nodes  # noqa: PLC0415
+    from triathlon_runner.cluster._tasks import NodeTasks  # noqa: PLC0415
 
-    await _reachable(address)
+    await _check_address(address)
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address is None:
         settings["include_dashboard"] = False
@@ -65,19 +54,19 @@ async def open_cluster(
             f"no Ray cluster at {address!r} ({error}); see `ray status`; one that asks for a token wants"
             " RAY_AUTH_MODE=token set here, too"
         ) from None
-    nodes = Nodes(keys, report)
-    batches = Batches(nodes)
     try:
-        await nodes.discover()
-        yield Cluster(ClusterGrader(batches))
+        cpus, levels = await _check_nodes(keys, report)
+        tasks = NodeTasks(keys, cpus, levels)
+        try:
+            yield ClusterGrader(tasks)
+        finally:
+            await tasks.close()
     finally:
-        await batches.close()
-        await nodes.close()
         await asyncio.to_thread(ray.shutdown)
 
 
-async def _reachable(address: str | None) -> None:
-    """Ray itself would look for many minutes for a cluster that is not there.
+async def _check_address(address: str | None) -> None:
+    """Connects once: Ray itself would look for many minutes for a cluster that is not there.
 
     Raises:
         ClusterError: nothing listens at the address, or it is none.
@@ -93,3 +82,57 @@ async def _reachable(address: str | None) -> None:
     except (OSError, TimeoutError) as error:
         raise ClusterError(f"no Ray cluster at {address!r} ({error}); see `ray status`") from None
     writer.close()
+
+
+async def _check_nodes(keys: Path | None, report: Callable[[str], object]) -> tuple[int, set[str]]:
+    """The CPUs of all nodes and their isolation levels; a head without CPUs gets no work from Ray.
+
+    Raises:
+        ClusterError: a node cannot execute anything, or there is none.
+    """
+    import ray  # noqa: PLC0415
+
+    nodes = [one for one in await asyncio.to_thread(ray.nodes) if one["Alive"] and _cpus(one)]
+    levels = await asyncio.gather(*(_check_node(node, keys) for node in nodes))
+    checked = [(node, level) for node, level in zip(nodes, levels, strict=True) if level is not None]
+    if not checked:
+        raise ClusterError(
+            "expected living nodes with CPUs in the Ray cluster, it has none; see `ray status`"
+        )
+    for node, level in checked:
+        report(f"node {node['NodeManagerAddress']}: {_cpus(node)} programs at once, sandbox {level}")
+    return sum(_cpus(node) for node, _ in checked), {level for _, level in checked}
+
+
+async def _check_node(node: dict[str, Any], keys: Path | None) -> str | None:
+    """The isolation level of a node's sandbox; None where the node is lost, though still listed.
+
+    Raises:
+        ClusterError: nothing can be executed there.
+    """
+    import ray  # noqa: PLC0415
+    from ray.exceptions import RayError, RayTaskError  # noqa: PLC0415
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
+
+    from triathlon_runner.cluster._worker import answer  # noqa: PLC0415
+
+    there = NodeAffinitySchedulingStrategy(node_id=node["NodeID"], soft=False)
+    check: Any = ray.remote(answer).options(num_cpus=0, scheduling_strategy=there)
+    try:
+        level, _ = await asyncio.wait_for(check.remote([], keys), _OPEN_SECONDS)
+    except RayTaskError as error:
+        reason = (str(error.cause).strip().splitlines() or [type(error.cause).__name__])[0]
+    except TimeoutError:
+        reason = f"no answer within {_OPEN_SECONDS:g} s"
+    except RayError:
+        return None
+    else:
+        return str(level)
+    raise ClusterError(
+        f"node {node['NodeManagerAddress']} cannot execute programs: {reason}; run `triathlon doctor`"
+        " there, or take it out of the cluster (`ray stop`)"
+    )
+
+
+def _cpus(node: dict[str, Any]) -> int:
+    return int(node["Resources"].get("CPU", 0))

@@ -9,7 +9,7 @@ from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Examination, Execution, Job, Results, Sandbox, StoredResults
 
 if TYPE_CHECKING:
-    from triathlon_runner.cluster._batches import Batches
+    from triathlon_runner.cluster._tasks import NodeTasks
 
 
 class ClusterSandbox:
@@ -19,14 +19,14 @@ class ClusterSandbox:
     execution is what it would have been on one machine.
     """
 
-    def __init__(self, batches: "Batches") -> None:
+    def __init__(self, tasks: "NodeTasks") -> None:
         """Made by `open_cluster`."""
-        self._batches = batches
+        self._tasks = tasks
 
     @property
     def level(self) -> str:
         """The nodes' level; the weakest where they differ."""
-        return "lite" if "lite" in self._batches.nodes.levels else "namespaces"
+        return "lite" if "lite" in self._tasks.levels else "namespaces"
 
     async def run(self, job: Job) -> Execution:
         """Executes one job.
@@ -34,7 +34,7 @@ class ClusterSandbox:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        execution: Execution = await self._batches.call("run", job)
+        execution: Execution = await self._tasks.call("run", job)
         return execution
 
     @asynccontextmanager
@@ -44,7 +44,7 @@ class ClusterSandbox:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        execution, results = await self._batches.call("stream", job)
+        execution, results = await self._tasks.call("stream", job)
         async with StoredResults(execution, results) as stored:
             yield stored
 
@@ -54,22 +54,21 @@ class ClusterSandbox:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        examination: Examination = await self._batches.call("examine", examiner, candidate)
+        examination: Examination = await self._tasks.call("examine", examiner, candidate)
         return examination
 
     async def aclose(self) -> None:
-        """Ends the nodes' workers."""
-        await self._batches.close()
-        await self._batches.nodes.close()
+        """Waits for no work any more; Ray ends the workers with the run."""
+        await self._tasks.close()
 
 
 class ClusterGrader:
     """Implements `Grader`: a program is judged whole, on one node."""
 
-    def __init__(self, batches: "Batches") -> None:
+    def __init__(self, tasks: "NodeTasks") -> None:
         """Made by `open_cluster`."""
-        self._batches = batches
-        self._sandbox = ClusterSandbox(batches)
+        self._tasks = tasks
+        self._sandbox = ClusterSandbox(tasks)
 
     @property
     def sandbox(self) -> Sandbox:
@@ -83,5 +82,5 @@ class ClusterGrader:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        verdict: Verdict = await self._batches.call("judge", program, problem, inputs)
+        verdict: Verdict = await self._tasks.call("judge", program, problem, inputs)
         return verdict

@@ -1,80 +1,88 @@
-"""What lives on each node: a sandbox of its own, with its own answer keys."""
+"""What a Ray task does on its node. Nothing that a program does crosses but what the sandbox lets through."""
 
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Verdict
-from triathlon_runner.sandbox import (
-    Examination,
-    Execution,
-    Job,
-    Raised,
-    Sandbox,
-    SandboxError,
-    Sent,
-    open_sandbox,
-)
+from triathlon_runner.sandbox import Examination, Execution, Job, Raised, Sandbox, Sent, open_sandbox
+
+Request = tuple[str, tuple[Any, ...]]
+"""A method of `Worker` and its arguments."""
 
 
-class NodeWorker:
-    """An actor. Nothing that a program does crosses but what the sandbox lets through."""
+def answer(requests: Sequence[Request], keys: Path | None) -> tuple[str, list[Any]]:
+    """The isolation level of this node and the results of the requests, in order.
 
-    def __init__(self, jobs: int, keys: Path | None) -> None:
-        """`keys`: a folder on the node, as on every other."""
-        self._jobs, self._keys = jobs, keys
+    Args:
+        requests: Answered one after another.
+        keys: Folder of answer keys on this node.
+
+    Raises:
+        SandboxError: nothing can be executed on this node, or its sandbox failed.
+    """
+    return _runner().run(_answer(requests, keys))
+
+
+async def _answer(requests: Sequence[Request], keys: Path | None) -> tuple[str, list[Any]]:
+    worker = _worker(keys)
+    await worker.open()
+    return worker.sandbox.level, [await getattr(worker, method)(*arguments) for method, arguments in requests]
+
+
+@cache
+def _runner() -> asyncio.Runner:
+    """One event loop a process: the sandbox lives in it from task to task."""
+    return asyncio.Runner()
+
+
+@cache
+def _worker(keys: Path | None) -> "Worker":
+    return Worker(keys)
+
+
+class Worker:
+    """One sandbox and one grader in a worker process of Ray. All three end with the run."""
+
+    sandbox: Sandbox
+    grader: ProgramGrader
+
+    def __init__(self, keys: Path | None) -> None:
+        """`keys`: folder of answer keys on this node."""
+        self._keys = keys
         self._stack = AsyncExitStack()
-        self._sandbox: Sandbox | None = None
-        self._grader: ProgramGrader | None = None
+        self._is_open = False
 
-    async def open(self) -> str:
-        """Opens the sandbox and returns its level.
+    async def open(self) -> None:
+        """Opens the sandbox, for one program at a time: Ray starts as many workers as the node has CPUs.
 
         Raises:
             SandboxError: nothing can be executed on this node.
         """
-        self._sandbox = await self._stack.enter_async_context(open_sandbox("auto", self._jobs))
-        self._grader = ProgramGrader(self._sandbox, self._keys)
-        return self._sandbox.level
-
-    async def close(self) -> None:
-        """Ends every child."""
-        await self._stack.aclose()
-
-    async def work(self, pieces: Sequence[tuple[str, tuple[Any, ...]]]) -> list[Any]:
-        """Several methods with their arguments; where our machinery fails one, its place holds the error."""
-        return await asyncio.gather(*(self._piece(method, arguments) for method, arguments in pieces))
-
-    async def _piece(self, method: str, arguments: tuple[Any, ...]) -> Any:
-        try:
-            return await getattr(self, method)(*arguments)
-        except SandboxError as error:
-            return error
+        if not self._is_open:
+            self.sandbox = await self._stack.enter_async_context(open_sandbox("auto", jobs=1))
+            self.grader = ProgramGrader(self.sandbox, self._keys)
+            self._is_open = True
 
     async def judge(self, program: str, problem: Problem, inputs: Literal["base", "all"]) -> Verdict:
         """As `Grader.judge`."""
-        assert self._grader is not None, "open() comes first"
-        return await self._grader.judge(program, problem, inputs=inputs)
+        return await self.grader.judge(program, problem, inputs=inputs)
 
     async def run(self, job: Job) -> Execution:
         """As `Sandbox.run`, to the end."""
-        return await self._opened.run(job)
+        return await self.sandbox.run(job)
 
     async def stream(self, job: Job) -> tuple[Execution, list[Sent | Raised]]:
-        """As `Sandbox.stream`, to the end."""
-        async with self._opened.stream(job) as stream:
+        """As `Sandbox.stream`, to the end: the execution and all results."""
+        async with self.sandbox.stream(job) as stream:
             results = [result async for _, result in stream]
         return stream.execution, results
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         """As `Sandbox.examine`."""
-        return await self._opened.examine(examiner, candidate)
-
-    @property
-    def _opened(self) -> Sandbox:
-        assert self._sandbox is not None, "open() comes first"
-        return self._sandbox
+        return await self.sandbox.examine(examiner, candidate)

@@ -1,4 +1,4 @@
-"""Fetching one file over HTTP. Imported where something is missing: most commands find all that they need."""
+"""Downloads one file over HTTP. Imported only where a file is missing."""
 
 from typing import Final
 
@@ -9,11 +9,11 @@ import stamina.instrumentation
 _TIMEOUT_SECONDS: Final = 30.0
 _ATTEMPTS: Final = 3
 _MAX_BYTES: Final = 64 << 20
-"""No file of the catalogue comes near this; it bounds what a wrong server can make us hold."""
+"""More than any file of the catalogue; limits the memory that a wrong server can make us use."""
 
 
 class FetchError(Exception):
-    """The file did not come, and why."""
+    """The download failed; the message says why."""
 
 
 def fetch(url: str) -> bytes:
@@ -23,16 +23,16 @@ def fetch(url: str) -> bytes:
         FetchError: the server cannot be reached or refuses, after some attempts.
     """
     try:
-        return _fetched(url)
+        return _download(url)
     except httpx.HTTPError as error:
         raise FetchError(f"{type(error).__name__}: {error}") from error
 
 
-stamina.instrumentation.set_on_retry_hooks([])  # the last error is told; each try in between is nobody's news
+stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported, by `FetchError`
 
 
 @stamina.retry(on=httpx.TransportError, attempts=_ATTEMPTS, wait_initial=0.2, wait_max=5.0, timeout=120.0)
-def _fetched(url: str) -> bytes:
+def _download(url: str) -> bytes:
     with httpx.stream("GET", url, follow_redirects=True, timeout=_TIMEOUT_SECONDS) as response:
         response.raise_for_status()
         data = bytearray()

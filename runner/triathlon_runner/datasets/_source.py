@@ -1,4 +1,4 @@
-"""Values as Python source text that gives them back."""
+"""Values as Python source text that evaluates to them."""
 
 import math
 import re
@@ -6,8 +6,8 @@ import sys
 from functools import singledispatch
 from typing import Any, Final
 
-_REPR_MAY_LIE: Final = re.compile(r"inf|nan|\{")
-"""Where `repr` may not give the value back, or not in a fixed order; everywhere else it is much faster."""
+_NEEDS_VALUE_SOURCE: Final = re.compile(r"inf|nan|\{")
+"""Where `repr` may not evaluate to the value, or has no fixed order (sets); elsewhere it is much faster."""
 
 
 def arguments_source(arguments: list[Any] | tuple[Any, ...]) -> str:
@@ -16,7 +16,7 @@ def arguments_source(arguments: list[Any] | tuple[Any, ...]) -> str:
         text = repr(tuple(arguments))
     except ValueError:  # an int of more digits than Python writes
         return value_source(tuple(arguments))
-    return value_source(tuple(arguments)) if _REPR_MAY_LIE.search(text) else text
+    return value_source(tuple(arguments)) if _NEEDS_VALUE_SOURCE.search(text) else text
 
 
 @singledispatch

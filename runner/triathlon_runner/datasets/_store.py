@@ -1,4 +1,4 @@
-"""Where data files are looked for, and how a missing one is fetched."""
+"""Reads pinned data files from a folder or the cache, and downloads what is missing."""
 
 import gzip
 import hashlib
@@ -20,7 +20,7 @@ class DataFile:
     """One file of a data set, pinned."""
 
     name: str
-    """Its name in the data folder and in the cache. Where `of` is `content`, `<name>.gz` is found too."""
+    """Its name in the data folder and in the cache. Where `of` is `content`, `<name>.gz` is read too."""
     url: str
     sha256: str
     of: Literal["file", "content"]
@@ -31,12 +31,12 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class DataStore:
-    """A folder that a user points at (`--data`, `TRIATHLON_DATA`) and the cache for what is fetched."""
+    """The folder that a user names (`--data`, `TRIATHLON_DATA`) and the cache of downloads."""
 
     cache: Path
     folder: Path | None = None
     fetch: bool = True
-    """False: never ask the network (`--offline`, and listing suites)."""
+    """False: never use the network (`--offline`, and listing suites)."""
 
     def read(self, file: DataFile) -> bytes:
         """The content of a data file, decompressed: from the folder, else the cache, else fetched.
@@ -44,9 +44,9 @@ class DataStore:
         Raises:
             DataUnavailableError: it is nowhere, or what is there is another file than the pinned one.
         """
-        found = self._in_folder(file)
-        if found is not None:
-            return _verified(found.read_bytes(), file, repr(str(found)))
+        path = self._in_folder(file)
+        if path is not None:
+            return _verified(path.read_bytes(), file, repr(str(path)))
         cached = self.cache / file.name
         if cached.is_file():
             data = cached.read_bytes()
@@ -57,7 +57,7 @@ class DataStore:
         return self._download(file, cached)
 
     def has(self, file: DataFile) -> bool:
-        """Whether the file is there without asking the network; its hash is not looked at."""
+        """Whether the file is there without asking the network; its hash is not checked."""
         return self._in_folder(file) is not None or (self.cache / file.name).is_file()
 
     def _in_folder(self, file: DataFile) -> Path | None:
@@ -75,7 +75,7 @@ class DataStore:
         )
 
     def _download(self, file: DataFile, target: Path) -> bytes:
-        """Fetches, checks, and only then gives the file its name: nobody ever reads half of one."""
+        """The content of a downloaded file; it gets its name only after it was verified."""
         from triathlon_runner.datasets._fetch import FetchError, fetch  # noqa: PLC0415  see there
 
         try:
@@ -110,7 +110,7 @@ def _digest(data: bytes, file: DataFile) -> str:
     try:
         return hashlib.sha256(data if file.of == "file" else _content(data)).hexdigest()
     except (EOFError, OSError, zlib.error):
-        return "nothing that can be decompressed"
+        return "no valid gzip file"
 
 
 def _verified(data: bytes, file: DataFile, place: str) -> bytes:

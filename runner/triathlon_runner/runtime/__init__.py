@@ -10,7 +10,7 @@ from triathlon_runner.runtime._catalogue import (
     question_source,
     suite_from_file,
 )
-from triathlon_runner.runtime._chain import STEPS, Chain, chain, chains
+from triathlon_runner.runtime._chain import Chain, chain, chains
 from triathlon_runner.runtime._judge import Judged, judge_output
 from triathlon_runner.runtime._metrics import AVERAGE, IC, METRICS
 from triathlon_runner.runtime._questions import (
@@ -33,7 +33,6 @@ __all__ = [
     "IC",
     "KINDS",
     "METRICS",
-    "STEPS",
     "STYLES",
     "Chain",
     "FilterReport",

@@ -1,4 +1,4 @@
-"""Taking the answer out of a reply: strict about what counts, fair about how it is written.
+"""Extracting the answer from a reply: strict about what counts, tolerant of how it is written.
 
 Nothing here executes what a model wrote.
 """
@@ -27,36 +27,38 @@ _UNFINISHED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ExtractedAnswer:
     """The answer of a reply, or why there is none."""
 
     text: str | None
     outcome: Outcome | None = None
-    """Named where there is no text."""
+    """Set where there is no text."""
     why: str = ""
 
 
-def take_answer(reply: Reply, style: Style, kind: Kind) -> Taken:
-    """What stands in the answer tags; without tags the whole reply to a direct question.
+def extract_answer(reply: Reply, style: Style, kind: Kind) -> ExtractedAnswer:
+    """The text inside the answer tags; without tags the whole reply to a direct question.
 
-    The closing tag is the stop sequence, so it is mostly missing; it may also be cut short. Of a reply that
-    was cut at the token limit nothing counts, but where one line is asked for the first, if it is finished.
+    The closing tag is the stop sequence, so it is mostly missing; it may also be cut short. A reply that was
+    cut at the token limit has no answer, except where the question asks for one line and that is complete.
     """
     if reply.finish in _UNFINISHED:
-        return Taken(None, reply.finish.outcome_without_answer, _UNFINISHED[reply.finish])
+        return ExtractedAnswer(None, reply.finish.outcome_without_answer, _UNFINISHED[reply.finish])
     cut = reply.finish is Finish.LENGTH
     inside = _inside(reply.text, style)
     if inside is None:
         why = "the chain of thought never came to an answer"
-        return Taken(None, reply.finish.outcome_without_answer, why)
+        return ExtractedAnswer(None, reply.finish.outcome_without_answer, why)
     text, closed = inside
     if cut and not closed:
         finished = _first_line(text, kind)
         if not finished:
-            return Taken(None, reply.finish.outcome_without_answer, "the reply was cut at the token limit")
+            return ExtractedAnswer(
+                None, reply.finish.outcome_without_answer, "the reply was cut at the token limit"
+            )
         text = finished
-    text = _plain(text)
-    return Taken(text) if text else Taken(None, Outcome.NO_ANSWER, "the answer is empty")
+    text = _without_markup(text)
+    return ExtractedAnswer(text) if text else ExtractedAnswer(None, Outcome.NO_ANSWER, "the answer is empty")
 
 
 def _inside(text: str, style: Style) -> tuple[str, bool] | None:
@@ -81,7 +83,7 @@ def _first_line(text: str, kind: Kind) -> str:
     return "" if kind == "coverage" and read_coverage(line) is None else line
 
 
-def _plain(text: str) -> str:
+def _without_markup(text: str) -> str:
     """The answer without a tag that was cut short, `Answer:`, code fence and outer blank space.
 
     What stands behind a fence is a remark.

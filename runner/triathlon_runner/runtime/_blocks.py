@@ -34,7 +34,7 @@ class _Builder:
         self._loops: list[_Loop] = []
 
     def run(self, body: list[ast.stmt], block: Block) -> Block | None:
-        """Adds statements behind `block`; gives the block that control leaves by, None where it does not."""
+        """Appends statements to `block`; the block by which control leaves them, None where it never does."""
         current: Block | None = block
         for statement in body:
             # What stands behind a `return` is a block that nothing leads to: it is visited last or never.
@@ -129,5 +129,5 @@ def blocks(function: Function) -> list[Block]:
 
 def functions(program: ast.Module) -> Iterator[Function]:
     """Every function and method, nested ones too, in the order of the text."""
-    found = [node for node in ast.walk(program) if isinstance(node, Function)]
-    return iter(sorted(found, key=lambda function: (function.lineno, function.col_offset)))
+    nodes = [node for node in ast.walk(program) if isinstance(node, Function)]
+    return iter(sorted(nodes, key=lambda function: (function.lineno, function.col_offset)))

@@ -4,13 +4,9 @@ Each question needs what the one before it needs, so a right answer behind a wro
 """
 
 from dataclasses import dataclass
-from typing import Final
 
 from triathlon_runner.records import RuntimeRecord, StatementRecord
-from triathlon_runner.runtime._asking import KINDS, Kind
-
-STEPS: Final = KINDS
-"""coverage, state, path, output."""
+from triathlon_runner.runtime._asking import KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +24,10 @@ class Chain:
         return list(self.right) == sorted(self.right, reverse=True)
 
     @property
-    def first_broken(self) -> Kind | None:
-        """In an inconsistent chain the first wrong step; None in a consistent one."""
-        return None if self.consistent else STEPS[self.right.index(False)]
-
-    @property
     def score(self) -> float:
         """ICS_i: 1 for 1111, 1/2 for 1110, 1/4 for 1100, 1/8 for 1000, else 0."""
         steps = sum(self.right)
-        return 0.5 ** (len(STEPS) - steps) if self.consistent and steps else 0.0
+        return 0.5 ** (len(KINDS) - steps) if self.consistent and steps else 0.0
 
 
 def chain(unit: RuntimeRecord, statement: StatementRecord) -> Chain:

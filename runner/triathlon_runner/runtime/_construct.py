@@ -1,4 +1,4 @@
-"""Building questions: trace the references, choose lines and variables, check the assertions."""
+"""Builds questions: traces the references, chooses lines and variables, checks the assertions."""
 
 import asyncio
 import hashlib
@@ -23,7 +23,14 @@ from triathlon_runner.runtime._questions import (
     Value,
     count_questions,
 )
-from triathlon_runner.runtime._select import Choice, Chosen, Site, choose, sites, watches
+from triathlon_runner.runtime._select import (
+    CandidateStatement,
+    Choice,
+    Chosen,
+    candidate_statements,
+    choose,
+    watches,
+)
 from triathlon_runner.runtime._trace import (
     CaseRun,
     FunctionRun,
@@ -45,7 +52,7 @@ MAX_INPUT: Final = 2_000
 
 @dataclass(slots=True)
 class _Tally:
-    """What the filter report is made of."""
+    """Counts for the filter report."""
 
     block_ends: int = 0
     statements: Counter[str] = field(default_factory=Counter)
@@ -53,7 +60,7 @@ class _Tally:
     programs: dict[str, str] = field(default_factory=dict)
 
 
-_SHAPES: Final = frozenset(
+_QUESTION_MODULES: Final = frozenset(
     f"_{name}.py"
     for name in (
         *("blocks", "select", "masking", "programs", "construct", "trace", "questions", "official", "syntax"),
@@ -67,7 +74,7 @@ _SHAPES: Final = frozenset(
 def constructor_hash() -> str:
     """Hash of everything that shapes a question: tracer, selection and masking."""
     folder = files("triathlon_runner") / "runtime"
-    parts = [entry for entry in folder.iterdir() if entry.name in _SHAPES]
+    parts = [entry for entry in folder.iterdir() if entry.name in _QUESTION_MODULES]
     parts += [entry for entry in (folder / "_sandboxed").iterdir() if entry.name.endswith(".py")]
     texts = sorted((entry.name, entry.read_text("utf-8")) for entry in parts)
     return hashlib.sha256(repr(texts).encode()).hexdigest()
@@ -105,12 +112,12 @@ async def _program(subject: Subject, sandbox: Sandbox, tally: _Tally) -> Program
         tally.programs[subject.task_id] = f"needs {', '.join(absent)}, not installed here"
         return None
     drafts = _drafts(subject, await _trace_twice(subject, sandbox), tally)
-    kept = await _with_true_assertions(subject, drafts, sandbox, tally)
-    if not kept:
+    accepted = await _with_true_assertions(subject, drafts, sandbox, tally)
+    if not accepted:
         tally.programs[subject.task_id] = "no input with a question"
         return None
-    tally.block_ends += sum(draft.block_ends for draft in kept)
-    for draft in kept:
+    tally.block_ends += sum(draft.block_ends for draft in accepted)
+    for draft in accepted:
         tally.statements.update(draft.left_out)
     return ProgramQuestions(
         task_id=subject.task_id,
@@ -119,7 +126,7 @@ async def _program(subject: Subject, sandbox: Sandbox, tally: _Tally) -> Program
         test=subject.test,
         libraries=tuple(sorted(subject.libraries)),
         level=subject.level,
-        inputs=tuple(draft.questions for draft in kept),
+        inputs=tuple(draft.questions for draft in accepted),
     )
 
 
@@ -131,9 +138,9 @@ async def _trace_twice(subject: Subject, sandbox: Sandbox) -> list[tuple[Trace |
     wanted = watches(subject.program)
     for pairs in (subject.pairs or {}).values():
         for line, variable in pairs:
-            own = wanted.setdefault(line, [])
-            if variable not in own:
-                own.append(variable)
+            variables = wanted.setdefault(line, [])
+            if variable not in variables:
+                variables.append(variable)
     requests = [TraceRequest(candidate.run, wanted) for candidate in subject.candidates]
     first = await trace_runs(sandbox, subject.program, requests, libraries=subject.libraries)
     second = await trace_runs(sandbox, subject.program, requests, libraries=subject.libraries, seed=1)
@@ -141,12 +148,12 @@ async def _trace_twice(subject: Subject, sandbox: Sandbox) -> list[tuple[Trace |
 
 
 class _LeaveOutError(Exception):
-    """An input falls out; the message names the rule."""
+    """An input is left out; the message names the rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """An input's questions before its assertion was tried."""
+    """An input's questions before its assertion was executed."""
 
     questions: InputQuestions
     run: Run
@@ -157,7 +164,7 @@ class _Draft:
 def _drafts(
     subject: Subject, traces: Sequence[tuple[Trace | Untraced, Trace | Untraced]], tally: _Tally
 ) -> list[_Draft]:
-    places = sites(subject.program)
+    places = candidate_statements(subject.program)
     drafts: list[_Draft] = []
     for candidate, (trace, again) in zip(subject.candidates, traces, strict=True):
         if subject.pairs is None and len(drafts) == MAX_INPUTS:
@@ -183,16 +190,16 @@ def _whole(trace: Trace | Untraced) -> Trace:
 
 
 def _draft(
-    subject: Subject, candidate: Candidate, places: Sequence[Site], trace: Trace, again: Trace
+    subject: Subject, candidate: Candidate, places: Sequence[CandidateStatement], trace: Trace, again: Trace
 ) -> _Draft:
-    given = None if subject.pairs is None else subject.pairs[candidate.index]
+    pairs = None if subject.pairs is None else subject.pairs[candidate.index]
     masked = candidate.masked or _masked_call(candidate, trace, again)
-    if given is None:
+    if pairs is None:
         _check_size(candidate, masked)
         choice, other = choose(places, trace), choose(places, again)
         statements, left_out = _asked(choice, trace, other, again)
     else:
-        statements, left_out = [_given_statement(*pair, trace) for pair in given], []
+        statements, left_out = [_predefined_statement(*pair, trace) for pair in pairs], []
     if not statements:
         raise _LeaveOutError("no line to ask about")
     questions = InputQuestions(
@@ -212,7 +219,7 @@ def _draft(
 def _masked_call(candidate: Candidate, trace: Trace, again: Trace) -> Masked:
     if isinstance(candidate.run, CaseRun):
         raise _LeaveOutError("the test has no assertion that can be masked")
-    reason = _unaskable(trace.result)
+    reason = _why_unaskable(trace.result)
     if reason or trace.result is None:
         raise _LeaveOutError(f"the result: {reason}")
     if trace.result != again.result:
@@ -231,25 +238,25 @@ def _asked(
     choice: Choice, trace: Trace, other: Choice, again: Trace
 ) -> tuple[list[StatementQuestion], list[str]]:
     """The questions of a choice, and the rules that left the rest out."""
-    kept, left_out = [], list(choice.left_out.values())
+    questions, left_out = [], list(choice.left_out.values())
     for chosen in choice.pairs:
         question = _statement(chosen, trace)
-        reason = _unaskable_states(question)
+        reason = _why_states_why_unaskable(question)
         if chosen not in other.pairs or _statement(chosen, again) != question:
             reason = "differs from run to run"
         if reason:
             left_out.append(reason)
         else:
-            kept.append(question)
-    return kept, left_out
+            questions.append(question)
+    return questions, left_out
 
 
-def _given_statement(line: int, variable: str, trace: Trace) -> StatementQuestion:
-    """A pair that is asked about as it is given: DREval has some that name a variable of the callee."""
+def _predefined_statement(line: int, variable: str, trace: Trace) -> StatementQuestion:
+    """The question for a (line, variable) of the data set; in DREval it may be of a called function."""
     question = _statement(Chosen(line, variable), trace)
     if question.states:
         return question
-    return question.model_copy(update={"states": _values(trace.handed_over(line, variable))})
+    return question.model_copy(update={"states": _values(trace.values_at_next_step(line, variable))})
 
 
 def _statement(chosen: Chosen, trace: Trace) -> StatementQuestion:
@@ -266,17 +273,17 @@ def _values(seen: Iterable[Observed]) -> tuple[Value, ...]:
     return tuple(Value(type=value.type, text=value.text, literal=not value.reason) for value in seen)
 
 
-def _unaskable_states(question: StatementQuestion) -> str:
+def _why_states_why_unaskable(question: StatementQuestion) -> str:
     if question.executed and not question.states:
         return "the variable has no value there"
     values = [
         Observed(value.type, value.text, "" if value.literal else "no literal form")
         for value in question.states
     ]
-    return next((reason for value in values if (reason := _unaskable(value))), "")
+    return next((reason for value in values if (reason := _why_unaskable(value))), "")
 
 
-def _unaskable(value: Observed | None) -> str:
+def _why_unaskable(value: Observed | None) -> str:
     """Why nobody can be asked for a value; empty where one can."""
     if value is None:
         return "no variable (an iterator, a function or a module)"
@@ -294,13 +301,13 @@ def _unaskable(value: Observed | None) -> str:
 async def _with_true_assertions(
     subject: Subject, drafts: Sequence[_Draft], sandbox: Sandbox, tally: _Tally
 ) -> list[_Draft]:
-    """The inputs whose assertion holds once its masks are filled with what stood there."""
+    """The inputs whose assertion holds when its masks are filled with the original text."""
     asked = [Assertion(draft.run, draft.questions.assertion.completed()) for draft in drafts]
     problems = await check_assertions(sandbox, subject.program, asked, subject.libraries)
-    kept = []
+    accepted = []
     for draft, problem in zip(drafts, problems, strict=True):
         if problem:
             tally.inputs["its assertion does not hold when completed truly"] += 1
         else:
-            kept.append(draft)
-    return kept
+            accepted.append(draft)
+    return accepted

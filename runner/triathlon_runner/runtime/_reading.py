@@ -32,14 +32,14 @@ def is_plain(node: ast.expr) -> bool:
 
 
 def is_reading(
-    filling: ast.expr, program: ast.Module, owned: Set[str], plain: Set[str], *, truth: bool
+    filling: ast.expr, program: ast.Module, from_program: Set[str], plain: Set[str], *, truth: bool
 ) -> bool:
     """Whether a filling is one by the grammar above.
 
     Args:
         filling: What stands in place of the mask.
         program: What is tested.
-        owned: Names that the program defines, or that hold something that it made.
+        from_program: Names that the program defines, or that hold something that it made.
         plain: Other names that the test knows.
         truth: Whether the assertion asks only for the filling's truth.
     """
@@ -47,12 +47,14 @@ def is_reading(
         node.name for node in ast.walk(program) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     }
     classes = {node.name for node in ast.walk(program) if isinstance(node, ast.ClassDef)}
-    return _Grammar(owned, plain, frozenset(functions), frozenset(classes)).filling(filling, truth=truth)
+    return _Grammar(from_program, plain, frozenset(functions), frozenset(classes)).filling(
+        filling, truth=truth
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Grammar:
-    owned: Set[str]
+    from_program: Set[str]
     plain: Set[str]
     functions: Set[str]
     classes: Set[str]
@@ -65,20 +67,20 @@ class _Grammar:
                 return any(
                     self.reading(one) and is_plain(other) for one, other in ((left, right), (right, left))
                 )
-        return self.reading(node) and (not truth or self._says_truth(node))
+        return self.reading(node) and (not truth or self._is_call_that_decides(node))
 
     def reading(self, node: ast.expr) -> bool:
         match node:
-            case ast.Call(ast.Name(name), [inner, *others], []) if name in _WRAPPERS - self.owned:
+            case ast.Call(ast.Name(name), [inner, *others], []) if name in _WRAPPERS - self.from_program:
                 return self.reading(inner) and all(map(is_plain, others))
             case ast.Attribute() | ast.Subscript() | ast.Call():
                 return self._chain(node)
         return False
 
-    def _says_truth(self, node: ast.expr) -> bool:
+    def _is_call_that_decides(self, node: ast.expr) -> bool:
         match node:
             case ast.Call(ast.Name("bool"), [inner], []):
-                return self._says_truth(inner)
+                return self._is_call_that_decides(inner)
             case ast.Call(ast.Name(name)):
                 return name in _WRAPPERS | self.functions
             case ast.Call(ast.Attribute(attr=name)):
@@ -88,7 +90,7 @@ class _Grammar:
     def _chain(self, node: ast.expr) -> bool:
         match node:
             case ast.Name(name):
-                return name in self.owned
+                return name in self.from_program
             case ast.Attribute(ast.Name("self"), name):
                 return not hasattr(unittest.TestCase, name)
             case ast.Attribute(owner):
@@ -107,7 +109,7 @@ class _Grammar:
 
     def _argument(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
-            return node.id in self.owned or node.id in self.plain
+            return node.id in self.from_program or node.id in self.plain
         if (
             isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name)

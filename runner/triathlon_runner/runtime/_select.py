@@ -17,7 +17,7 @@ _SUITABLE: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Ex
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class CandidateStatement:
     """A statement that may be asked about."""
 
     line: int
@@ -41,14 +41,14 @@ class Choice:
     left_out: dict[int, str] = field(default_factory=dict)
 
 
-def sites(program: str) -> tuple[Site, ...]:
+def candidate_statements(program: str) -> tuple[CandidateStatement, ...]:
     """All suitable statements of a program's functions, by function and breadth first within it."""
-    found: list[Site] = []
+    found: list[CandidateStatement] = []
     for function in functions(parse(program)):
         for block in blocks(function):
             suitable = [statement for statement in block.statements if _suitable(statement)]
             found += [
-                Site(statement.lineno, statement, function, statement is suitable[-1])
+                CandidateStatement(statement.lineno, statement, function, statement is suitable[-1])
                 for statement in suitable
             ]
     return tuple(found)
@@ -65,38 +65,40 @@ def _suitable(statement: ast.stmt) -> bool:
 def watches(program: str) -> dict[int, list[str]]:
     """For each line the expressions whose values the tracer has to record there."""
     wanted: dict[int, dict[str, None]] = {}
-    places = sites(program)
-    names = dict.fromkeys(name for site in places for name in assigned(site.statement))
-    for site in places:
-        own = dict.fromkeys((*assigned(site.statement), *returned(site.statement)))
-        constant = isinstance(site.statement, ast.Return) and _gives_constant(site.statement)
-        wanted.setdefault(site.line, {}).update(dict.fromkeys(names) if constant else own)
+    places = candidate_statements(program)
+    names = dict.fromkeys(name for candidate in places for name in assigned(candidate.statement))
+    for candidate in places:
+        own = dict.fromkeys((*assigned(candidate.statement), *returned(candidate.statement)))
+        constant = isinstance(candidate.statement, ast.Return) and _gives_constant(candidate.statement)
+        wanted.setdefault(candidate.line, {}).update(dict.fromkeys(names) if constant else own)
     return {line: list(texts) for line, texts in wanted.items()}
 
 
-def choose(places: Sequence[Site], trace: Trace) -> Choice:
+def choose(places: Sequence[CandidateStatement], trace: Trace) -> Choice:
     """The (line, variable) pairs of one run, by line."""
     choice = Choice()
     earlier: list[tuple[Function, int, str]] = []
-    for site in places:
-        candidates = _candidates(site, trace, earlier)
-        earlier += [(site.function, site.line, name) for name in candidates]
-        if not site.last:
+    for candidate in places:
+        candidates = _candidates(candidate, trace, earlier)
+        earlier += [(candidate.function, candidate.line, name) for name in candidates]
+        if not candidate.last:
             continue
         if candidates:
-            choice.pairs.append(Chosen(site.line, candidates[0]))
+            choice.pairs.append(Chosen(candidate.line, candidates[0]))
         else:
-            choice.left_out[site.line] = _why_none(site, trace)
+            choice.left_out[candidate.line] = _why_none(candidate, trace)
     choice.pairs.sort(key=lambda pair: pair.line)
     return choice
 
 
-def _candidates(site: Site, trace: Trace, earlier: Sequence[tuple[Function, int, str]]) -> list[str]:
-    statement = site.statement
+def _candidates(
+    candidate: CandidateStatement, trace: Trace, earlier: Sequence[tuple[Function, int, str]]
+) -> list[str]:
+    statement = candidate.statement
     if isinstance(statement, ast.Expr):
-        return changed(trace, site.line)
+        return changed(trace, candidate.line)
     if isinstance(statement, ast.Return):
-        return returned(statement) or (_nearest(site, earlier) if _gives_constant(statement) else [])
+        return returned(statement) or (_nearest(candidate, earlier) if _gives_constant(statement) else [])
     return assigned(statement)
 
 
@@ -147,10 +149,12 @@ def _gives_constant(statement: ast.Return) -> bool:
     return isinstance(statement.value, ast.Constant)
 
 
-def _nearest(site: Site, earlier: Sequence[tuple[Function, int, str]]) -> list[str]:
+def _nearest(candidate: CandidateStatement, earlier: Sequence[tuple[Function, int, str]]) -> list[str]:
     """For a constant `return`: the variable before it that is nearest in the control flow."""
     for function, line, name in reversed(earlier):
-        if line < site.line and (function is site.function or _belongs_to(name, site.function)):
+        if line < candidate.line and (
+            function is candidate.function or _belongs_to(name, candidate.function)
+        ):
             return [name]
     return []
 
@@ -179,10 +183,10 @@ def changed(trace: Trace, line: int) -> list[str]:
     return list(dict.fromkeys((*new, *other, *attributes)))
 
 
-def _why_none(site: Site, trace: Trace) -> str:
-    if isinstance(site.statement, ast.Expr):
-        executed = trace.executed(site.line)
+def _why_none(candidate: CandidateStatement, trace: Trace) -> str:
+    if isinstance(candidate.statement, ast.Expr):
+        executed = trace.executed(candidate.line)
         return "an expression that changed no variable" if executed else "an expression that did not run"
-    if isinstance(site.statement, ast.Return):
+    if isinstance(candidate.statement, ast.Return):
         return "a return without a variable"
     return "an assignment of a plain constant"

@@ -42,15 +42,15 @@ class QuestionSource:
         if path is None or not path.is_file():
             return None
         try:
-            found = read_questions(path)
+            questions = read_questions(path)
         except UserError:
             return None  # torn or made by another version; they are built anew
-        made_here = (found.sha256, found.made_by, found.python) == (
+        made_here = (questions.sha256, questions.made_by, questions.python) == (
             self.data.sha256,
             constructor_hash(),
             tracing_python(),
         )
-        return found if made_here else None
+        return questions if made_here else None
 
     def _cached_path(self) -> Path | None:
         return None if self.cache is None else self.cache / f"{self.key[:24]}.json"

@@ -92,7 +92,9 @@ def matches(true: Value, value: str, kind: str) -> bool:
     wanted = read_literal(true.text)
     if isinstance(wanted, str) and value == wanted:
         return True  # a text without quotes
-    return any(_agrees(given, true.type) and equal(given, wanted) for given in _readings(value, true.type))
+    return any(
+        _can_be(read, true.type) and equal(read, wanted) for read in _possible_values(value, true.type)
+    )
 
 
 _PLAIN_TYPES: Final = {
@@ -102,18 +104,18 @@ _PLAIN_TYPES: Final = {
 }  # fmt: skip
 
 
-def _agrees(given: Any, kind: str) -> bool:
+def _can_be(value: Any, kind: str) -> bool:
     """Whether a literal can be of the type that the answer names; a whole number may stand for a float."""
     allowed = _PLAIN_TYPES.get(kind)
     if allowed is None:
         return True
-    return isinstance(given, allowed) and (kind == "bool" or not isinstance(given, bool))
+    return isinstance(value, allowed) and (kind == "bool" or not isinstance(value, bool))
 
 
 _BETWEEN_ITEMS: Final = re.compile(r"(?<=[\w.\]])\s+(?=[-\w.\[])")
 
 
-def _readings(value: str, kind: str) -> Iterator[Any]:
+def _possible_values(value: str, kind: str) -> Iterator[Any]:
     """The values that a text may mean: as a literal, or as `str()` writes dates, arrays and decimals."""
     bare = _VALUE_LABEL.sub("", value)
     marked = [unwrapped(text) for text in (value, bare) if text.startswith(("`", "**"))]
@@ -125,10 +127,10 @@ def _readings(value: str, kind: str) -> Iterator[Any]:
     for text in dict.fromkeys(texts):
         with suppress(NotALiteralError):
             yield read_literal(text)
-    written = _WRITTEN.get(kind)
-    if written is not None:
+    parser = _PARSERS.get(kind)
+    if parser is not None:
         with suppress(ValueError, ArithmeticError):
-            yield written(value.strip("'\""))
+            yield parser(value.strip("'\""))
 
 
 _DURATION: Final = re.compile(r"(?:(-?\d{1,9}) days?, )?(\d{1,2}):(\d\d):(\d\d)(?:\.(\d{6}))?")
@@ -140,14 +142,14 @@ def _duration(text: str) -> timedelta:
     Raises:
         ValueError: it is none.
     """
-    found = _DURATION.fullmatch(text)
-    if found is None:
+    match = _DURATION.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    days, hours, minutes, seconds, microseconds = (int(part or 0) for part in found.groups())
+    days, hours, minutes, seconds, microseconds = (int(part or 0) for part in match.groups())
     return timedelta(days, seconds, microseconds, minutes=minutes, hours=hours)
 
 
-_WRITTEN: Final[dict[str, Callable[[str], Any]]] = {
+_PARSERS: Final[dict[str, Callable[[str], Any]]] = {
     "datetime.datetime": datetime.fromisoformat,
     "datetime.date": date.fromisoformat,
     "datetime.time": time.fromisoformat,

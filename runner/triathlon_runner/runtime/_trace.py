@@ -1,4 +1,4 @@
-"""A trace as the runner sees it: steps, and questions that can be put to them."""
+"""The trace of one run: its steps, and what can be read from them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ NOT_EXECUTED: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Untraced:
-    """A run without a trace: the program ended its process, used up its time, or broke what was recorded."""
+    """Why a run has no trace: the program ended its process, ran out of time, or changed the record."""
 
     reason: str
 
@@ -122,8 +122,8 @@ class Trace:
         seen = [step.watched.get(variable) or (step.after or {}).get(variable) for step in self.at(line)]
         return tuple(dict.fromkeys(value for value in seen if value is not None))
 
-    def handed_over(self, line: int, variable: str) -> tuple[Observed, ...]:
-        """The values of a name where control went on to: REval's reading for a callee's own variable."""
+    def values_at_next_step(self, line: int, variable: str) -> tuple[Observed, ...]:
+        """The values of a name at the step that followed: how REval reads a variable of a called function."""
         places = [number + 1 for number in self._places.get(line, ()) if number + 1 < len(self.steps)]
         seen = [
             self.steps[place].before[variable] for place in places if variable in self.steps[place].before
@@ -132,7 +132,7 @@ class Trace:
 
 
 def read_trace(plain: Any, watches: Mapping[int, list[str]]) -> Trace | Untraced:
-    """Takes apart what the tracer returned, which a program can have tampered with."""
+    """The trace in what the tracer returned; `Untraced` where the program has tampered with that."""
     try:
         return _read(plain, watches)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:

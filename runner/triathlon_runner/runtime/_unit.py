@@ -1,4 +1,4 @@
-"""One (program, input): all its questions asked at once, each judged as it comes."""
+"""One (program, input): all its questions asked at once, each graded when its reply arrives."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from triathlon_runner.endpoints import Answer, Model, ModelUnavailableError, Sampling
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
-from triathlon_runner.runtime._answers import take_answer
+from triathlon_runner.runtime._answers import extract_answer
 from triathlon_runner.runtime._asking import Asker, Kind
 from triathlon_runner.runtime._judge import (
     Judged,
@@ -65,7 +65,7 @@ class UnitRun:
                 output = group.create_task(self._output())
                 statements = [group.create_task(self._statement(one)) for one in asked.statements]
         except* InfrastructureError as errors:
-            raise _worst(errors) from errors
+            raise _most_serious(errors) from errors
         answers = [answer for task in statements for answer in task.result()] + [output.result()]
         usage = sum((answer.answer.usage for answer in answers), Usage())
         right = all(answer.record.correct for answer in answers)
@@ -130,15 +130,15 @@ class UnitRun:
         question = self.asker.question(kind, self.unit.program, self.unit.asked, statement)
         prompt = self.asker.prompt(kind, question, completes=self.model.kind == "base")
         answer = await self.model.ask(prompt, self.sampling, sample=self.sample)
-        taken = take_answer(answer.reply, self.asker.style, kind)
-        if taken.text is None:
-            judged = Judged(taken.outcome or Outcome.NO_ANSWER, taken.why)
+        extracted = extract_answer(answer.reply, self.asker.style, kind)
+        if extracted.text is None:
+            judged = Judged(extracted.outcome or Outcome.NO_ANSWER, extracted.why)
         else:
-            judged = await judge(taken.text)
+            judged = await judge(extracted.text)
         record = AnswerRecord(
             question=self.asker.sentence(question),
             reply=answer.reply,
-            answer=taken.text,
+            answer=extracted.text,
             expected=expected,
             outcome=judged.outcome,
             correct=judged.correct,
@@ -147,7 +147,7 @@ class UnitRun:
         return _Asked(record, answer)
 
 
-def _worst(errors: BaseExceptionGroup[InfrastructureError]) -> InfrastructureError:
-    """One error for a unit of many questions: that the model is gone for good counts before all others."""
-    found = [error for error in leaves(errors) if isinstance(error, InfrastructureError)]
-    return next((error for error in found if isinstance(error, ModelUnavailableError)), found[0])
+def _most_serious(errors: BaseExceptionGroup[InfrastructureError]) -> InfrastructureError:
+    """One error for a unit of many questions; that the model is unavailable counts before all others."""
+    failures = [error for error in leaves(errors) if isinstance(error, InfrastructureError)]
+    return next((error for error in failures if isinstance(error, ModelUnavailableError)), failures[0])

@@ -216,8 +216,7 @@ def _source(server: Served, slots: int) -> LocalServer:
     return LocalServer(
         base_url=server.base_url,
         model=server.model,
-        engine=str(server.described),
-        revision=server.described.weights,
+        engine=str(server.info),
+        revision=server.info.weights,
         slots=slots,
-        key=server.key,
     )

@@ -1,9 +1,8 @@
-"""What a run sees of servers that are started for it, wherever they are."""
+"""What a run sees of the model servers that are started for it."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from ipaddress import ip_address
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -11,26 +10,8 @@ from triathlon_runner.serving._config import ServeConfig
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
-    """Where a server listens, and who may ask it."""
-
-    host: str = "127.0.0.1"
-    """An address of the machine that the server is on."""
-    key: str = field(default="", repr=False)
-    """What a client has to show; empty where only this machine reaches the server."""
-
-    def __post_init__(self) -> None:
-        """Refuses what anybody could ask."""
-        if not self.key and not ip_address(self.host).is_loopback:
-            raise ValueError(f"a server that listens on {self.host} needs a key")
-
-
-LOOPBACK = Listening()
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """How a model was served; part of the manifest."""
+class ServerInfo:
+    """How a model is served; part of the manifest."""
 
     engine: str
     version: str
@@ -48,7 +29,7 @@ class Described:
 
 
 class Served(Protocol):
-    """One server that answers, and whoever starts it again."""
+    """A running server that can be restarted."""
 
     @property
     def model(self) -> str:
@@ -57,16 +38,11 @@ class Served(Protocol):
 
     @property
     def base_url(self) -> str:
-        """Ends in /v1; stays the same however often it is started again."""
+        """Ends in /v1; a restart keeps it."""
         ...
 
     @property
-    def key(self) -> str:
-        """What it wants to be shown; empty where it wants nothing."""
-        ...
-
-    @property
-    def described(self) -> Described: ...
+    def info(self) -> ServerInfo: ...
 
     @property
     def starts(self) -> int:
@@ -74,24 +50,24 @@ class Served(Protocol):
         ...
 
     async def ensure(self) -> None:
-        """Starts it again if it is dead or stalled, and returns when it answers.
+        """Restarts it if it is dead or stalled, and returns when it answers.
 
         Raises:
-            ServerLostError: it was started too often within an hour, or does not come up again.
+            ServerLostError: it was restarted too often within an hour, or does not come up again.
         """
         ...
 
     async def watch(self) -> None:
-        """Ensures it for ever.
+        """Calls `ensure` again and again; never returns.
 
         Raises:
-            ServerLostError: it was started too often within an hour, or does not come up again.
+            ServerLostError: it was restarted too often within an hour, or does not come up again.
         """
         ...
 
 
 class Servers(Protocol):
-    """Where models are served: on this machine, or on the nodes of a cluster."""
+    """Starts model servers."""
 
     def serve(
         self, config: ServeConfig, *, model_id: str, log: Path, report: Callable[[str], None]

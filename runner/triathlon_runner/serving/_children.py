@@ -54,14 +54,14 @@ async def spawn(
     grace: float = _GRACE_SECONDS,
     nice: int = 0,
 ) -> Child:
-    """Starts a command of which nothing stays behind, whatever becomes of the runner.
+    """Starts a command; all its processes end with it, and when the runner is gone.
 
     Args:
         command: program and arguments.
         env: its whole environment.
         log: file to whose end it writes.
         grace: seconds between asking it to end and killing it.
-        nice: how far it gives way to other programs (0 to 19).
+        nice: niceness of the process (0 to 19).
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(grace), str(nice)]
@@ -121,14 +121,14 @@ RAY = ("RAY_",)
 """For a server that is spread over a Ray cluster: its address, and its token where it asks for one."""
 
 
-def inherited(*beginnings: str) -> dict[str, str]:
+def inherited_variables(*prefixes: str) -> dict[str, str]:
     """The variables of our environment that a child needs; keys of providers and teams are not among them.
 
     Args:
-        beginnings: names, or how they begin, of what this child needs besides (`PIP`, `HUB`, `RAY`).
+        prefixes: beginnings of further names that this child needs (`PIP`, `HUB`, `RAY`).
     """
     return {
         name: value
         for name, value in os.environ.items()
-        if _NEEDED.fullmatch(name) or _FAMILY.fullmatch(name) or name.startswith(beginnings)
+        if _NEEDED.fullmatch(name) or _FAMILY.fullmatch(name) or name.startswith(prefixes)
     }

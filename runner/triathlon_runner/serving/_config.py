@@ -84,9 +84,9 @@ class Weights(_Strict):
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
-        given = [name for name in ("pypi", "huggingface", "path") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(f"expected exactly one of pypi, huggingface, path; got {given or 'none'}")
+        named = [name for name in ("pypi", "huggingface", "path") if getattr(self, name) is not None]
+        if len(named) != 1:
+            raise ValueError(f"expected exactly one of pypi, huggingface, path; got {named or 'none'}")
         return self
 
 
@@ -133,7 +133,7 @@ class ServeConfig(_Strict):
 
     @model_validator(mode="after")
     def _arguments_are_free(self) -> Self:
-        taken = sorted({normalised(name) for name in self.args} & _OURS)
+        taken = sorted({hyphenated(name) for name in self.args} & _OURS)
         if taken:
             raise ValueError(
                 f"args must not hold {taken}: the runner sets these, or they have a field of their own"
@@ -149,13 +149,13 @@ class ServeConfig(_Strict):
     @property
     def gpu_count(self) -> int:
         """GPUs that the parallel sizes among `args` add up to."""
-        sizes = [value for name, value in self.args.items() if normalised(name) in _PARALLEL]
+        sizes = [value for name, value in self.args.items() if hyphenated(name) in _PARALLEL]
         return math.prod(size for size in sizes if isinstance(size, int))
 
     @property
     def spans_nodes(self) -> bool:
         """Whether vLLM's Ray back end may place parts of the model on other machines."""
-        return any(normalised(name) == _EXECUTOR and value == "ray" for name, value in self.args.items())
+        return any(hyphenated(name) == _EXECUTOR and value == "ray" for name, value in self.args.items())
 
 
 _EXECUTOR = "distributed-executor-backend"
@@ -166,6 +166,6 @@ _OURS = {
 }  # fmt: skip
 
 
-def normalised(argument: str) -> str:
+def hyphenated(argument: str) -> str:
     """`max_model_len`, `--max-model-len` → `max-model-len`."""
     return argument.strip("-").replace("_", "-")

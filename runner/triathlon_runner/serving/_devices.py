@@ -33,9 +33,7 @@ async def gpus() -> list[Gpu]:
     output, _ = await process.communicate()
     if process.returncode:
         return []
-    return _left_to_us(
-        [gpu for line in output.decode(errors="replace").splitlines() if (gpu := _parsed(line))]
-    )
+    return _visible([gpu for line in output.decode(errors="replace").splitlines() if (gpu := _parsed(line))])
 
 
 def _parsed(line: str) -> Gpu | None:
@@ -46,9 +44,9 @@ def _parsed(line: str) -> Gpu | None:
         return None
 
 
-def _left_to_us(found: list[Gpu]) -> list[Gpu]:
+def _visible(listed: list[Gpu]) -> list[Gpu]:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
-        return found
+        return listed
     names = {name.strip() for name in visible.split(",")}
-    return [gpu for gpu in found if {str(gpu.index), gpu.uuid} & names]
+    return [gpu for gpu in listed if {str(gpu.index), gpu.uuid} & names]

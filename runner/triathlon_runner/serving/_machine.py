@@ -1,4 +1,4 @@
-"""Room for models: beside each other on the GPUs where they fit, one after another else."""
+"""Which models are served at the same time: on GPUs those that fit, on a CPU one after another."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -14,8 +14,8 @@ _MIB_PER_GIB = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
-    """Where one model computes."""
+class GpuAllocation:
+    """The GPUs that one model computes on; none where it computes on the CPU."""
 
     device: Literal["cpu", "cuda"]
     gpus: tuple[Gpu, ...] = ()
@@ -31,28 +31,30 @@ class Seat:
 
 
 class Machine:
-    """What one run's servers share: make one by `await Machine.look()` and hand it to every `serve`.
+    """The GPUs that one run's servers share: made by `await Machine.detect()`, passed to every `serve`.
 
-    A CPU seats one model at a time: a second one would only slow the first.
+    A CPU serves one model at a time: a second one would only slow the first.
     """
 
-    def __init__(self, found: list[Gpu]) -> None:
-        self._gpus = found
-        self._free = {gpu.index: gpu.free for gpu in found}
-        self._guests = dict.fromkeys(self._free, 0)
+    def __init__(self, available: list[Gpu]) -> None:
+        self._gpus = available
+        self._free = {gpu.index: gpu.free for gpu in available}
+        self._models = dict.fromkeys(self._free, 0)
         self._cpu_taken = False
         self._change = asyncio.Condition()
         self.starting = asyncio.Lock()
-        """An engine measures free memory while it starts; another one's start beside it would spoil that."""
+        """Held while a server starts: an engine measures free memory then, a second start would change it."""
 
     @classmethod
-    async def look(cls) -> Self:
-        """Asks nvidia-smi what there is."""
+    async def detect(cls) -> Self:
+        """The GPUs that nvidia-smi lists."""
         return cls(await gpus())
 
     @asynccontextmanager
-    async def seat(self, config: ServeConfig, report: Callable[[str], None]) -> AsyncIterator[Seat]:
-        """Waits until there is room for the model and keeps it for the block.
+    async def allocate(
+        self, config: ServeConfig, report: Callable[[str], None]
+    ) -> AsyncIterator[GpuAllocation]:
+        """Reserves GPUs, or the CPU, for the block; waits until there is room for the model.
 
         Raises:
             ServingError: there will never be room here.
@@ -62,11 +64,11 @@ class Machine:
             if not self._has_room(config):
                 report("waiting for room: other models are being served")
                 await self._change.wait_for(lambda: self._has_room(config))
-            seat = self._taken(config)
+            allocation = self._reserve(config)
         try:
-            yield seat
+            yield allocation
         finally:
-            self._count(seat, config, -1)
+            self._count(allocation, config, -1)
             async with self._change:
                 self._change.notify_all()
 
@@ -87,7 +89,7 @@ class Machine:
 
     def _room_on(self, gpu: Gpu, config: ServeConfig) -> bool:
         if config.gpu_memory_gib is None:
-            return not self._guests[gpu.index]
+            return not self._models[gpu.index]
         return self._free[gpu.index] >= _need(config, gpu)
 
     def _has_room(self, config: ServeConfig) -> bool:
@@ -96,12 +98,12 @@ class Machine:
         return sum(self._room_on(gpu, config) for gpu in self._gpus) >= self._wanted(config)
 
     def _wanted(self, config: ServeConfig) -> int:
-        """How many of this machine's GPUs; all of them for a model that spans machines."""
+        """GPUs of this machine that the model needs; all of them for a model that spans machines."""
         return max(1, len(self._gpus)) if config.spans_nodes else config.gpu_count
 
-    def _taken(self, config: ServeConfig) -> Seat:
+    def _reserve(self, config: ServeConfig) -> GpuAllocation:
         if not self._on_gpu(config):
-            seat = Seat("cpu")
+            allocation = GpuAllocation("cpu")
         else:
             fitting = [gpu for gpu in self._gpus if self._room_on(gpu, config)]
             # The emptiest first, so that models spread; sorted for a stable order of CUDA_VISIBLE_DEVICES.
@@ -109,18 +111,18 @@ class Machine:
             chosen = tuple(sorted(emptiest, key=lambda gpu: gpu.index))
             gib = config.gpu_memory_gib
             share = gib and round(min(gib * _MIB_PER_GIB / gpu.total for gpu in chosen), 4)
-            seat = Seat("cuda", chosen, share)
-        self._count(seat, config, +1)
-        return seat
+            allocation = GpuAllocation("cuda", chosen, share)
+        self._count(allocation, config, +1)
+        return allocation
 
-    def _count(self, seat: Seat, config: ServeConfig, sign: int) -> None:
-        if seat.device == "cpu":
+    def _count(self, allocation: GpuAllocation, config: ServeConfig, sign: int) -> None:
+        if allocation.device == "cpu":
             self._cpu_taken = sign > 0
-        for gpu in seat.gpus:
+        for gpu in allocation.gpus:
             self._free[gpu.index] -= sign * _need(config, gpu)
-            self._guests[gpu.index] += sign
+            self._models[gpu.index] += sign
 
 
 def _need(config: ServeConfig, gpu: Gpu) -> int:
-    """MiB that the model takes of this GPU: what the row says, or all that is free."""
+    """MiB of this GPU that the model needs: what the row says, or all that is free."""
     return gpu.free if config.gpu_memory_gib is None else round(config.gpu_memory_gib * _MIB_PER_GIB)

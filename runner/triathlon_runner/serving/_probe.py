@@ -4,20 +4,20 @@ import ssl
 
 import httpx
 
-_LOOK_SECONDS = 10.0
-"""For one look at a server that is starting; another follows."""
+_CHECK_SECONDS = 10.0
+"""For one check of a server that is starting; another follows."""
 
 
 def _client() -> httpx.AsyncClient:
-    """For plain HTTP to a server of our own: no proxies, no certificates (slow to read)."""
+    """A client for plain HTTP on loopback: no proxies, no certificates (slow to read)."""
     return httpx.AsyncClient(trust_env=False, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
 
-async def fault(base_url: str, model: str, *, key: str = "", seconds: float) -> str | None:
+async def fault(base_url: str, model: str, *, seconds: float) -> str | None:
     """What is wrong with the server; None where it is healthy and completes a text in the model's name.
 
-    Both questions have the whole time: on a busy machine a server that works on many answers is slow to say
-    that it is well, and to take it for dead throws all of them away.
+    Each request may take `seconds`: a server that works on many answers is slow to answer `/health`, and a
+    restart would lose all of them.
     """
     try:
         async with _client() as client:
@@ -25,16 +25,13 @@ async def fault(base_url: str, model: str, *, key: str = "", seconds: float) -> 
             if health.status_code != httpx.codes.OK:
                 return f"/health answers {health.status_code}"
             question = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}
-            headers = {"authorization": f"Bearer {key}"} if key else {}
-            answer = await client.post(
-                f"{base_url}/completions", json=question, headers=headers, timeout=seconds
-            )
+            answer = await client.post(f"{base_url}/completions", json=question, timeout=seconds)
     except httpx.HTTPError as error:
         return f"{type(error).__name__} {error}".strip()
-    return _judged(answer, model)
+    return _fault_in(answer, model)
 
 
-def _judged(answer: httpx.Response, model: str) -> str | None:
+def _fault_in(answer: httpx.Response, model: str) -> str | None:
     if answer.status_code != httpx.codes.OK:
         return f"a probe question is answered with {answer.status_code}: {answer.text[:300]!r}"
     try:
@@ -51,7 +48,7 @@ async def reachable(base_url: str) -> bool:
     """Whether /health says that the server has loaded its model."""
     try:
         async with _client() as client:
-            health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=_LOOK_SECONDS)
+            health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=_CHECK_SECONDS)
     except httpx.HTTPError:
         return False
     return health.status_code == httpx.codes.OK

@@ -4,28 +4,48 @@ import asyncio
 import re
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 
-from triathlon_runner.serving._api import LOOPBACK, Described, Listening
+from triathlon_runner.serving._api import ServerInfo
 from triathlon_runner.serving._children import Child, spawn
-from triathlon_runner.serving._command import Plan, planned
+from triathlon_runner.serving._command import LOOPBACK, ServerPlan
 from triathlon_runner.serving._config import ServeConfig
 from triathlon_runner.serving._errors import ServerLostError, ServingError, last_lines
-from triathlon_runner.serving._interpreters import engine_for
-from triathlon_runner.serving._machine import Machine
-from triathlon_runner.serving._restarts import Restarts
-from triathlon_runner.serving._weights import loadable
 
 _POLL_SECONDS = 0.2
 _REPORT_SECONDS = 15.0
 _PROBE_SECONDS = 120.0
-WATCH_SECONDS = 15.0
-"""Between two looks at a server."""
-# Between our picking a free port and the server's taking it, another program may.
+_WATCH_SECONDS = 15.0
+"""Between two checks of a server."""
+_RESTART_WINDOW_SECONDS = 3600.0
+# Another program may take the free port before the server does.
 _PORT_TRIES = 3
 _PORT_TAKEN = "ddress already in use"
+
+
+class Restarts:
+    """Counts restarts within an hour: a server that keeps dying is given up."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._at: deque[float] = deque()
+
+    def spend(self, model: str, why: str) -> None:
+        """Counts a restart.
+
+        Raises:
+            ServerLostError: there have been too many.
+        """
+        now = time.monotonic()
+        while self._at and now - self._at[0] > _RESTART_WINDOW_SECONDS:
+            self._at.popleft()
+        if len(self._at) >= self._most:
+            raise ServerLostError(
+                f"the server of {model!r} failed again after {len(self._at)} restarts within an hour ({why})"
+            )
+        self._at.append(now)
 
 
 class Server:
@@ -33,20 +53,19 @@ class Server:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: ServerPlan,
         config: ServeConfig,
         *,
         model: str,
         log: Path,
         report: Callable[[str], None],
-        turn: asyncio.Lock,
-        listening: Listening = LOOPBACK,
+        starting: asyncio.Lock,
     ) -> None:
+        """Nothing is started yet; `starting` is held while it starts."""
         self.model = model
         """The name under which it answers."""
         self.log = log
-        self._plan, self._config, self._report = plan, config, report
-        self._turn, self._listening = turn, listening
+        self._plan, self._config, self._report, self._starting = plan, config, report, starting
         self._child: Child | None = None
         self._port = 0
         self._log_start = 0
@@ -58,38 +77,28 @@ class Server:
     @property
     def base_url(self) -> str:
         """Ends in /v1; a restart keeps it."""
-        host = self._listening.host
-        return f"http://{f'[{host}]' if ':' in host else host}:{self._port}/v1"
+        return f"http://{LOOPBACK}:{self._port}/v1"
 
     @property
-    def key(self) -> str:
-        """What it wants to be shown; empty where it wants nothing."""
-        return self._listening.key
-
-    @property
-    def described(self) -> Described:
+    def info(self) -> ServerInfo:
         plan = self._plan
-        return Described(
+        return ServerInfo(
             engine=plan.engine.package,
             version=plan.engine.version,
-            dtype=_dtype_in(self.log, self._log_start) or plan.dtype,
-            device=plan.seat.name,
+            dtype=_logged_dtype(self.log, self._log_start) or plan.dtype,
+            device=plan.allocation.name,
             deterministic=plan.deterministic,
-            weights=plan.weights.described,
+            weights=plan.weights.origin,
             arguments=plan.arguments,
         )
 
-    async def healthy(self, *, seconds: float = _PROBE_SECONDS) -> bool:
-        """Whether the process lives and answers a one-token question within so many seconds."""
-        return await self.fault(seconds=seconds) is None
-
     async def fault(self, *, seconds: float = _PROBE_SECONDS) -> str | None:
-        """What is wrong with it; None where it answers a one-token question within so many seconds."""
+        """What is wrong with it; None where it answers a one-token question within `seconds`."""
         if self._child is None or self._child.exit_status is not None:
             return "it has ended"
         from triathlon_runner.serving import _probe  # noqa: PLC0415  an HTTP client: only where one serves
 
-        return await _probe.fault(self.base_url, self.model, key=self.key, seconds=seconds)
+        return await _probe.fault(self.base_url, self.model, seconds=seconds)
 
     async def ensure(self, *, seconds: float = _PROBE_SECONDS) -> None:
         """Restarts the server if it is dead or stalled; callers at the same time wait for one restart.
@@ -101,20 +110,11 @@ class Server:
             if wrong := await self.fault(seconds=seconds):
                 await self._restart(wrong)
 
-    async def restart(self) -> None:
-        """Stops and starts the server, whatever its state.
-
-        Raises:
-            ServerLostError: restarted too often within an hour, or it does not come up again.
-        """
-        async with self._restarting:
-            await self._restart("a restart was asked for")
-
     async def _restart(self, why: str) -> None:
         try:
             self._restarts.spend(self.model, why)
         except ServerLostError as error:
-            raise ServerLostError(f"{error}. {self.last_lines()}") from None
+            raise ServerLostError(f"{error}. {self._last_lines()}") from None
         self._report(f"restarting the server of {self.model} ({why})")
         await self.stop()
         try:
@@ -123,13 +123,13 @@ class Server:
             raise ServerLostError(str(error)) from error
 
     async def watch(self) -> None:
-        """Looks at it for ever, and starts it again where it is dead or stalled.
+        """Calls `ensure` every 15 s; never returns.
 
         Raises:
             ServerLostError: restarted too often within an hour, or it does not come up again.
         """
         while True:
-            await asyncio.sleep(WATCH_SECONDS)
+            await asyncio.sleep(_WATCH_SECONDS)
             await self.ensure()
 
     async def start(self) -> None:
@@ -140,26 +140,20 @@ class Server:
         """
         for left in reversed(range(_PORT_TRIES)):
             try:
-                await self._start_on(_free_port(self._listening.host))
+                await self._start_on(_free_port())
                 return
             except ServingError as error:
                 if not left or _PORT_TAKEN not in str(error):
                     raise
 
     async def _start_on(self, port: int) -> None:
-        async with self._turn:
+        async with self._starting:
             self._port = port
             self._log_start = self.log.stat().st_size if self.log.exists() else 0
-            self._report(
-                f"starting vLLM {self._plan.engine.version} for {self.model} on {self._plan.seat.name}"
-            )
+            plan = self._plan
+            self._report(f"starting vLLM {plan.engine.version} for {self.model} on {plan.allocation.name}")
             started = time.monotonic()
-            self._child = await spawn(
-                self._plan.command(port, self._listening.host),
-                env={**self._plan.env, "VLLM_API_KEY": self.key},
-                log=self.log,
-                nice=self._plan.nice,
-            )
+            self._child = await spawn(plan.command(port), env=plan.env, log=self.log, nice=plan.nice)
             try:
                 await self._until_ready(self._child, started)
             except BaseException:
@@ -192,10 +186,10 @@ class Server:
             raise self._failure(f"the server of {self.model!r} started, but {wrong}")
 
     def _failure(self, what: str) -> ServingError:
-        return ServingError(f"{what}. {self.last_lines()}")
+        return ServingError(f"{what}. {self._last_lines()}")
 
-    def last_lines(self) -> str:
-        """The end of its log, and where that lies."""
+    def _last_lines(self) -> str:
+        """The end of its log, and the log's path."""
         return f"Last lines of {str(self.log)!r}:\n{last_lines(self.log, self._log_start)}"
 
     async def stop(self) -> None:
@@ -204,60 +198,9 @@ class Server:
             await self._child.stop()
 
 
-@asynccontextmanager
-async def serve(
-    config: ServeConfig,
-    *,
-    model_id: str,
-    cache: Path,
-    log: Path,
-    report: Callable[[str], None],
-    machine: Machine | None = None,
-    listening: Listening = LOOPBACK,
-) -> AsyncIterator[Server]:
-    """Installs, fetches and converts what is missing, starts the server, and always stops it.
-
-    Args:
-        config: the row's `serve:` block.
-        model_id: the row's id, under which the server answers.
-        cache: folder for environments and weights.
-        log: file to whose end the server writes.
-        report: takes one line of progress at a time.
-        machine: shared by all servers of a run; a server waits there until it fits beside the others.
-        listening: loopback, where left out.
-
-    Raises:
-        ServingError: the model cannot be served here as the row says.
-    """
-    cache, log = _rooted(cache), _rooted(log)
-    machine = machine or await Machine.look()
-    async with machine.seat(config, lambda why: report(f"{model_id} is {why}")) as seat:
-        engine = await engine_for(config, seat.device, cache, report)
-        weights = await loadable(config, engine=engine, cache=cache, report=report)
-        plan = planned(config, model_id=model_id, engine=engine, weights=weights, seat=seat)
-        server = Server(
-            plan,
-            config,
-            model=model_id,
-            log=log,
-            report=report,
-            turn=machine.starting,
-            listening=listening,
-        )
-        try:
-            await server.start()
-            yield server
-        finally:
-            await server.stop()
-
-
-def _rooted(path: Path) -> Path:
-    return path.expanduser().absolute()
-
-
-def _free_port(host: str) -> int:
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listening:
-        listening.bind((host, 0))
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind((LOOPBACK, 0))
         port: int = listening.getsockname()[1]
     return port
 
@@ -265,8 +208,8 @@ def _free_port(host: str) -> int:
 _LOGGED_DTYPE = re.compile(r"\bdtype=torch\.(\w+)")
 
 
-def _dtype_in(log: Path, since: int) -> str | None:
-    """The precision that the engine says it took (`dtype: auto` leaves it the choice)."""
+def _logged_dtype(log: Path, since: int) -> str | None:
+    """The precision that the engine chose, as its log says (`dtype: auto` leaves it the choice)."""
     with log.open("rb") as stream:
         stream.seek(since)
         found = _LOGGED_DTYPE.search(stream.read(1 << 20).decode(errors="replace"))

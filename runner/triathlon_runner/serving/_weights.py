@@ -1,4 +1,4 @@
-"""From the weights that a row names to what the engine is told to load."""
+"""Weights in a form that vLLM can load, made from what a row of models.yaml names."""
 
 import asyncio
 import hashlib
@@ -19,18 +19,18 @@ class Loadable:
 
     model: str
     """A folder, or `owner/name` on a hub."""
-    described: str
-    """Origin, pinned by checksum or commit; for a folder, its path."""
+    origin: str
+    """Where it comes from, pinned by checksum or commit."""
     commit: str | None = None
     """Of a hub repository."""
     from_gguf: bool = False
     """Whether the folder was made from a GGUF file."""
 
 
-async def loadable(
+async def prepare_weights(
     config: ServeConfig, *, engine: Engine, cache: Path, report: Callable[[str], None]
 ) -> Loadable:
-    """Fetches, checks and converts what is needed.
+    """Downloads, checks and converts the weights of a row where that is needed.
 
     Raises:
         ServingError: the weights are not to be had, or not what the row says.
@@ -44,7 +44,7 @@ async def loadable(
             f"expected a folder with an adapter_config.json as lora, got {str(adapter)!r}; check the path"
         )
     mark = await asyncio.to_thread(fingerprint, adapter)
-    return replace(base, described=f"{base.described}; adapter {adapter.name}, fingerprint:{mark}")
+    return replace(base, origin=f"{base.origin}; adapter {adapter.name}, fingerprint:{mark}")
 
 
 async def _base(
@@ -92,7 +92,7 @@ _WHOLE_BYTES = 1 << 20
 
 
 def fingerprint(folder: Path) -> str:
-    """Tells folders of weights apart without reading all of them: names, sizes, both ends of each file."""
+    """Hash of the names, sizes, first and last MiB of a folder's files: quick, where reading all is not."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         size = path.stat().st_size

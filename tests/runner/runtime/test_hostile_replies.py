@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from support import hostile_replies
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
-from triathlon_runner.runtime._answers import take_answer
+from triathlon_runner.runtime._answers import extract_answer
 from triathlon_runner.runtime._asking import KINDS, STYLES, Kind, Style
 from triathlon_runner.runtime._assertions import DodgeError, fill
 from triathlon_runner.runtime._judge import Judged, judge_coverage, judge_output, judge_path, judge_state
@@ -51,12 +51,12 @@ TURNS = itertools.cycle(MANNERS)
 
 
 def answers(text: str, kind: Kind, manners: Iterable[tuple[Style, Finish]] = ()) -> Iterable[str]:
-    """What is taken out of a reply to such a question; styles and ends of the reply take turns."""
+    """What is extracted out of a reply to such a question; styles and ends of the reply take turns."""
     for style, finish in manners or [next(TURNS)]:
-        taken = take_answer(Reply(text=text, finish=finish), style, kind)
-        assert (taken.text is None) is (taken.outcome is not None)
-        if taken.text is not None:
-            yield taken.text
+        extracted = extract_answer(Reply(text=text, finish=finish), style, kind)
+        assert (extracted.text is None) is (extracted.outcome is not None)
+        if extracted.text is not None:
+            yield extracted.text
 
 
 def judge_three(text: str) -> None:
@@ -143,8 +143,8 @@ def test_no_generated_reply_raises_in_a_long_run(text: str) -> None:
 def test_a_refused_reply_is_no_answer_of_any_kind(kind: Kind) -> None:
     """However hostile its text."""
     for text in hostile_replies.WHOLE:
-        taken = take_answer(Reply(text=text, finish=Finish.REFUSED), "cot", kind)
-        assert (taken.text, taken.outcome) == (None, Outcome.REFUSED)
+        extracted = extract_answer(Reply(text=text, finish=Finish.REFUSED), "cot", kind)
+        assert (extracted.text, extracted.outcome) == (None, Outcome.REFUSED)
 
 
 TRIGGERS = {

@@ -52,23 +52,6 @@ def test_consistency_scores_of_all_sixteen_chains() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("right", "broken"),
-    [
-        ((True, True, False, True), "path"),
-        ((False, True, True, True), "coverage"),
-        ((True, False, False, True), "state"),
-        ((False, False, False, True), "coverage"),
-        ((True, True, True, False), None),
-        ((False, False, False, False), None),
-        ((True, True, True, True), None),
-    ],
-)
-def test_the_first_broken_step_of_an_inconsistent_chain(right: Four, broken: str | None) -> None:
-    """The first wrong answer that a right one stands behind."""
-    assert Chain(1, "v", right).first_broken == broken
-
-
 RECORDS = [
     unit("a", [(True, True, True), (True, False, False)], output=True),
     unit("a", [(False, True, False)], output=False),

@@ -7,7 +7,7 @@ import pytest
 
 from triathlon_runner.runtime._blocks import blocks, functions
 from triathlon_runner.runtime._sandboxed.tracer import trace
-from triathlon_runner.runtime._select import Choice, choose, sites, watches
+from triathlon_runner.runtime._select import Choice, candidate_statements, choose, watches
 from triathlon_runner.runtime._trace import Trace, read_trace
 
 LIMITS = {"steps": 5_000, "text": 2_000, "characters": 200_000}
@@ -25,7 +25,7 @@ def chosen(program: str, arguments: str = "()") -> Choice:
     wanted = watches(program)
     found = read_trace(trace(program, {"function": "f", "arguments": arguments}, wanted, LIMITS), wanted)
     assert isinstance(found, Trace)
-    return choose(sites(program), found)
+    return choose(candidate_statements(program), found)
 
 
 def pairs(program: str, arguments: str = "()") -> list[tuple[int, str]]:

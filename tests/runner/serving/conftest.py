@@ -7,7 +7,7 @@ import pytest
 
 from triathlon_runner.serving import ServeConfig
 from triathlon_runner.serving._interpreters import engine_for
-from triathlon_runner.serving._weights import loadable
+from triathlon_runner.serving._weights import prepare_weights
 
 _GEMMA3_FILE = "gemma-3-270m-q4_k_m.gguf"
 
@@ -51,5 +51,5 @@ def gemma3() -> ServeConfig:
 async def real_weights(real_cache: Path, smollm2: ServeConfig) -> Path:
     """SmolLM2 as a Hugging Face folder."""
     engine = await engine_for(smollm2, "cpu", real_cache, lambda _: None)
-    found = await loadable(smollm2, engine=engine, cache=real_cache, report=lambda _: None)
+    found = await prepare_weights(smollm2, engine=engine, cache=real_cache, report=lambda _: None)
     return Path(found.model)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner.serving._children import HUB, PIP, RAY, inherited, run, spawn
+from triathlon_runner.serving._children import HUB, PIP, RAY, inherited_variables, run, spawn
 
 # A parent with a child in a session of its own; both write their process ids, ignore SIGTERM and stay.
 _STUBBORN = """
@@ -29,10 +29,10 @@ while not os.path.exists(sys.argv[1] + "/child"):
 # A runner that starts the above and waits for its own end.
 _RUNNER = """
 import asyncio, pathlib, sys
-from triathlon_runner.serving._children import inherited, run
+from triathlon_runner.serving._children import inherited_variables, run
 folder = pathlib.Path(sys.argv[1])
 command = [sys.executable, "-c", sys.argv[2], str(folder), "stay"]
-asyncio.run(run(command, env=inherited(), log=folder / "log", grace=0.2))
+asyncio.run(run(command, env=inherited_variables(), log=folder / "log", grace=0.2))
 """
 
 
@@ -62,7 +62,9 @@ def _command(folder: Path, how: str) -> list[str]:
 
 async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
     """Stopping ends processes that ignore SIGTERM or moved to a session of their own."""
-    child = await spawn(_command(tmp_path, "stay"), env=inherited(), log=tmp_path / "log", grace=0.2)
+    child = await spawn(
+        _command(tmp_path, "stay"), env=inherited_variables(), log=tmp_path / "log", grace=0.2
+    )
     family = await asyncio.to_thread(_until, "alive", tmp_path)
     await child.stop()
     assert await asyncio.to_thread(_until, "gone", tmp_path, 2.0) == family
@@ -71,14 +73,17 @@ async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
 
 async def test_what_an_ended_command_leaves_is_ended(tmp_path: Path) -> None:
     """A command that ends by itself takes along what it started."""
-    assert await run(_command(tmp_path, "leave"), env=inherited(), log=tmp_path / "log", grace=0.2) == 0
+    assert (
+        await run(_command(tmp_path, "leave"), env=inherited_variables(), log=tmp_path / "log", grace=0.2)
+        == 0
+    )
     await asyncio.to_thread(_until, "gone", tmp_path, 2.0)
 
 
 async def test_cancelled_run_ends_its_command(tmp_path: Path) -> None:
     """Cancelling the caller ends the command."""
     task = asyncio.create_task(
-        run(_command(tmp_path, "stay"), env=inherited(), log=tmp_path / "log", grace=0.2)
+        run(_command(tmp_path, "stay"), env=inherited_variables(), log=tmp_path / "log", grace=0.2)
     )
     await asyncio.to_thread(_until, "alive", tmp_path)
     task.cancel()
@@ -107,8 +112,8 @@ async def test_exit_status_and_output(tmp_path: Path) -> None:
     """The command's status is ours, and its output goes to the end of the log."""
     log = tmp_path / "logs" / "log"
     code = "import sys; print('out', flush=True); print('err', file=sys.stderr); sys.exit(7)"
-    assert await run([sys.executable, "-c", code], env=inherited(), log=log) == 7
-    assert await run([sys.executable, "-c", "print('more')"], env=inherited(), log=log) == 0
+    assert await run([sys.executable, "-c", code], env=inherited_variables(), log=log) == 7
+    assert await run([sys.executable, "-c", "print('more')"], env=inherited_variables(), log=log) == 0
     assert log.read_text().split() == ["out", "err", "more"]
 
 
@@ -118,7 +123,7 @@ async def test_steps_back(tmp_path: Path) -> None:
         "import os, pathlib; print(os.nice(0)); g = pathlib.Path('/proc/self/autogroup');"
         "print(g.read_text().split()[-1] if g.exists() else 'none')"
     )
-    child = await spawn([sys.executable, "-c", code], env=inherited(), log=tmp_path / "log", nice=5)
+    child = await spawn([sys.executable, "-c", code], env=inherited_variables(), log=tmp_path / "log", nice=5)
     assert await child.wait() == 0
     nice, of_session = (tmp_path / "log").read_text().split()
     assert int(nice) == os.nice(0) + 5
@@ -128,19 +133,19 @@ async def test_steps_back(tmp_path: Path) -> None:
 async def test_ended_by_a_signal(tmp_path: Path) -> None:
     """A command that signal n ends has status 128 + n."""
     code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    assert await run([sys.executable, "-c", code], env=inherited(), log=tmp_path / "log") == 137
+    assert await run([sys.executable, "-c", code], env=inherited_variables(), log=tmp_path / "log") == 137
 
 
 async def test_command_that_cannot_start(tmp_path: Path) -> None:
     """A missing program is a status and a line in the log."""
-    assert await run([str(tmp_path / "missing")], env=inherited(), log=tmp_path / "log") == 127
+    assert await run([str(tmp_path / "missing")], env=inherited_variables(), log=tmp_path / "log") == 127
     assert "could not start" in (tmp_path / "log").read_text()
 
 
 async def test_scratch_folder_goes_with_the_command(tmp_path: Path) -> None:
     """The command's temporary files are removed with it."""
     code = "import tempfile; print(tempfile.mkdtemp())"
-    await run([sys.executable, "-c", code], env=inherited(), log=tmp_path / "log")
+    await run([sys.executable, "-c", code], env=inherited_variables(), log=tmp_path / "log")
     folder = Path((tmp_path / "log").read_text().strip())
     assert folder.parent.name.startswith("triathlon-child-")
     assert not folder.parent.exists()
@@ -155,11 +160,11 @@ def test_only_what_a_child_needs_is_inherited(monkeypatch: pytest.MonkeyPatch) -
     some = ("HF_TOKEN", "PIP_INDEX_URL", "RAY_ADDRESS", "RAY_AUTH_TOKEN")
     for name in (*SECRETS, *SETTINGS, *some, "PYTHONPATH", "VIRTUAL_ENV"):
         monkeypatch.setenv(name, "x")
-    plain = inherited()
+    plain = inherited_variables()
     assert plain["PATH"] == os.environ["PATH"]
     assert set(SETTINGS) <= plain.keys()
     assert plain.keys().isdisjoint((*SECRETS, *some, "PYTHONPATH", "VIRTUAL_ENV"))
-    pip = inherited(*PIP).keys() - plain.keys()
+    pip = inherited_variables(*PIP).keys() - plain.keys()
     assert "PIP_INDEX_URL" in pip and all(name.startswith("PIP_") for name in pip)
-    assert inherited(*HUB).keys() - plain.keys() == {"HF_TOKEN"}
-    assert inherited(*RAY).keys() - plain.keys() >= {"RAY_ADDRESS", "RAY_AUTH_TOKEN"}
+    assert inherited_variables(*HUB).keys() - plain.keys() == {"HF_TOKEN"}
+    assert inherited_variables(*RAY).keys() - plain.keys() >= {"RAY_ADDRESS", "RAY_AUTH_TOKEN"}

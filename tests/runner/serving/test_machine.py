@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.serving import Gpu, Machine, Seat, ServeConfig, ServingError
+from triathlon_runner.serving import Gpu, GpuAllocation, Machine, ServeConfig, ServingError
 
 _GIB = 1024
 
@@ -19,16 +19,16 @@ def _config(**block: Any) -> ServeConfig:
 
 
 class _Guest:
-    """A model that keeps its seat until it is told to leave."""
+    """A model that keeps its allocation until it is told to leave."""
 
     def __init__(self, machine: Machine, **block: Any) -> None:
-        self.seat: Seat | None = None
+        self.allocation: GpuAllocation | None = None
         self.reported: list[str] = []
         self._leave = asyncio.Event()
         self._task = asyncio.create_task(self._sit(machine, _config(**block)))
 
     async def _sit(self, machine: Machine, config: ServeConfig) -> None:
-        async with machine.seat(config, self.reported.append) as self.seat:
+        async with machine.allocate(config, self.reported.append) as self.allocation:
             await self._leave.wait()
 
     async def leave(self) -> None:
@@ -46,12 +46,12 @@ async def test_one_after_another_on_a_cpu() -> None:
     machine = Machine([])
     first, second = _Guest(machine), _Guest(machine)
     await _settle()
-    assert first.seat == Seat("cpu")
-    assert second.seat is None
+    assert first.allocation == GpuAllocation("cpu")
+    assert second.allocation is None
     assert second.reported == ["waiting for room: other models are being served"]
     await first.leave()
     await _settle()
-    assert second.seat == Seat("cpu")
+    assert second.allocation == GpuAllocation("cpu")
     await second.leave()
 
 
@@ -60,12 +60,12 @@ async def test_beside_each_other_where_they_fit() -> None:
     machine = Machine(_gpus(1))
     guests = [_Guest(machine, gpu_memory_gib=30) for _ in range(3)]
     await _settle()
-    assert [guest.seat is not None for guest in guests] == [True, True, False]
-    assert guests[0].seat is not None
-    assert guests[0].seat.share == 0.375
+    assert [guest.allocation is not None for guest in guests] == [True, True, False]
+    assert guests[0].allocation is not None
+    assert guests[0].allocation.share == 0.375
     await guests[0].leave()
     await _settle()
-    assert guests[2].seat is not None
+    assert guests[2].allocation is not None
     for guest in guests[1:]:
         await guest.leave()
 
@@ -75,15 +75,15 @@ async def test_a_gpu_to_itself() -> None:
     machine = Machine(_gpus(2))
     whole, small, second = _Guest(machine), _Guest(machine, gpu_memory_gib=10), _Guest(machine)
     await _settle()
-    assert whole.seat is not None
-    assert [gpu.index for gpu in whole.seat.gpus] == [0]
-    assert small.seat is not None
-    assert [gpu.index for gpu in small.seat.gpus] == [1]
-    assert second.seat is None
+    assert whole.allocation is not None
+    assert [gpu.index for gpu in whole.allocation.gpus] == [0]
+    assert small.allocation is not None
+    assert [gpu.index for gpu in small.allocation.gpus] == [1]
+    assert second.allocation is None
     await whole.leave()
     await _settle()
-    assert second.seat is not None
-    assert [gpu.index for gpu in second.seat.gpus] == [0]
+    assert second.allocation is not None
+    assert [gpu.index for gpu in second.allocation.gpus] == [0]
     await small.leave()
     await second.leave()
 
@@ -92,8 +92,8 @@ async def test_parallel_sizes_ask_for_several() -> None:
     """Tensor times pipeline parallel size is the number of GPUs."""
     guest = _Guest(Machine(_gpus(4)), args={"tensor-parallel-size": 2, "pipeline_parallel_size": 2})
     await _settle()
-    assert guest.seat is not None
-    assert guest.seat.name == "4 x H100"
+    assert guest.allocation is not None
+    assert guest.allocation.name == "4 x H100"
     await guest.leave()
 
 
@@ -102,8 +102,8 @@ async def test_over_several_machines() -> None:
     args = {"tensor-parallel-size": 8, "distributed-executor-backend": "ray"}
     guest = _Guest(Machine(_gpus(2)), args=args)
     await _settle()
-    assert guest.seat is not None
-    assert len(guest.seat.gpus) == 2
+    assert guest.allocation is not None
+    assert len(guest.allocation.gpus) == 2
     await guest.leave()
 
 
@@ -118,7 +118,7 @@ async def test_over_several_machines() -> None:
 async def test_what_never_fits_is_refused(count: int, block: dict[str, Any]) -> None:
     """A model for which there will never be room is refused at once, saying what there is."""
     with pytest.raises(ServingError, match=r"expected \d GPU.*nvidia-smi lists"):
-        async with Machine(_gpus(count)).seat(_config(**block), lambda _: None):
+        async with Machine(_gpus(count)).allocate(_config(**block), lambda _: None):
             pass
 
 
@@ -127,18 +127,18 @@ async def test_a_cpu_row_leaves_the_gpu_free() -> None:
     machine = Machine(_gpus(1))
     on_cpu, on_gpu = _Guest(machine, device="cpu"), _Guest(machine)
     await _settle()
-    assert on_cpu.seat == Seat("cpu")
-    assert on_gpu.seat is not None
-    assert on_gpu.seat.device == "cuda"
+    assert on_cpu.allocation == GpuAllocation("cpu")
+    assert on_gpu.allocation is not None
+    assert on_gpu.allocation.device == "cuda"
     await on_cpu.leave()
     await on_gpu.leave()
 
 
-async def test_a_seat_is_given_back_on_errors() -> None:
+async def test_an_allocation_is_given_back_on_errors() -> None:
     """A model that fails leaves its room to the next."""
     machine = Machine([])
     with pytest.raises(RuntimeError):
-        async with machine.seat(_config(), lambda _: None):
+        async with machine.allocate(_config(), lambda _: None):
             raise RuntimeError
-    async with asyncio.timeout(5), machine.seat(_config(), lambda _: None) as seat:
-        assert seat.device == "cpu"
+    async with asyncio.timeout(5), machine.allocate(_config(), lambda _: None) as allocation:
+        assert allocation.device == "cpu"

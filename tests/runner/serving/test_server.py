@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from support.fake_vllm import fake_interpreter
-from triathlon_runner.serving import ServeConfig, Server, ServerLostError, ServingError, serve
+from triathlon_runner.serving import Restarts, ServeConfig, Server, ServerLostError, ServingError, serve
 
 
 class _Stand:
@@ -71,25 +71,25 @@ async def test_answers_while_the_block_runs(stand: _Stand) -> None:
         assert server.base_url.startswith("http://127.0.0.1:")
         assert server.base_url.endswith("/v1")
         assert server.model == "m"
-        assert await server.healthy()
+        assert await server.fault() is None
     assert await _refused(server.base_url)
     assert any("m answers after" in line for line in stand.reported)
 
 
-async def test_described_for_the_manifest(stand: _Stand) -> None:
+async def test_info_for_the_manifest(stand: _Stand) -> None:
     """The manifest learns engine, version, the precision that the engine took, device and repeatability."""
     async with stand.serve("answers") as server:
-        described = server.described
-    assert (described.engine, described.version, described.device) == ("vllm", "0.0.fake", "cpu")
-    assert described.dtype == "bfloat16"
-    assert not described.deterministic
-    assert str(described) == "vllm 0.0.fake (bfloat16, cpu; greedy output may change with the load)"
+        info = server.info
+    assert (info.engine, info.version, info.device) == ("vllm", "0.0.fake", "cpu")
+    assert info.dtype == "bfloat16"
+    assert not info.deterministic
+    assert str(info) == "vllm 0.0.fake (bfloat16, cpu; greedy output may change with the load)"
 
 
 async def test_waits_for_a_late_server(stand: _Stand) -> None:
     """A server that takes its time is waited for."""
     async with stand.serve("late") as server:
-        assert await server.healthy()
+        assert await server.fault() is None
 
 
 async def test_death_at_start_shows_the_log(stand: _Stand) -> None:
@@ -118,7 +118,7 @@ async def test_nonsense_is_not_readiness(stand: _Stand) -> None:
 async def test_taken_port(stand: _Stand) -> None:
     """Where another program took the port meanwhile, another port is tried."""
     async with stand.serve("port_taken") as server:
-        assert await server.healthy()
+        assert await server.fault() is None
     assert sum("starting vLLM" in line for line in stand.reported) == 2
 
 
@@ -127,8 +127,8 @@ async def test_dead_or_stalled_server_is_restarted(stand: _Stand, behaviour: str
     """A server that died or stalled is noticed and restarted under the same URL."""
     async with stand.serve(behaviour) as server:
         url = server.base_url
-        assert not await server.healthy(seconds=0.5)
-        await server.restart()
+        assert await server.fault(seconds=0.5)
+        await server.ensure(seconds=0.5)
         assert server.base_url == url
     assert any("restarting the server of m" in line for line in stand.reported)
 
@@ -143,7 +143,7 @@ async def test_a_healthy_server_is_left_alone(stand: _Stand) -> None:
 async def test_one_restart_for_all_who_ask(stand: _Stand) -> None:
     """Callers that notice a death at the same time get one restart."""
     async with stand.serve("dies_after:4") as server:
-        await asyncio.gather(*(server.healthy() for _ in range(3)))
+        await asyncio.gather(*(server.fault() for _ in range(3)))
         await asyncio.gather(*(server.ensure() for _ in range(2)))
     assert sum("restarting" in line for line in stand.reported) == 1
 
@@ -151,19 +151,34 @@ async def test_one_restart_for_all_who_ask(stand: _Stand) -> None:
 async def test_restarts_are_bounded(stand: _Stand) -> None:
     """A server that keeps dying is given up after max_restarts, as an infrastructure failure."""
     async with stand.serve("dies_after:2", max_restarts=1) as server:
-        await server.healthy()
+        await server.fault()
         await server.ensure()
-        await server.healthy()
+        await server.fault()
         with pytest.raises(ServerLostError, match="after 1 restarts within an hour") as caught:
             await server.ensure()
     assert "EngineDeadError" in str(caught.value)
 
 
+def test_restarts_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many within any hour; what is older does not count."""
+    now = [0.0]
+    monkeypatch.setattr("triathlon_runner.serving._server.time.monotonic", lambda: now[0])
+    restarts = Restarts(2)
+    restarts.spend("m", "it died")
+    now[0] = 3000.0
+    restarts.spend("m", "it died")
+    with pytest.raises(ServerLostError, match=r"after 2 restarts within an hour \(it died\)"):
+        restarts.spend("m", "it died")
+    now[0] = 3601.0
+    restarts.spend("m", "it died")
+
+
 async def test_restart_that_fails(stand: _Stand) -> None:
     """A server that does not come up again is an infrastructure failure, not a user's error."""
     async with stand.serve("dies_second_time") as server:
+        await server.stop()
         with pytest.raises(ServerLostError, match="while starting"):
-            await server.restart()
+            await server.ensure()
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
@@ -231,5 +246,5 @@ async def test_hub_weights_are_served_at_their_commit(stand: _Stand) -> None:
     commit = "0123456789abcdef" * 2 + "01234567"
     hub = {"huggingface": {"repo": "org/name", "revision": commit}}
     async with stand.serve("answers", weights=hub) as server:
-        assert server.described.weights == f"huggingface org/name@{commit}"
+        assert server.info.weights == f"huggingface org/name@{commit}"
     assert f'"--revision", "{commit}"' in stand.log.read_text()

@@ -8,7 +8,7 @@ import pytest
 
 from triathlon_runner.serving import ServeConfig, ServingError
 from triathlon_runner.serving._environment import Engine
-from triathlon_runner.serving._weights import Loadable, loadable
+from triathlon_runner.serving._weights import Loadable, prepare_weights
 
 
 @pytest.fixture
@@ -24,26 +24,26 @@ async def _loadable(folder: Path, **block: Any) -> Loadable:
     row = {"engine": "vllm", "weights": {"path": folder}, **block}
     engine = Engine(Path(sys.executable), "vllm", "1")
     config = ServeConfig.model_validate(row)
-    return await loadable(config, engine=engine, cache=folder.parent, report=lambda _: None)
+    return await prepare_weights(config, engine=engine, cache=folder.parent, report=lambda _: None)
 
 
 async def test_a_folder_is_served_where_it_lies(folder: Path) -> None:
     """A folder is not copied, and its name stands in the manifest without its place on this machine."""
-    found = await _loadable(folder)
-    assert found.model == str(folder)
-    assert found.described.startswith("folder model, fingerprint:")
+    loadable = await _loadable(folder)
+    assert loadable.model == str(folder)
+    assert loadable.origin.startswith("folder model, fingerprint:")
 
 
 async def test_other_weights_have_another_fingerprint(folder: Path) -> None:
     """Two states of a folder are not confused; a copy is the same."""
-    before = (await _loadable(folder)).described
+    before = (await _loadable(folder)).origin
     copy = folder.parent / "copy" / "model"
     copy.mkdir(parents=True)
     for path in folder.iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
-    assert (await _loadable(copy)).described == before
+    assert (await _loadable(copy)).origin == before
     (folder / "model.safetensors").write_bytes(b"\0" * 2_999_999 + b"\1")
-    assert (await _loadable(folder)).described != before
+    assert (await _loadable(folder)).origin != before
 
 
 async def test_an_adapter_is_part_of_what_is_served(folder: Path) -> None:
@@ -53,7 +53,7 @@ async def test_an_adapter_is_part_of_what_is_served(folder: Path) -> None:
     adapter = folder.parent / "adapter"
     adapter.mkdir()
     (adapter / "adapter_config.json").write_text("{}")
-    assert "; adapter adapter, fingerprint:" in (await _loadable(folder, lora=adapter)).described
+    assert "; adapter adapter, fingerprint:" in (await _loadable(folder, lora=adapter)).origin
 
 
 async def test_failed_conversion_keeps_nothing(tmp_path: Path) -> None:

@@ -35,13 +35,6 @@ from triathlon_runner.evolved.analysis._families import (
     sets_against_each_other,
 )
 from triathlon_runner.evolved.analysis._measured import Measured, Results, Source, measured, source_of
-from triathlon_runner.evolved.analysis._published import (
-    kind_of,
-    published_board,
-    published_composition,
-    published_decomposition,
-)
-from triathlon_runner.evolved.analysis._ranks import Rank, rank_shifts, ranks
 from triathlon_runner.evolved.analysis._regions import FAR, Placed, Region, regions
 from triathlon_runner.evolved.analysis._results import read_results
 from triathlon_runner.evolved.analysis._rewording import (
@@ -50,6 +43,7 @@ from triathlon_runner.evolved.analysis._rewording import (
     change,
     change_by_kind,
     helped_by_tools,
+    kind_of,
 )
 
 __all__ = [
@@ -69,7 +63,6 @@ __all__ = [
     "Paired",
     "Placed",
     "Problems",
-    "Rank",
     "Region",
     "Results",
     "Row",
@@ -91,11 +84,6 @@ __all__ = [
     "outcomes",
     "paired",
     "parents_against_children",
-    "published_board",
-    "published_composition",
-    "published_decomposition",
-    "rank_shifts",
-    "ranks",
     "read_results",
     "regions",
     "relative_drop",

@@ -65,9 +65,9 @@ def against_same_seeds(parents: Outcomes, children: Outcomes) -> SameSeeds:
     Raises:
         ValueError: no problem of `children` has its parents among `parents`.
     """
-    found = parents_against_children(parents, children)
-    if not found.n:
+    counts = parents_against_children(parents, children)
+    if not counts.n:
         raise ValueError("expected results of problems together with results of their parents, got no pair")
-    seeds = 100 * ((found.both + found.first_only) / found.n)
-    evolved = 100 * ((found.both + found.second_only) / found.n)
-    return SameSeeds(seeds, evolved, relative_drop(seeds, evolved) if seeds else float("nan"), found.n)
+    seeds = 100 * ((counts.both + counts.first_only) / counts.n)
+    evolved = 100 * ((counts.both + counts.second_only) / counts.n)
+    return SameSeeds(seeds, evolved, relative_drop(seeds, evolved) if seeds else float("nan"), counts.n)

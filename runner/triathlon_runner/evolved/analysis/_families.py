@@ -1,4 +1,4 @@
-"""Family links: a problem beside the problems that it was evolved from.
+"""Family links: which problems a problem was evolved from.
 
 Who is linked with whom depends on the lists of problems alone, which models share: it is found once.
 """
@@ -85,7 +85,7 @@ def paired(both: int, first_only: int, second_only: int, neither: int) -> Paired
 
 def parents_against_children(parents: Outcomes, children: Outcomes) -> Paired:
     """Solved the parent (of several: all) but not the child, and the reverse."""
-    return _held_against(links(parents.problems, children.problems), parents, children)
+    return _compare_linked(links(parents.problems, children.problems), parents, children)
 
 
 def sets_against_each_other(first: Outcomes, second: Outcomes) -> Paired:
@@ -96,12 +96,12 @@ def sets_against_each_other(first: Outcomes, second: Outcomes) -> Paired:
     `second` is covered so, those of `first` are (a set of combined problems before one of single ones).
     """
     if found := _covered(first.problems, second.problems):
-        return _held_against(found, first, second)
+        return _compare_linked(found, first, second)
     found = _covered(second.problems, first.problems)
-    return _held_against(found, second, first).swapped()
+    return _compare_linked(found, second, first).swapped()
 
 
-def _held_against(found: Links, parents: Outcomes, children: Outcomes) -> Paired:
+def _compare_linked(found: Links, parents: Outcomes, children: Outcomes) -> Paired:
     first = {child for child, names in found.items() if parents.solved.issuperset(names)}
     second = children.solved & found.keys()
     return paired(

@@ -1,15 +1,13 @@
 """All analyses over measured results: one object a family of sets, made of every model's units by suite."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Final, Literal, TypeVar, get_args
 
 from triathlon_runner.evolved._units import Linked
 from triathlon_runner.evolved.analysis._board import (
     SEED,
-    SEMANTIC_ALTERING,
     SEMANTIC_PRESERVING,
     Board,
     column,
@@ -30,7 +28,6 @@ from triathlon_runner.evolved.analysis._families import (
     outcomes,
     sets_against_each_other,
 )
-from triathlon_runner.evolved.analysis._ranks import rank_shifts
 from triathlon_runner.evolved.analysis._regions import Placed, regions
 from triathlon_runner.evolved.analysis._rewording import Change, Kind, change, change_by_kind, helped_by_tools
 
@@ -41,7 +38,7 @@ T = TypeVar("T")
 
 _SEEDS: Final[Mapping[Source, str]] = {"core": "seeds", "official": SEED}
 _OLD: Final[Mapping[Source, str]] = {"core": "seeds", "official": "humaneval-plus"}
-"""The benchmark that the evolved one is set beside (EvoEval, figure 2)."""
+"""The benchmark that the evolved one is compared with (EvoEval, figure 2)."""
 _ENOUGH: Final = 3
 """Models from which on a line through all of them says something."""
 
@@ -75,7 +72,7 @@ def measured(results: Results, kinds: Mapping[str, Kind]) -> dict[Source, "Measu
 
 @dataclass(frozen=True)
 class Measured:
-    """One family of sets. Whatever cannot be said for want of results is absent, never 0."""
+    """One family of sets. What there are no results for is absent, never 0."""
 
     source: Source
     units: Mapping[str, Mapping[str, Sequence[Linked]]]
@@ -124,12 +121,6 @@ class Measured:
         return {name: result for name, result in found if result is not None}
 
     @cached_property
-    def rank_shifts(self) -> dict[str, dict[str, int]]:
-        """By set and model: rank on the seeds minus rank on the set (positive: rises)."""
-        seeds = column(self.board, self.seed)
-        return {name: rank_shifts(seeds, column(self.board, name)) for name in self.changes}
-
-    @cached_property
     def same_seeds(self) -> dict[str, dict[str, SameSeeds]]:
         """By set and model: the set against exactly its problems' own seeds (the paper: 22.5 % on subtle)."""
         found = {name: self._with_seeds(_same_seeds, name) for name in self.changes}
@@ -160,7 +151,7 @@ class Measured:
 
     @cached_property
     def regions(self) -> dict[str, Placed]:
-        """The old benchmark beside the average over the new one (figure 2); empty below three models."""
+        """The old benchmark against the average over the new one (figure 2); empty below three models."""
         old = column(self.board, self.old)
         both = old.keys() & self.averages.keys()
         return regions(old, self.averages) if len(both) >= _ENOUGH else {}
@@ -173,22 +164,14 @@ class Measured:
         sets = self.outcomes.get(model, {})
         if first not in sets or second not in sets:
             return None
-        found = sets_against_each_other(sets[first], sets[second])
-        return found if found.n else None
-
-    def pairs(self, model: str) -> Iterator[tuple[str, str, Paired]]:
-        """Every pair of sets that can be compared for a model, the seeds first, in the paper's order."""
-        names = sorted(self.units.get(model, {}), key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
-        for first, second in combinations(names, 2):
-            found = self.paired(model, first, second)
-            if found is not None:
-                yield first, second, found
+        counts = sets_against_each_other(sets[first], sets[second])
+        return counts if counts.n else None
 
     def _with_seeds(self, analyse: Callable[[Outcomes, Outcomes], T | None], name: str) -> dict[str, T]:
         """What comes of each model's seeds and one of its sets, where anything does."""
         both = {m: sets for m, sets in self.outcomes.items() if name in sets and self.seed in sets}
-        found = {model: analyse(sets[self.seed], sets[name]) for model, sets in both.items()}
-        return {model: result for model, result in found.items() if result is not None}
+        results = {model: analyse(sets[self.seed], sets[name]) for model, sets in both.items()}
+        return {model: result for model, result in results.items() if result is not None}
 
 
 def _same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
@@ -199,18 +182,10 @@ def _same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
 
 
 def _composition(seeds: Outcomes, combined: Outcomes) -> Composition | None:
-    found = composition(seeds, combined)
-    return found if found.n else None
+    result = composition(seeds, combined)
+    return result if result.n else None
 
 
 def _decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
-    found = decomposition(seeds, halves)
-    return found if found.n else None
-
-
-_ORDER: Final = {
-    name: place
-    for place, name in enumerate(
-        ("seeds", SEED, "humaneval-plus", *SEMANTIC_ALTERING, "tool_use-main_only", *SEMANTIC_PRESERVING)
-    )
-}
+    result = decomposition(seeds, halves)
+    return result if result.n else None

@@ -1,4 +1,4 @@
-"""HumanEval+ beside EvoEval: which models do much better on the old benchmark than on the new (figure 2)."""
+"""HumanEval+ against EvoEval: which models do much better on the old benchmark than on the new (figure 2)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

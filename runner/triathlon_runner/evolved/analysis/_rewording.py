@@ -3,11 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
+from typing import Final, Literal
 
 from triathlon_runner.evolved.analysis._board import SEED, Board
 
 Kind = Literal["instruct", "base"]
+_BASE_FAMILIES: Final = frozenset(
+    {
+        *("DS Coder", "DS Coder-1.5", "CodeLlama", "StarCoder", "StarCoder2", "Gemma", "Phi-2"),
+        *("mistral-7b", "stable-code-3b"),
+    }
+)
+"""The others are asked by instruction; the Qwen rows are the chat models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +67,9 @@ def helped_by_tools(board: Board, kinds: Mapping[str, Kind]) -> dict[Kind | Lite
         ("base", apart.get("base")),
     )
     return {name: result for name, result in results if result is not None}
+
+
+def kind_of(model: str) -> Kind:
+    """Whether a published row is a base model or follows instructions."""
+    family = model.rpartition(" ")[0] or model
+    return "base" if family in _BASE_FAMILIES else "instruct"

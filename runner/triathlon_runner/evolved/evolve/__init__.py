@@ -1,5 +1,6 @@
 """Evolving new problems from seeds with a strong model (EvoEval, section 2), for a person to review."""
 
+from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, read_halves, read_problem
 from triathlon_runner.evolved.evolve._files import Workspace, problem_text, summary
 from triathlon_runner.evolved.evolve._history import History, Step
@@ -17,13 +18,13 @@ from triathlon_runner.evolved.evolve._review import (
     write_review,
 )
 from triathlon_runner.evolved.evolve._run import Estimate, Evolver, Progress, cost, estimate, run
-from triathlon_runner.evolved.evolve._scribe import Scribe
 
 __all__ = [
     "DECISIONS",
     "PRESERVING",
     "TRANSFORMATIONS",
     "Applied",
+    "Conversation",
     "Decision",
     "Draft",
     "DroppedError",
@@ -34,7 +35,6 @@ __all__ = [
     "Job",
     "Mutant",
     "Progress",
-    "Scribe",
     "Step",
     "Transformation",
     "UnusableReplyError",

@@ -88,16 +88,16 @@ def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) 
     source = _block(reply)
     functions = [node for node in parse(source).body if isinstance(node, ast.FunctionDef)]
     main = main_function(source)
-    others = functions[:-1]
-    if others and not helpers:
+    helper_functions = functions[:-1]
+    if helper_functions and not helpers:
         raise UnusableReplyError(f"one function was asked for, there are {len(functions)}.")
-    if helpers and not others:
+    if helpers and not helper_functions:
         raise UnusableReplyError("there is no helper function in front of the main one.")
-    if any(_is_empty(function) for function in others):
+    if any(_is_empty(function) for function in helper_functions):
         raise UnusableReplyError("a helper function has no body.")
     if name is not None and main.name != name:
         raise UnusableReplyError(f"the function must be called {name}, not {main.name}.")
-    return _draft(source, main, others)
+    return _draft(source, main, helper_functions)
 
 
 def read_halves(reply: str) -> tuple[Draft, Draft]:
@@ -118,15 +118,15 @@ def _block(reply: str) -> str:
     """The last block of code that has a function, else the text where that is a program itself."""
     text = visible_text(reply)
     blocks = [block.code for block in code_blocks(text)]
-    found = next((code for code in reversed(blocks) if re.search(r"^def \w", code, re.MULTILINE)), None)
-    if found is None and re.match(r"\s*(def|from|import) ", text):
-        found = text
-    if found is None:
+    program = next((code for code in reversed(blocks) if re.search(r"^def \w", code, re.MULTILINE)), None)
+    if program is None and re.match(r"\s*(def|from|import) ", text):
+        program = text
+    if program is None:
         raise UnusableReplyError("there is no Python code block with a function in it.")
-    return found.strip("\n") + "\n"
+    return program.strip("\n") + "\n"
 
 
-def _draft(source: str, main: ast.FunctionDef, others: list[ast.FunctionDef]) -> Draft:
+def _draft(source: str, main: ast.FunctionDef, helpers: list[ast.FunctionDef]) -> Draft:
     docstring = ast.get_docstring(main)
     if not docstring or len(docstring.split()) < 3:
         raise UnusableReplyError(f"{main.name} has no docstring that says what it does.")
@@ -135,13 +135,13 @@ def _draft(source: str, main: ast.FunctionDef, others: list[ast.FunctionDef]) ->
         raise UnusableReplyError(f"{main.name} must have plain positional parameters, at least one.")
     tree = parse(source)
     imports = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    bodies = [ast.get_source_segment(source, function) or "" for function in others]
+    bodies = [ast.get_source_segment(source, function) or "" for function in helpers]
     front = "\n\n\n".join(part for part in ("\n".join(imports), *bodies) if part)
     signature = _signature(main)
     draft = Draft(
         entry_point=main.name,
         prompt=_join(front, signature, docstring),
-        helpers=front if others else "",
+        helpers=front if helpers else "",
         parameters=tuple(argument.arg for argument in arguments.args),
         returns=ast.unparse(main.returns) if main.returns else "",
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner.datasets import Problem
+from triathlon_runner.evolved.evolve._conversation import Conversation, shown
 from triathlon_runner.evolved.evolve._draft import (
     Draft,
     UnusableReplyError,
@@ -21,15 +22,14 @@ from triathlon_runner.evolved.evolve._examples import without_examples
 from triathlon_runner.evolved.evolve._execute import run_on, same
 from triathlon_runner.evolved.evolve._job import PRESERVING, Job
 from triathlon_runner.evolved.evolve._refine import MAX_ROUNDS, DroppedError, Written, refine
-from triathlon_runner.evolved.evolve._scribe import Scribe, shown
 from triathlon_runner.extraction import extract_program
 from triathlon_runner.sandbox import Sandbox
 
 Reader = Callable[[str], tuple[Draft, ...]]
-MENDS: Final = 2
-"""How often a reply that cannot be used goes back to the model with a complaint."""
+MAX_REPAIRS: Final = 2
+"""How often a reply that cannot be used is returned to the model with the reason."""
 WEAK_TESTS: Final = 0.8
-"""Share of mutants killed below which a reviewer is told."""
+"""Share of mutants killed below which the review page warns."""
 FEW_INPUTS: Final = 10
 
 
@@ -43,7 +43,7 @@ class Evolved:
     """What a reviewer should look at."""
 
 
-async def evolve(job: Job, scribe: Scribe, sandbox: Sandbox) -> Evolved:
+async def evolve(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evolved:
     """Carries out one job.
 
     Raises:
@@ -51,17 +51,17 @@ async def evolve(job: Job, scribe: Scribe, sandbox: Sandbox) -> Evolved:
         InfrastructureError: the job stays open.
     """
     if job.transformation == "decompose":
-        return await _decompose(job, scribe, sandbox)
+        return await _decompose(job, conversation, sandbox)
     if job.transformation in PRESERVING:
-        return Evolved((await _reword(job, scribe, sandbox),))
-    draft = await _transform(job, scribe)
-    written = await refine(scribe, sandbox, draft)
-    await _differs_from_seeds(job, written, sandbox)
+        return Evolved((await _reword(job, conversation, sandbox),))
+    draft = await _transform(job, conversation)
+    written = await refine(conversation, sandbox, draft)
+    await _check_differs_from_seeds(job, written, sandbox)
     return Evolved((written,), flags=_flags(job, written))
 
 
-async def _transform(job: Job, scribe: Scribe) -> Draft:
-    """The first draft that can be used and is no copy.
+async def _transform(job: Job, conversation: Conversation) -> Draft:
+    """The first draft that is usable and no copy of a seed.
 
     Raises:
         DroppedError: none came.
@@ -75,42 +75,42 @@ async def _transform(job: Job, scribe: Scribe) -> Draft:
             raise UnusableReplyError("it is the problem that you were given.")
         return (draft,)
 
-    (draft,) = await _usable(job, scribe, read)
+    (draft,) = await _usable(job, conversation, read)
     return draft
 
 
-async def _usable(job: Job, scribe: Scribe, read: Reader) -> tuple[Draft, ...]:
-    rules = scribe.prompts.render("evolve-rules")
-    question, reply = await scribe.ask(
+async def _usable(job: Job, conversation: Conversation, read: Reader) -> tuple[Draft, ...]:
+    rules = conversation.prompts.render("evolve-rules")
+    question, reply = await conversation.ask(
         f"evolve-{job.transformation}", parents=shown(job.parents), rules=rules
     )
-    for _ in range(MENDS):
+    for _ in range(MAX_REPAIRS):
         try:
             return read(reply.text)
         except UnusableReplyError as error:
-            scribe.found(f"cannot be used: {error}")
-            _, reply = await scribe.ask(
+            conversation.set_result(f"cannot be used: {error}")
+            _, reply = await conversation.ask(
                 "evolve-mend", question=question, answer=reply.text, complaint=str(error)
             )
     try:
         return read(reply.text)
     except UnusableReplyError as error:
-        scribe.found(f"cannot be used: {error}")
+        conversation.set_result(f"cannot be used: {error}")
         raise DroppedError(f"no usable problem came: {error}") from error
 
 
-async def _reword(job: Job, scribe: Scribe, sandbox: Sandbox) -> Written:
+async def _reword(job: Job, conversation: Conversation, sandbox: Sandbox) -> Written:
     """The seed in other words: a solution written from them must give what the seed's reference gives."""
     (seed,) = job.parents
-    draft = _with_seeds_examples(await _transform(job, scribe), seed)
+    draft = _with_seeds_examples(await _transform(job, conversation), seed)
     truth = await run_on(sandbox, seed.reference, seed.entry_point, seed.inputs)
     for number in range(1, MAX_ROUNDS + 1):
-        scribe.round = number
-        solution = await scribe.solve(draft, turn=number)
+        conversation.round = number
+        solution = await conversation.solve(draft, turn=number)
         results = await run_on(sandbox, solution, draft.entry_point, seed.inputs)
         rows = zip(seed.inputs, truth, results, strict=True)
         differing = [(text, right, got) for text, right, got in rows if not same(right, got)]
-        scribe.note("compare", f"differs from the seed on {len(differing)} of {len(truth)} inputs")
+        conversation.note("compare", f"differs from the seed on {len(differing)} of {len(truth)} inputs")
         if not differing:
             inputs = tuple(("seed", text) for text in seed.inputs)
             return Written(
@@ -118,21 +118,23 @@ async def _reword(job: Job, scribe: Scribe, sandbox: Sandbox) -> Written:
             )
         text, right, got = differing[0]
         complaint = f"a solution written from it gives {got} for {text}, where the original gives {right}."
-        draft = _with_seeds_examples(await _mended(job, scribe, draft, complaint), seed)
+        draft = _with_seeds_examples(await _repaired(job, conversation, draft, complaint), seed)
     raise DroppedError(f"solutions written from it still differ from the seed's after {MAX_ROUNDS} rounds")
 
 
-async def _mended(job: Job, scribe: Scribe, draft: Draft, complaint: str) -> Draft:
-    rules = scribe.prompts.render("evolve-rules")
-    question = scribe.prompts.render(f"evolve-{job.transformation}", parents=shown(job.parents), rules=rules)
+async def _repaired(job: Job, conversation: Conversation, draft: Draft, complaint: str) -> Draft:
+    rules = conversation.prompts.render("evolve-rules")
+    question = conversation.prompts.render(
+        f"evolve-{job.transformation}", parents=shown(job.parents), rules=rules
+    )
     answer = f"```python\n{draft.prompt}```"
-    _, reply = await scribe.ask(
-        "evolve-mend", turn=scribe.round, question=question, answer=answer, complaint=complaint
+    _, reply = await conversation.ask(
+        "evolve-mend", turn=conversation.round, question=question, answer=answer, complaint=complaint
     )
     try:
         return read_problem(reply.text, name=draft.entry_point)
     except UnusableReplyError as error:
-        scribe.found(f"not taken: {error}")
+        conversation.set_result(f"not taken: {error}")
         return draft
 
 
@@ -150,7 +152,7 @@ def _with_seeds_examples(draft: Draft, seed: Problem) -> Draft:
     return with_docstring(old, f"{prose}\n\n{examples}" if examples else prose)
 
 
-async def _decompose(job: Job, scribe: Scribe, sandbox: Sandbox) -> Evolved:
+async def _decompose(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evolved:
     """Two problems whose references, joined, solve the seed."""
     (seed,) = job.parents
 
@@ -160,14 +162,14 @@ async def _decompose(job: Job, scribe: Scribe, sandbox: Sandbox) -> Evolved:
             raise UnusableReplyError("one of the two is the problem that you were given.")
         return halves
 
-    drafts = await _usable(job, scribe, read)
-    halves = [await refine(scribe, sandbox, draft) for draft in drafts]
-    join = await _join(job, scribe, sandbox, halves)
+    drafts = await _usable(job, conversation, read)
+    halves = [await refine(conversation, sandbox, draft) for draft in drafts]
+    join = await _join(job, conversation, sandbox, halves)
     flags = tuple(flag for half in halves for flag in _flags(job, half))
     return Evolved(tuple(halves), join, flags)
 
 
-async def _join(job: Job, scribe: Scribe, sandbox: Sandbox, halves: list[Written]) -> str:
+async def _join(job: Job, conversation: Conversation, sandbox: Sandbox, halves: list[Written]) -> str:
     """A program that solves the seed by calling both halves.
 
     Raises:
@@ -177,20 +179,20 @@ async def _join(job: Job, scribe: Scribe, sandbox: Sandbox, halves: list[Written
     names = {half.draft.entry_point for half in halves}
     truth = await run_on(sandbox, seed.reference, seed.entry_point, seed.inputs)
     for turn in range(1, MAX_ROUNDS + 1):
-        _, reply = await scribe.ask(
+        _, reply = await conversation.ask(
             "evolve-join",
             turn=turn,
             parents=shown(job.parents),
             halves="\n\n\n".join(half.draft.prompt.strip("\n") for half in halves),
             entry_point=seed.entry_point,
         )
-        taken = extract_program(reply, entry_point=seed.entry_point, prompt=seed.prompt, completes=False)
-        program = "\n\n\n".join((*(half.reference for half in halves), taken.program))
+        extracted = extract_program(reply, entry_point=seed.entry_point, prompt=seed.prompt, completes=False)
+        program = "\n\n\n".join((*(half.reference for half in halves), extracted.program))
         results = await run_on(sandbox, program, seed.entry_point, seed.inputs)
-        right = sum(same(one, other) for one, other in zip(truth, results, strict=True))
-        scribe.found(f"the join gives what the seed gives on {right} of {len(truth)} inputs")
-        if right == len(truth) and names <= _names(taken.program):
-            return taken.program
+        right = sum(same(expected, got) for expected, got in zip(truth, results, strict=True))
+        conversation.set_result(f"the join gives what the seed gives on {right} of {len(truth)} inputs")
+        if right == len(truth) and names <= _names(extracted.program):
+            return extracted.program
     raise DroppedError(f"no program that calls both halves solves the seed, in {MAX_ROUNDS} attempts")
 
 
@@ -198,8 +200,8 @@ def _names(program: str) -> set[str]:
     return {node.id for node in ast.walk(parse(program)) if isinstance(node, ast.Name)}
 
 
-async def _differs_from_seeds(job: Job, written: Written, sandbox: Sandbox) -> None:
-    """A seed's own reference must not solve what was evolved from it.
+async def _check_differs_from_seeds(job: Job, written: Written, sandbox: Sandbox) -> None:
+    """Checks that no seed's reference solves the problem that was evolved from it.
 
     Raises:
         DroppedError: it does.
@@ -233,5 +235,5 @@ def _uses_helper(written: Written) -> bool:
     """Whether the main function of the reference calls one of the helpers that the prompt offers."""
     offered = {node.name for node in parse(written.draft.helpers).body if isinstance(node, ast.FunctionDef)}
     functions = [node for node in parse(written.reference).body if isinstance(node, ast.FunctionDef)]
-    own = [node for node in functions if node.name not in offered]
-    return any(isinstance(n, ast.Name) and n.id in offered for node in own for n in ast.walk(node))
+    main = [node for node in functions if node.name not in offered]
+    return any(isinstance(n, ast.Name) and n.id in offered for node in main for n in ast.walk(node))

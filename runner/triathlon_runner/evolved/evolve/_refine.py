@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, read_problem
 from triathlon_runner.evolved.evolve._examples import as_doctest, call_text, choose, with_real_examples
 from triathlon_runner.evolved.evolve._execute import Result, run_on, same
 from triathlon_runner.evolved.evolve._inputs import mutated, read_inputs
 from triathlon_runner.evolved.evolve._killing import kills, select
-from triathlon_runner.evolved.evolve._scribe import Scribe
 from triathlon_runner.sandbox import Sandbox
 
 MIN_INPUTS: Final = 3
 ASKED_INPUTS: Final = 10
 MUTATED_INPUTS: Final = 40
-KEPT_INPUTS: Final = 30
+MAX_INPUTS: Final = 30
 MAX_ROUNDS: Final = 3
 """Attempts at making two solutions agree before the problem is dropped."""
 
@@ -26,7 +26,7 @@ class DroppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A problem that has passed the pipeline and waits for its reviewer."""
+    """A problem that has passed the pipeline, ready for review."""
 
     draft: Draft
     reference: str
@@ -49,7 +49,7 @@ class Agreed:
     inputs: tuple[str, ...]
 
 
-async def refine(scribe: Scribe, sandbox: Sandbox, draft: Draft) -> Written:
+async def refine(conversation: Conversation, sandbox: Sandbox, draft: Draft) -> Written:
     """Solution and inputs, results, real examples in the docstring, second solution, comparison; more inputs.
 
     Raises:
@@ -57,48 +57,48 @@ async def refine(scribe: Scribe, sandbox: Sandbox, draft: Draft) -> Written:
         InfrastructureError: the job stays open.
     """
     for number in range(1, MAX_ROUNDS + 1):
-        scribe.round = number
-        found = await _round(scribe, sandbox, draft)
-        if isinstance(found, Agreed):
-            return await _finish(scribe, sandbox, found)
-        draft = found
+        conversation.round = number
+        result = await _round(conversation, sandbox, draft)
+        if isinstance(result, Agreed):
+            return await _finish(conversation, sandbox, result)
+        draft = result
     raise DroppedError(f"two solutions still differ after {MAX_ROUNDS} rounds")
 
 
-async def _round(scribe: Scribe, sandbox: Sandbox, draft: Draft) -> Agreed | Draft:
+async def _round(conversation: Conversation, sandbox: Sandbox, draft: Draft) -> Agreed | Draft:
     """One round: two solutions that agree, or the problem rewritten for the next round."""
-    first = await scribe.solve(draft, turn=2 * scribe.round)
+    first = await conversation.solve(draft, turn=2 * conversation.round)
     if not first:
         raise DroppedError("the model gives no solution to its own problem")
-    inputs = await _ask_inputs(scribe, draft, ())
+    inputs = await _ask_inputs(conversation, draft, ())
     results = await run_on(sandbox, first, draft.entry_point, inputs)
     usable = [(text, result) for text, result in zip(inputs, results, strict=True) if result.usable]
-    scribe.note(
+    conversation.note(
         "execute", f"{len(usable)} of {len(inputs)} inputs give a value{_first_fault(inputs, results)}"
     )
     if len(usable) < MIN_INPUTS:
         raise DroppedError(
             f"its solution works on {len(usable)} of {len(inputs)} inputs{_first_fault(inputs, results)}"
         )
-    await _must_repeat(sandbox, first, draft, usable)
-    repaired = await _repair(scribe, draft, usable)
-    second = await scribe.solve(repaired, turn=2 * scribe.round + 1)
-    others = await run_on(sandbox, second, draft.entry_point, [text for text, _ in usable])
+    await _check_repeatable(sandbox, first, draft, usable)
+    repaired = await _repair(conversation, draft, usable)
+    second = await conversation.solve(repaired, turn=2 * conversation.round + 1)
+    second_results = await run_on(sandbox, second, draft.entry_point, [text for text, _ in usable])
     differing = [
         (text, result, other)
-        for (text, result), other in zip(usable, others, strict=True)
+        for (text, result), other in zip(usable, second_results, strict=True)
         if not same(result, other)
     ]
-    scribe.note("compare", f"the second solution differs on {len(differing)} of {len(usable)} inputs")
+    conversation.note("compare", f"the second solution differs on {len(differing)} of {len(usable)} inputs")
     if not differing:
         return Agreed(repaired, first, second, tuple(text for text, _ in usable))
-    return await _settle(scribe, repaired, differing)
+    return await _settle(conversation, repaired, differing)
 
 
-async def _must_repeat(
+async def _check_repeatable(
     sandbox: Sandbox, program: str, draft: Draft, usable: Sequence[tuple[str, Result]]
 ) -> None:
-    """Whether a solution gives the same again, in another order: neither chance nor earlier calls may decide.
+    """Checks that a solution gives the same results in another order: no chance, no state between calls.
 
     Raises:
         DroppedError: it does not.
@@ -108,40 +108,42 @@ async def _must_repeat(
         raise DroppedError("its solution gives other values when it runs again in another order")
 
 
-async def _ask_inputs(scribe: Scribe, draft: Draft, known: Sequence[str]) -> list[str]:
-    _, reply = await scribe.ask(
+async def _ask_inputs(conversation: Conversation, draft: Draft, known: Sequence[str]) -> list[str]:
+    _, reply = await conversation.ask(
         "evolve-inputs",
-        turn=scribe.round,
+        turn=conversation.round,
         problem=draft.prompt.strip("\n"),
         entry_point=draft.entry_point,
         count=ASKED_INPUTS,
         known="\n".join(call_text(draft.entry_point, text) for text in known),
     )
     inputs = read_inputs(reply.text, draft.entry_point, len(draft.parameters))
-    scribe.found(f"{len(inputs)} inputs")
+    conversation.set_result(f"{len(inputs)} inputs")
     return inputs
 
 
-async def _repair(scribe: Scribe, draft: Draft, usable: Sequence[tuple[str, Result]]) -> Draft:
+async def _repair(conversation: Conversation, draft: Draft, usable: Sequence[tuple[str, Result]]) -> Draft:
     """The problem with a docstring that fits what its solution returns, and with real examples in it.
 
     The model rewrites the prose; the examples are put in here, so that they are true whatever it wrote.
     """
     examples = choose(draft.entry_point, [(text, result.value) for text, result in usable])
-    _, reply = await scribe.ask(
+    _, reply = await conversation.ask(
         "evolve-examples",
-        turn=scribe.round,
+        turn=conversation.round,
         problem=draft.prompt.strip("\n"),
         examples=as_doctest(examples),
         helpers=bool(draft.helpers),
     )
-    return with_real_examples(_rewritten(scribe, reply.text, draft), examples)
+    return with_real_examples(_rewritten(conversation, reply.text, draft), examples)
 
 
-async def _settle(scribe: Scribe, draft: Draft, differing: Sequence[tuple[str, Result, Result]]) -> Draft:
-    _, reply = await scribe.ask(
+async def _settle(
+    conversation: Conversation, draft: Draft, differing: Sequence[tuple[str, Result, Result]]
+) -> Draft:
+    _, reply = await conversation.ask(
         "evolve-disagree",
-        turn=scribe.round,
+        turn=conversation.round,
         problem=draft.prompt.strip("\n"),
         disagreements="\n".join(
             f"- {call_text(draft.entry_point, text)} gives {left} to the one and {right} to the other"
@@ -149,30 +151,30 @@ async def _settle(scribe: Scribe, draft: Draft, differing: Sequence[tuple[str, R
         ),
         helpers=bool(draft.helpers),
     )
-    return _rewritten(scribe, reply.text, draft)
+    return _rewritten(conversation, reply.text, draft)
 
 
-def _rewritten(scribe: Scribe, reply: str, draft: Draft) -> Draft:
+def _rewritten(conversation: Conversation, reply: str, draft: Draft) -> Draft:
     """The problem as the reply has it; the old one where the reply changes more than the docstring."""
     try:
         new = read_problem(reply, helpers=bool(draft.helpers), name=draft.entry_point)
         if (new.parameters, new.helpers) != (draft.parameters, draft.helpers):
             raise UnusableReplyError("it changes the parameters or the helpers.")
     except UnusableReplyError as error:
-        scribe.found(f"not taken: {error}")
+        conversation.set_result(f"not taken: {error}")
         return draft
     return new
 
 
-async def _finish(scribe: Scribe, sandbox: Sandbox, agreed: Agreed) -> Written:
-    """More inputs, by mutation and by asking; those kept tell the reference from most of its mutants.
+async def _finish(conversation: Conversation, sandbox: Sandbox, agreed: Agreed) -> Written:
+    """Adds inputs, by mutation and by asking, and selects those that tell the reference from most mutants.
 
     Raises:
         DroppedError: all inputs give the same, so that a constant would pass.
     """
     draft = agreed.draft
     by_mutation = mutated(agreed.inputs, MUTATED_INPUTS, draft.prompt)
-    asked = await _ask_inputs(scribe, draft, agreed.inputs)
+    asked = await _ask_inputs(conversation, draft, agreed.inputs)
     sources = dict.fromkeys(agreed.inputs, "model")
     sources |= {text: "mutation" for text in by_mutation if text not in sources}
     sources |= {text: "model again" for text in asked if text not in sources}
@@ -184,22 +186,24 @@ async def _finish(scribe: Scribe, sandbox: Sandbox, agreed: Agreed) -> Written:
             usable.append((text, result))
         elif result.usable or check.usable:
             disputed.append(f"{call_text(draft.entry_point, text)}: {check} / {result}")
-    scribe.note(
+    conversation.note(
         "augment", f"{len(usable)} of {len(sources)} inputs can be used, {len(disputed)} are disputed"
     )
     inputs, truth = [text for text, _ in usable], [result for _, result in usable]
     if all(same(truth[0], result) for result in truth[1:]):
         raise DroppedError(f"its solution gives {truth[0]} on each of {len(truth)} inputs")
     measured = await kills(sandbox, agreed.second, draft.entry_point, inputs, truth)
-    kept = select(measured, KEPT_INPUTS, len(inputs), first=MIN_INPUTS)
-    scribe.note("mutants", f"{measured.killed} of {len(measured.by_mutant)} killed with {len(kept)} inputs")
+    selected = select(measured, MAX_INPUTS, len(inputs), first=MIN_INPUTS)
+    conversation.note(
+        "mutants", f"{measured.killed} of {len(measured.by_mutant)} killed with {len(selected)} inputs"
+    )
     return Written(
         draft=draft,
         reference=agreed.second,
         other_solution=agreed.first,
-        inputs=tuple((sources[inputs[index]], inputs[index]) for index in kept),
+        inputs=tuple((sources[inputs[index]], inputs[index]) for index in selected),
         mutants=len(measured.by_mutant),
-        killed=sum(bool(hit & set(kept)) for hit in measured.by_mutant.values()),
+        killed=sum(bool(hit & set(selected)) for hit in measured.by_mutant.values()),
         survivors=measured.survivors,
         disputed=tuple(disputed),
     )
@@ -207,10 +211,12 @@ async def _finish(scribe: Scribe, sandbox: Sandbox, agreed: Agreed) -> Written:
 
 def _first_fault(inputs: Sequence[str], results: Sequence[Result]) -> str:
     fault = next(((t, r) for t, r in zip(inputs, results, strict=True) if not r.usable), None)
-    return "" if fault is None else f"; on {fault[0][:80]} it {_HOW[fault[1].kind]} {fault[1].text}".rstrip()
+    return (
+        "" if fault is None else f"; on {fault[0][:80]} it {_FAULTS[fault[1].kind]} {fault[1].text}".rstrip()
+    )
 
 
-_HOW: Final = {
+_FAULTS: Final = {
     "returned": "gave what is no plain value",
     "raised": "raised",
     "endless": "never ended:",

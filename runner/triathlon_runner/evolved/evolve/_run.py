@@ -1,4 +1,4 @@
-"""Carries out jobs beside each other; what is on disk is not done again."""
+"""Carries out jobs, several at a time; what is on disk is not done again."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -7,24 +7,24 @@ from typing import Final
 
 from triathlon_runner.endpoints import Model
 from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._files import Workspace
 from triathlon_runner.evolved.evolve._history import History
 from triathlon_runner.evolved.evolve._job import Job
 from triathlon_runner.evolved.evolve._pipeline import Evolved, evolve
 from triathlon_runner.evolved.evolve._refine import DroppedError
-from triathlon_runner.evolved.evolve._scribe import Scribe
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Usage
 from triathlon_runner.registry import Price
 from triathlon_runner.sandbox import Sandbox
 
-AT_ONCE: Final = 8
+MAX_JOBS: Final = 8
 """Jobs in flight; the endpoint and the sandbox have limits of their own."""
 _REQUESTS: Final = {"verbose": 2, "concise": 2, "decompose": 12}
-_REQUESTS_OF_OTHERS: Final = 6
+_USUAL_REQUESTS: Final = 6
 """Questions of a job that goes well the first time; each further round takes about four more."""
 _CHARACTERS_A_TOKEN: Final = 3.5
-_QUESTION_AROUND: Final = 1200
+_PROMPT_CHARACTERS: Final = 1200
 """Characters of our own prompts around a problem, on average."""
 _TOKENS_A_REPLY: Final = 450
 
@@ -67,8 +67,8 @@ def estimate(jobs: Iterable[Job], price: Price | None) -> Estimate:
     chosen = list(jobs)
     requests = input_tokens = 0
     for job in chosen:
-        count = _REQUESTS.get(job.transformation, _REQUESTS_OF_OTHERS)
-        characters = sum(len(parent.prompt) for parent in job.parents) + _QUESTION_AROUND
+        count = _REQUESTS.get(job.transformation, _USUAL_REQUESTS)
+        characters = sum(len(parent.prompt) for parent in job.parents) + _PROMPT_CHARACTERS
         requests += count
         input_tokens += round(count * characters / _CHARACTERS_A_TOKEN)
     output_tokens = requests * _TOKENS_A_REPLY
@@ -90,47 +90,51 @@ class Evolver:
 
 
 async def run(
-    evolver: Evolver, jobs: Sequence[Job], tell: Callable[[Progress], None] = lambda _: None
+    evolver: Evolver, jobs: Sequence[Job], report: Callable[[Progress], None] = lambda _: None
 ) -> Progress:
-    """Carries out what is not on disk yet. `tell` sees the progress after every job."""
-    left = [job for job in jobs if not evolver.workspace.is_done(job)]
-    progress = Progress(len(jobs), done_before=len(jobs) - len(left), cost_usd=cost(Usage(), evolver.price))
-    places = asyncio.Semaphore(AT_ONCE)
+    """Carries out what is not on disk yet. `report` gets the progress after every job."""
+    remaining = [job for job in jobs if not evolver.workspace.is_done(job)]
+    progress = Progress(
+        len(jobs), done_before=len(jobs) - len(remaining), cost_usd=cost(Usage(), evolver.price)
+    )
+    slots = asyncio.Semaphore(MAX_JOBS)
 
-    async def one(job: Job) -> None:
-        async with places:
+    async def run_within_budget(job: Job) -> None:
+        async with slots:
             if evolver.budget_usd is not None and (progress.cost_usd or 0.0) >= evolver.budget_usd:
                 progress.open[job.id] = f"the budget of {evolver.budget_usd} USD is spent"
             else:
-                await _one(evolver, job, progress)
-            tell(progress)
+                await _run_job(evolver, job, progress)
+            report(progress)
 
     async with asyncio.TaskGroup() as group:
-        for job in left:
-            group.create_task(one(job))
+        for job in remaining:
+            group.create_task(run_within_budget(job))
     return progress
 
 
-async def _one(evolver: Evolver, job: Job, progress: Progress) -> None:
-    scribe = Scribe(evolver.model, evolver.prompts)
+async def _run_job(evolver: Evolver, job: Job, progress: Progress) -> None:
+    conversation = Conversation(evolver.model, evolver.prompts)
     evolved: Evolved | None = None
     reason = ""
     try:
-        evolved = await evolve(job, scribe, evolver.sandbox)
+        evolved = await evolve(job, conversation, evolver.sandbox)
     except DroppedError as error:
         reason = str(error)
     except InfrastructureError as error:
         progress.open[job.id] = str(error)
-    progress.usage += scribe.usage
+    progress.usage += conversation.usage
     progress.cost_usd = cost(progress.usage, evolver.price)
     if job.id in progress.open:
         return
     progress.finished += evolved is not None
     progress.dropped += evolved is None
-    evolver.workspace.write(job, evolved, _history(evolver, job, scribe, evolved, reason))
+    evolver.workspace.write(job, evolved, _history(evolver, job, conversation, evolved, reason))
 
 
-def _history(evolver: Evolver, job: Job, scribe: Scribe, evolved: Evolved | None, reason: str) -> History:
+def _history(
+    evolver: Evolver, job: Job, conversation: Conversation, evolved: Evolved | None, reason: str
+) -> History:
     problems = evolved.problems if evolved else ()
     sources = [source for written in problems for source, _ in written.inputs]
     return History(
@@ -138,15 +142,15 @@ def _history(evolver: Evolver, job: Job, scribe: Scribe, evolved: Evolved | None
         transformation=job.transformation,
         parents=tuple(parent.task_id for parent in job.parents),
         model=evolver.model.id,
-        served_model=scribe.served_model,
+        served_model=conversation.served_model,
         prompts=evolver.prompts.sha256,
         status="finished" if evolved else "dropped",
         reason=reason,
         file=evolver.workspace.problem(job).name if evolved else "",
-        rounds=scribe.round,
-        steps=tuple(scribe.steps),
-        usage=scribe.usage,
-        cost_usd=cost(scribe.usage, evolver.price),
+        rounds=conversation.round,
+        steps=tuple(conversation.steps),
+        usage=conversation.usage,
+        cost_usd=cost(conversation.usage, evolver.price),
         solutions=tuple(text for written in problems for text in (written.reference, written.other_solution)),
         mutants=sum(written.mutants for written in problems),
         killed=sum(written.killed for written in problems),

@@ -1,7 +1,7 @@
 """combine_naive: problems in sequence, B(A(x)), built by matching types."""
 
 from triathlon_runner.evolved.naive._compose import composed
-from triathlon_runner.evolved.naive._find import Found, NaivePair, draw, find_pairs
+from triathlon_runner.evolved.naive._find import FoundPairs, NaivePair, draw, find_pairs
 from triathlon_runner.evolved.naive._pairs import (
     CORE_PAIRS,
     HUMANEVAL_PAIRS,
@@ -17,7 +17,7 @@ from triathlon_runner.evolved.naive._pairs import (
 __all__ = [
     "CORE_PAIRS",
     "HUMANEVAL_PAIRS",
-    "Found",
+    "FoundPairs",
     "NaivePair",
     "PairsFile",
     "composed",

@@ -28,7 +28,7 @@ class NaivePair:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPairs:
     """What the search over a set gave."""
 
     matching: int
@@ -45,7 +45,9 @@ class _Known:
     """None where the function does not take exactly one argument."""
 
 
-async def find_pairs(problems: Sequence[Problem], requires: Mapping[str, str], sandbox: Sandbox) -> Found:
+async def find_pairs(
+    problems: Sequence[Problem], requires: Mapping[str, str], sandbox: Sandbox
+) -> FoundPairs:
     """All pairs of a set that can be solved in sequence.
 
     Args:
@@ -64,10 +66,10 @@ async def find_pairs(problems: Sequence[Problem], requires: Mapping[str, str], s
             for one, two in matching
         )
     )
-    return Found(len(matching), tuple(pair for pair in tried if pair is not None))
+    return FoundPairs(len(matching), tuple(pair for pair in tried if pair is not None))
 
 
-def draw(found: Found, most: int) -> tuple[NaivePair, ...]:
+def draw(found: FoundPairs, most: int) -> tuple[NaivePair, ...]:
     """At most so many of the pairs, drawn at random but always the same, in the order of the set.
 
     The paper combines at random too, and does not say how many pairs its 1,074 were drawn from.

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.evolved.naive._compose import composed
-from triathlon_runner.evolved.naive._find import Found, NaivePair
+from triathlon_runner.evolved.naive._find import FoundPairs, NaivePair
 
 HUMANEVAL_PAIRS: Final = 1074
 """As many as the paper has (EvoEval, table 2), drawn from all that match and execute."""
@@ -47,7 +47,7 @@ def set_hash(problems: Iterable[Problem]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def to_json(found: Found, drawn: Sequence[NaivePair], problems: Sequence[Problem]) -> str:
+def to_json(found: FoundPairs, drawn: Sequence[NaivePair], problems: Sequence[Problem]) -> str:
     """The text of a pairs file, one pair a line."""
     used = {name for pair in drawn for name in (pair.first, pair.second)}
     hashes = {problem.task_id: problem_hash(problem) for problem in problems if problem.task_id in used}

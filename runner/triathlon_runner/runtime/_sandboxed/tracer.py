@@ -42,8 +42,8 @@ from triathlon_runner.runtime._sandboxed.statements import (
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>"}
 _EXPRESSIONS = {"<lambda>", "<genexpr>"}
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_TELLTALE = {"sys.settrace": "it sets a trace function of its own", "os.fork": "it forks"}
-"""Audit events after which a trace would not be the whole truth."""
+_UNTRACEABLE_EVENTS = {"sys.settrace": "it sets a trace function of its own", "os.fork": "it forks"}
+"""Audit events after which a trace would be incomplete."""
 _STARTS = ("start_new_thread", "start_joinable_thread")
 """What starts a thread; Python 3.11 has no audit event for it, and not every version has both."""
 
@@ -52,12 +52,12 @@ _watched: list["Recorder"] = []
 """The recorder of the run that is being traced, if one is."""
 
 
-def _notice(event: str, _arguments: tuple[Any, ...]) -> None:
-    if _watched and event in _TELLTALE:
-        _watched[-1].spoil(_TELLTALE[event])
+def _audit(event: str, _arguments: tuple[Any, ...]) -> None:
+    if _watched and event in _UNTRACEABLE_EVENTS:
+        _watched[-1].mark_incomplete(_UNTRACEABLE_EVENTS[event])
 
 
-sys.addaudithook(_notice)
+sys.addaudithook(_audit)
 
 
 class StopTracingError(BaseException):
@@ -101,7 +101,7 @@ class Recorder:
         self.limits = limits
         self.characters = 0
         self.stopped = ""
-        self.spoilt = "it turns off the tracing of a frame" if "f_trace" in program else ""
+        self.incomplete_because = "it turns off the tracing of a frame" if "f_trace" in program else ""
         """Why what was recorded is not all that happened."""
         self.lines: list[int] = []
         self.frames: list[int] = []
@@ -137,13 +137,13 @@ class Recorder:
         except StopTracingError:
             raise
         except BaseException as error:  # whatever a program does when it is looked at; Python stops tracing
-            self.spoil(f"its values can't be looked at ({type(error).__name__})")
+            self.mark_incomplete(f"its values can't be looked at ({type(error).__name__})")
             raise
         return self._statement
 
-    def spoil(self, why: str) -> None:
-        """What was recorded is not all that happened; the first reason counts."""
-        self.spoilt = self.spoilt or why
+    def mark_incomplete(self, why: str) -> None:
+        """Notes that not all that happened was recorded; the first reason counts."""
+        self.incomplete_because = self.incomplete_because or why
 
     def _line(self, frame: FrameType) -> None:
         activity = self._active.get(id(frame))
@@ -167,7 +167,7 @@ class Recorder:
     def _leave(self, frame: FrameType) -> None:
         activity = self._active.get(id(frame))
         if not frame.f_trace_lines:
-            self.spoil("it turns off the tracing of a frame")
+            self.mark_incomplete("it turns off the tracing of a frame")
         if activity is not None:
             self._end(activity, self._snapshot(frame))
             if not frame.f_code.co_flags & _GENERATORS:
@@ -190,9 +190,9 @@ class Recorder:
         self.after[activity.step] = snapshot
         watches = self._watches.get(self.lines[activity.step])
         if watches:
-            self.watched[activity.step] = [self._look(watch, activity.frame) for watch in watches]
+            self.watched[activity.step] = [self._evaluate(watch, activity.frame) for watch in watches]
 
-    def _look(self, watch: ast.expr, frame: FrameType) -> int:
+    def _evaluate(self, watch: ast.expr, frame: FrameType) -> int:
         try:
             value = evaluate(watch, {**frame.f_globals, **frame.f_locals})
         except Exception:  # a program's own __getitem__ may raise anything
@@ -227,11 +227,11 @@ class Recorder:
         return number
 
     def finish(self) -> None:
-        """Looks whether the program let itself be traced to its end."""
-        own = sys.gettrace() == self.trace
+        """Checks that the program was traced to its end."""
+        still_tracing = sys.gettrace() == self.trace
         left = [one for one in self._active.values() if not one.frame.f_code.co_flags & _GENERATORS]
-        if not own or left:
-            self.spoil("it turns off the tracing of a frame")
+        if not still_tracing or left:
+            self.mark_incomplete("it turns off the tracing of a frame")
 
     def _stop(self, why: str) -> None:
         self.stopped = why
@@ -265,8 +265,8 @@ def trace(
             outcome, error = "raised", f"{type(problem).__name__}: {str(problem)[:300]}"
     if recorder.stopped:
         outcome, error = "limit", recorder.stopped
-    elif recorder.spoilt:
-        outcome, error = "untraceable", recorder.spoilt
+    elif recorder.incomplete_because:
+        outcome, error = "untraceable", recorder.incomplete_because
     types, texts, reasons = _columns(recorder.values.rows, 3)
     return {
         "outcome": outcome,
@@ -291,16 +291,16 @@ def _columns(rows: list[Any], width: int) -> list[list[Any]]:
 def _traced(recorder: Recorder, names: dict[str, Any], run: dict[str, str]) -> Any:
     if "test" not in run:
         arguments = eval(run["arguments"], names)  # noqa: S307 (in the sandbox)
-        return _watching(recorder, names[run["function"]], arguments)
+        return _call_traced(recorder, names[run["function"]], arguments)
     known = names_of_test(names, run)
     body = compile_statements(run["body"])
-    _watching(recorder, lambda: eval(body, known), ())  # noqa: S307 (in the sandbox)
+    _call_traced(recorder, lambda: eval(body, known), ())  # noqa: S307 (in the sandbox)
     return None
 
 
-def _watching(recorder: Recorder, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _call_traced(recorder: Recorder, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Calls under the trace function. A coroutine is run, an iterator is read to its end."""
-    give_back = _notice_threads(recorder)
+    restore = _report_threads(recorder)
     sys.settrace(recorder.trace)
     _watched.append(recorder)
     try:
@@ -313,18 +313,18 @@ def _watching(recorder: Recorder, function: Callable[..., Any], arguments: tuple
         _watched.pop()
         recorder.finish()
         sys.settrace(None)
-        give_back()
+        restore()
     return value
 
 
-def _notice_threads(recorder: Recorder) -> Callable[[], None]:
-    """Lets the recorder know of every thread that is started; returns what ends that."""
+def _report_threads(recorder: Recorder) -> Callable[[], None]:
+    """Reports every thread that is started to the recorder; returns a function that undoes this."""
     starts = {name: getattr(_thread, name) for name in _STARTS if hasattr(_thread, name)}
     threading = sys.modules.get("threading")
 
     def noticed(start: Callable[..., Any]) -> Callable[..., Any]:
         def begin(*arguments: Any, **named: Any) -> Any:
-            recorder.spoil("it starts a thread, which is not traced")
+            recorder.mark_incomplete("it starts a thread, which is not traced")
             return start(*arguments, **named)
 
         return begin

@@ -120,12 +120,6 @@ def test_helpers_and_other_words_by_kind() -> None:
     }
 
 
-def test_rank_shifts() -> None:
-    """Who is first on the seeds and last on a set falls."""
-    other = {SEEDS: _units("a+ b- c- d-"), "evolved/core-difficult": _set("xa+ xb+")}
-    assert _measured({"i": COMPLETE, "c": other}).rank_shifts["difficult"] == {"i": -1, "c": 1}
-
-
 def test_regions_of_three_models() -> None:
     """From three models on, each has its place beside the line of all."""
     assert set(_measured(dict.fromkeys("ibc", COMPLETE)).regions) == {"i", "b", "c"}
@@ -140,10 +134,6 @@ def test_any_pair_of_sets() -> None:
     assert found.paired("i", "combine", "seeds") == analysis.Paired(1, 0, 0, 2, 1.0)
     assert found.paired("i", "seeds", "combine_naive") is None
     assert found.paired("nobody", "seeds", "subtle") is None
-    names = [(first, second) for first, second, _ in found.pairs("i")]
-    assert names[0] == ("seeds", "difficult")
-    assert ("verbose", "subtle") not in names
-    assert ("subtle", "verbose") in names
 
 
 def test_only_the_first_sample_is_paired() -> None:

@@ -1,12 +1,15 @@
 """Each analysis reproduces the paper's figure from the published tables, or shows what they give instead."""
 
 import csv
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from triathlon_runner.errors import UserError
+from support.published_evoeval import published_board, published_composition, published_decomposition
 from triathlon_runner.evolved import analysis
+from triathlon_site.ranking import smallest_ranks
 
 PUBLISHED = Path(__file__).resolve().parents[4] / "results" / "published"
 SETS = ("humaneval", *analysis.SEMANTIC_ALTERING)
@@ -14,13 +17,22 @@ SETS = ("humaneval", *analysis.SEMANTIC_ALTERING)
 
 @pytest.fixture(scope="module")
 def board() -> dict[str, dict[str, float]]:
-    return analysis.published_board(PUBLISHED)
+    return published_board(PUBLISHED)
 
 
 def _printed_ranks() -> dict[str, dict[str, str]]:
     """Table 1's rank columns as printed, by model."""
     with (Path(__file__).with_name("printed_ranks.csv")).open(encoding="utf-8") as lines:
         return {row["model"]: row for row in csv.DictReader(lines)}
+
+
+def _ranks(scores: Mapping[str, float]) -> dict[str, str]:
+    """Our ranks in table 1's notation: ties carry a star."""
+    rounded = [round(score, 6) for score in scores.values()]
+    counts = Counter(rounded)
+    ranks = smallest_ranks(rounded)
+    stars = ["*" if counts[score] > 1 else "" for score in rounded]
+    return {model: f"{star}{rank}" for model, star, rank in zip(scores, stars, ranks, strict=True)}
 
 
 def test_there_are_57_models(board: dict[str, dict[str, float]]) -> None:
@@ -32,19 +44,17 @@ def test_there_are_57_models(board: dict[str, dict[str, float]]) -> None:
 @pytest.mark.parametrize("name", SETS)
 def test_ranks_are_those_of_table_1(board: dict[str, dict[str, float]], name: str) -> None:
     """Ranks with shared ties and stars equal the printed ones in all 51 rows."""
-    ranks = analysis.ranks(analysis.column(board, name))
+    ranks = _ranks(analysis.column(board, name))
     printed = {model: row[name] for model, row in _printed_ranks().items()}
     assert len(printed) == 51
-    assert {model: str(ranks[model]) for model in printed} == printed
+    assert {model: ranks[model] for model in printed} == printed
 
 
 def test_ranks_of_the_average(board: dict[str, dict[str, float]]) -> None:
     """Ranks by the EvoEval average equal the printed ones but one: 34.9 % is not rank 20."""
-    ranks = analysis.ranks(analysis.evoeval_column(board))
+    ranks = _ranks(analysis.evoeval_column(board))
     wrong = {
-        m: (str(ranks[m]), row["evoeval"])
-        for m, row in _printed_ranks().items()
-        if str(ranks[m]) != row["evoeval"]
+        m: (ranks[m], row["evoeval"]) for m, row in _printed_ranks().items() if ranks[m] != row["evoeval"]
     }
     assert wrong == {"DS Coder-Inst 1.3b": ("30", "20")}
 
@@ -113,7 +123,7 @@ def test_subtle_by_kind(board: dict[str, dict[str, float]]) -> None:
 
 def test_composition_percentages() -> None:
     """Composition percentages of table 2 follow from its counts."""
-    counts = analysis.published_composition(PUBLISHED)
+    counts = published_composition(PUBLISHED)
     with (PUBLISHED / "evoeval_combine.csv").open(encoding="utf-8") as lines:
         printed = {(row["dataset"], row["model"]): float(row["composition"]) for row in csv.DictReader(lines)}
     assert len(printed) == 16
@@ -126,14 +136,14 @@ def test_composition_percentages() -> None:
 
 def test_composition_agrees_with_table_1(board: dict[str, dict[str, float]]) -> None:
     """What table 2 counts as solved on combine is the model's pass@1 there."""
-    for (name, model), one in analysis.published_composition(PUBLISHED).items():
+    for (name, model), one in published_composition(PUBLISHED).items():
         if name == "combine":
             assert one.solved_both + one.solved_one + one.solved_none == board[model]["combine"]
 
 
 def test_decomposition_percentages() -> None:
     """Decomposition and recomposition percentages of table 3 follow from its counts."""
-    counts = analysis.published_decomposition(PUBLISHED)
+    counts = published_decomposition(PUBLISHED)
     with (PUBLISHED / "evoeval_decompose.csv").open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == 8
@@ -153,9 +163,3 @@ def test_regions(board: dict[str, dict[str, float]]) -> None:
     assert {"DS Coder-Inst 1.3b", "OpenChat 7b", "MagiCoder-s-CL 7b"} <= over
     assert len(over) == 9
     assert not {"Claude-3.5", "GPT-4", "GPT-4-Turbo"} & over
-
-
-def test_missing_table(tmp_path: Path) -> None:
-    """A folder without the tables is the user's to mend."""
-    with pytest.raises(UserError, match=r"evoeval\.csv"):
-        analysis.published_board(tmp_path)

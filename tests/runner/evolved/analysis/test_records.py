@@ -38,23 +38,6 @@ def test_row_of_records() -> None:
     assert analysis.evoeval_average({"humaneval": 50.0}) is None
 
 
-def test_ranks_share_ties() -> None:
-    """Equal scores share the smallest rank and are marked; the next rank counts all above it."""
-    ranks = analysis.ranks({"x": 50.0, "y": 80.0, "z": 50.0, "w": 10.0})
-    assert {model: str(rank) for model, rank in ranks.items()} == {"y": "1", "x": "*2", "z": "*2", "w": "4"}
-
-
-def test_equal_means_are_ties() -> None:
-    """Two means that differ in the last bit only are a tie."""
-    assert str(analysis.ranks({"x": 0.1 + 0.2, "y": 0.3})["x"]) == "*1"
-
-
-def test_rank_shifts() -> None:
-    """A rise is positive; models that lack one of the scores take no part."""
-    shifts = analysis.rank_shifts({"x": 9.0, "y": 8.0, "z": 7.0}, {"x": 1.0, "y": 2.0, "w": 3.0})
-    assert shifts == {"x": -1, "y": 1}
-
-
 def test_composition_by_parents() -> None:
     """Combined problems are counted by how many of their two parents are solved alone."""
     parents = {"ab": ("a", "b"), "ab2": ("b", "a"), "ac": ("a", "c"), "cd": ("c", "d"), "ax": ("a", "x")}

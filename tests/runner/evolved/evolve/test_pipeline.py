@@ -8,7 +8,7 @@ import pytest_asyncio
 from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import EndpointError
-from triathlon_runner.evolved.evolve import DroppedError, Evolved, Job, Scribe, Transformation, evolve
+from triathlon_runner.evolved.evolve import Conversation, DroppedError, Evolved, Job, Transformation, evolve
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
@@ -62,10 +62,10 @@ async def _evolve(
     sandbox: Sandbox,
     transformation: Transformation = "difficult",
     parents: tuple[Problem, ...] = (SEED,),
-) -> tuple[Evolved, ScriptedEvolver, Scribe]:
+) -> tuple[Evolved, ScriptedEvolver, Conversation]:
     model = ScriptedEvolver(script)
-    scribe = Scribe(model, load_prompts("evolved"))
-    return await evolve(Job(transformation, parents), scribe, sandbox), model, scribe
+    conversation = Conversation(model, load_prompts("evolved"))
+    return await evolve(Job(transformation, parents), conversation, sandbox), model, conversation
 
 
 async def _reason(script: dict[str, Says], sandbox: Sandbox, **more: object) -> str:
@@ -76,15 +76,15 @@ async def _reason(script: dict[str, Says], sandbox: Sandbox, **more: object) -> 
 
 async def test_good_problem(sandbox: Sandbox) -> None:
     """Transform, solve, inputs, repair, solve again, compare, more inputs: in this order, once each."""
-    evolved, model, scribe = await _evolve(GOOD, sandbox)
+    evolved, model, conversation = await _evolve(GOOD, sandbox)
     assert model.asked == ["transform", "solve", "inputs", "examples", "solve", "inputs"]
     (written,) = evolved.problems
     assert written.reference == SOLUTION
     assert written.inputs[0] == ("model", "([1, 2],)")
     assert {source for source, _ in written.inputs} >= {"model", "mutation"}
     assert (written.mutants > 5, written.killed) == (True, written.mutants)
-    assert scribe.usage.requests == 6
-    assert [step.kind for step in scribe.steps if not step.question] == [
+    assert conversation.usage.requests == 6
+    assert [step.kind for step in conversation.steps if not step.question] == [
         "execute",
         "compare",
         "augment",
@@ -106,9 +106,9 @@ async def test_repaired_prose_is_taken(sandbox: Sandbox) -> None:
     evolved, _, _ = await _evolve({**GOOD, "examples": fenced(better)}, sandbox)
     assert "each different number once" in evolved.problems[0].draft.prompt
     other = fenced(better.replace("numbers: list[int]", "xs: list[int]"))
-    evolved, _, scribe = await _evolve({**GOOD, "examples": other}, sandbox)
+    evolved, _, conversation = await _evolve({**GOOD, "examples": other}, sandbox)
     assert "each different number once" not in evolved.problems[0].draft.prompt
-    assert any("changes the parameters" in step.found for step in scribe.steps)
+    assert any("changes the parameters" in step.found for step in conversation.steps)
 
 
 async def test_disagreement_is_settled(sandbox: Sandbox) -> None:
@@ -116,10 +116,10 @@ async def test_disagreement_is_settled(sandbox: Sandbox) -> None:
     careless = "def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n"
     solve: list[Said] = [fenced(SOLUTION), fenced(careless), fenced(SOLUTION)]
     script: dict[str, Says] = {**GOOD, "solve": solve, "disagree": same_problem}
-    evolved, model, scribe = await _evolve(script, sandbox)
+    evolved, model, conversation = await _evolve(script, sandbox)
     assert model.asked.count("disagree") == 1
-    assert scribe.round == 2
-    question = next(step.question for step in scribe.steps if step.kind == "evolve-disagree")
+    assert conversation.round == 2
+    question = next(step.question for step in conversation.steps if step.kind == "evolve-disagree")
     assert "add_even([2, 2, 4]) gives 6 to the one and 8 to the other" in question
     assert evolved.problems[0].reference == SOLUTION
 
@@ -203,7 +203,7 @@ async def test_endpoint_failure_is_no_reason(sandbox: Sandbox) -> None:
     """A failing endpoint drops nothing: the error reaches the caller."""
     model = ScriptedEvolver(GOOD, fails=True)
     with pytest.raises(EndpointError):
-        await evolve(Job("difficult", (SEED,)), Scribe(model, load_prompts("evolved")), sandbox)
+        await evolve(Job("difficult", (SEED,)), Conversation(model, load_prompts("evolved")), sandbox)
 
 
 async def test_disputed_inputs_are_kept_out(sandbox: Sandbox) -> None:
@@ -220,9 +220,9 @@ async def test_disputed_inputs_are_kept_out(sandbox: Sandbox) -> None:
 
 async def test_combine(sandbox: Sandbox) -> None:
     """Combine shows both seeds, and neither may solve the result."""
-    evolved, _, scribe = await _evolve(GOOD, sandbox, "combine", (SEED, OTHER))
-    assert SEED.prompt.strip() in scribe.steps[0].question
-    assert OTHER.prompt.strip() in scribe.steps[0].question
+    evolved, _, conversation = await _evolve(GOOD, sandbox, "combine", (SEED, OTHER))
+    assert SEED.prompt.strip() in conversation.steps[0].question
+    assert OTHER.prompt.strip() in conversation.steps[0].question
     assert evolved.problems
 
 
@@ -271,10 +271,12 @@ async def test_rewording_that_changes_the_meaning(sandbox: Sandbox) -> None:
         "solve": [wrong, fenced(SEED.reference)],
         "mend": fenced(VERBOSE.replace("Go through", "Walk through")),
     }
-    evolved, model, scribe = await _evolve(script, sandbox, "concise")
+    evolved, model, conversation = await _evolve(script, sandbox, "concise")
     assert "Walk through" in evolved.problems[0].draft.prompt
     assert model.asked.count("mend") == 1
-    assert any("gives 2 for ([1, 2],), where the original gives 3" in step.question for step in scribe.steps)
+    assert any(
+        "gives 2 for ([1, 2],), where the original gives 3" in step.question for step in conversation.steps
+    )
     assert "still differ" in await _reason({**script, "solve": wrong}, sandbox, transformation="concise")
 
 

@@ -56,7 +56,7 @@ async def test_pairs_that_tell_nothing(sandbox: Sandbox) -> None:
 
 def test_draw_is_fixed_and_nested() -> None:
     """The same pairs are drawn everywhere, in the set's order; a smaller draw is part of a larger."""
-    found = naive.Found(9, tuple(naive.NaivePair("a", str(n)) for n in range(50)))
+    found = naive.FoundPairs(9, tuple(naive.NaivePair("a", str(n)) for n in range(50)))
     small, large = naive.draw(found, 5), naive.draw(found, 20)
     assert len(small) == 5
     assert set(small) < set(large)

@@ -1,4 +1,4 @@
-"""Asks the model and writes down everything that is said."""
+"""Questions to the model, each recorded with its reply."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,8 +16,8 @@ SAMPLING: Final = Sampling(max_tokens=2048)
 
 
 @dataclass(slots=True)
-class Scribe:
-    """One job's conversation with the model. Every question stands alone."""
+class Conversation:
+    """One job's questions to the model; each is asked in a conversation of its own."""
 
     model: Model
     prompts: PromptSet
@@ -53,22 +53,24 @@ class Scribe:
             entry_point=draft.entry_point,
             helpers=bool(draft.helpers),
         )
-        taken = extract_program(reply, entry_point=draft.entry_point, prompt=draft.prompt, completes=False)
-        if taken.outcome is not None:
+        extracted = extract_program(
+            reply, entry_point=draft.entry_point, prompt=draft.prompt, completes=False
+        )
+        if extracted.outcome is not None:
             return ""
         try:
-            parse(taken.program)
+            parse(extracted.program)
         except UnusableReplyError as error:
-            self.found(f"not taken: {error}")
+            self.set_result(f"not taken: {error}")
             return ""
-        return taken.program
+        return extracted.program
 
-    def note(self, kind: str, found: str) -> None:
-        """Writes down what was found out without the model."""
-        self.steps.append(Step(kind=kind, round=self.round, found=found))
+    def note(self, kind: str, finding: str) -> None:
+        """Records what was learnt without the model, by executing."""
+        self.steps.append(Step(kind=kind, round=self.round, found=finding))
 
-    def found(self, text: str) -> None:
-        """Adds to the last step what came of it."""
+    def set_result(self, text: str) -> None:
+        """Records the result of the last step."""
         self.steps[-1] = self.steps[-1].model_copy(update={"found": text})
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from triathlon_runner.serving._progress import ticking
+from triathlon_runner.serving._preparing import progress_reports
 
 
 async def test_ticks_until_the_end() -> None:
@@ -15,7 +15,7 @@ async def test_ticks_until_the_end() -> None:
         if len(reported) == 2:
             second.set()
 
-    async with ticking("converting", report, every=0.01):
+    async with progress_reports("converting", report, every=0.01):
         await second.wait()
     ended_with = len(reported)
     await asyncio.sleep(0.05)

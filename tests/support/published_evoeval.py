@@ -1,23 +1,14 @@
-"""The published tables of EvoEval (`results/published/evoeval*.csv`) as boards and counts."""
+"""The published tables of EvoEval (`results/published/evoeval*.csv`) as boards and counts: check values."""
 
 import csv
 from pathlib import Path
 from typing import Final
 
-from triathlon_runner.errors import UserError
-from triathlon_runner.evolved.analysis._composition import Composition, Decomposition
-from triathlon_runner.evolved.analysis._rewording import Kind
+from triathlon_runner.evolved.analysis import Composition, Decomposition
 
 _PROBLEMS: Final = 164
 """HumanEval, verbose and concise; the five other sets have 100, so that their per cents are counts."""
 
-_BASE_FAMILIES: Final = frozenset(
-    {
-        *("DS Coder", "DS Coder-1.5", "CodeLlama", "StarCoder", "StarCoder2", "Gemma", "Phi-2"),
-        *("mistral-7b", "stable-code-3b"),
-    }
-)
-"""The others are asked by instruction; the Qwen rows are the chat models."""
 _SETS: Final = ("difficult", "creative", "subtle", "combine", "tool_use")
 _OF_164: Final = {
     "humaneval": "humaneval",
@@ -28,11 +19,8 @@ _OF_164: Final = {
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            return list(csv.DictReader(lines))
-    except OSError as error:
-        raise UserError(f"expected a published table at {str(path)!r}, got {error.strerror}") from error
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
 
 
 def _exact(per_cent: str) -> float:
@@ -45,9 +33,6 @@ def published_board(folder: Path) -> dict[str, dict[str, float]]:
 
     The text of table 1 holds 51 rows. The six that complete it (`in_paper` = 0) stand on EvoEval's public
     board: with them every printed rank and every mean drop of the paper comes out, without them not.
-
-    Raises:
-        UserError: the table is not there.
     """
     return {
         row["model"]: {
@@ -58,18 +43,8 @@ def published_board(folder: Path) -> dict[str, dict[str, float]]:
     }
 
 
-def kind_of(model: str) -> Kind:
-    """Whether a published row is a base model or follows instructions."""
-    family = model.rpartition(" ")[0] or model
-    return "base" if family in _BASE_FAMILIES else "instruct"
-
-
 def published_composition(folder: Path) -> dict[tuple[str, str], Composition]:
-    """Table 2 by (set, model); sets are combine and combine_naive.
-
-    Raises:
-        UserError: the table is not there.
-    """
+    """Table 2 by (set, model); sets are combine and combine_naive."""
     columns = [f"{part}_pass_{how}" for part in ("humaneval", "solved") for how in ("both", "one", "none")]
     return {
         (row["dataset"], row["model"]): Composition(*(int(row[name]) for name in columns))
@@ -78,11 +53,7 @@ def published_composition(folder: Path) -> dict[tuple[str, str], Composition]:
 
 
 def published_decomposition(folder: Path) -> dict[str, Decomposition]:
-    """Table 3 by model.
-
-    Raises:
-        UserError: the table is not there.
-    """
+    """Table 3 by model."""
     columns = [f"{seed}_{how}" for seed in ("pass", "fail") for how in ("both", "one", "none")]
     return {
         row["model"]: Decomposition(*(int(row[name]) for name in columns))

@@ -1,0 +1,112 @@
+"""Requests to the nodes as Ray tasks: Ray places them on free CPUs and repeats what a lost node had."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.exceptions import RayError, RayTaskError
+
+from triathlon_runner.cluster._worker import Request, answer
+from triathlon_runner.sandbox import SandboxError
+
+_RETRIES = 3
+"""How often Ray repeats a task whose node or worker process was lost."""
+_LARGEST_CHUNK = 16
+"""Requests in one task, at most: a task costs about a millisecond, as may a request."""
+_CHECK_SECONDS = 20.0
+"""Between two checks whether the cluster still has a CPU for the tasks that wait."""
+
+_Pending = tuple[Request, asyncio.Future[Any]]
+
+
+class NodeTasks:
+    """Sends the requests of one moment in chunks and returns each its own result."""
+
+    def __init__(self, keys: Path | None, cpus: int, levels: set[str]) -> None:
+        """Sends nothing yet.
+
+        Args:
+            keys: Folder of answer keys, on every node.
+            cpus: Tasks that the cluster executes at once, for the size of chunks.
+            levels: Isolation levels of the nodes; those of nodes that join later are added.
+        """
+        self._keys, self._cpus, self.levels = keys, cpus, levels
+        self._answer: Any = ray.remote(answer).options(
+            num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD"
+        )
+        self._waiting: list[_Pending] = []
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def call(self, method: str, *arguments: Any) -> Any:
+        """The result of a method of `Worker` on some node.
+
+        Raises:
+            SandboxError: the node's sandbox failed, node after node was lost, or no node is left.
+        """
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            loop.call_soon(self._send_waiting)
+        result: asyncio.Future[Any] = loop.create_future()
+        self._waiting.append(((method, arguments), result))
+        return await result
+
+    async def close(self) -> None:
+        """Waits for no task any more."""
+        running = tuple(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    def _send_waiting(self) -> None:
+        pending = [one for one in self._waiting if not one[1].done()]  # done: its caller was cancelled
+        self._waiting.clear()
+        size = chunk_size(len(pending), self._cpus)
+        for start in range(0, len(pending), size):
+            task = asyncio.create_task(self._execute(pending[start : start + size]))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+
+    async def _execute(self, chunk: Sequence[_Pending]) -> None:
+        """A chunk that fails is repeated request by request, so that one failure stays one."""
+        try:
+            level, results = await self._wait(self._answer.remote([one[0] for one in chunk], self._keys))
+        except (RayError, SandboxError) as error:
+            if len(chunk) > 1:
+                await asyncio.gather(*(self._execute([one]) for one in chunk))
+            elif not (result := chunk[0][1]).done():
+                result.set_exception(as_sandbox_error(error))
+            return
+        self.levels.add(level)
+        for (_, result), value in zip(chunk, results, strict=True):
+            if not result.done():
+                result.set_result(value)
+
+    async def _wait(self, reference: Any) -> Any:
+        """The result of a task.
+
+        Raises:
+            SandboxError: the cluster has no CPU any more, so that Ray would wait for ever.
+        """
+        task = asyncio.ensure_future(reference)
+        while not (await asyncio.wait([task], timeout=_CHECK_SECONDS))[0]:
+            if not (await asyncio.to_thread(ray.cluster_resources)).get("CPU"):
+                ray.cancel(reference)
+                raise SandboxError("no node of the cluster is left; the next run tries again")
+        return task.result()
+
+
+def chunk_size(requests: int, cpus: int) -> int:
+    """Requests in one task: so few that each CPU of the cluster gets its share."""
+    return max(1, min(-(-requests // max(1, cpus)), _LARGEST_CHUNK))
+
+
+def as_sandbox_error(error: Exception) -> Exception:
+    """What a caller of a sandbox expects: a node's own error as it is, a lost node as a `SandboxError`."""
+    if isinstance(error, SandboxError):
+        return error
+    if isinstance(error, RayTaskError):
+        return error.cause if isinstance(error.cause, Exception) else error
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return SandboxError(f"nodes of the cluster were lost under this work {_RETRIES + 1} times: {reason}")

@@ -1,0 +1,48 @@
+"""Preparing something in the cache: by one run at a time, with a line of progress now and again."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+_REPORT_SECONDS = 30.0
+
+
+@asynccontextmanager
+async def exclusive_lock(target: Path, report: Callable[[str], None]) -> AsyncIterator[None]:
+    """Holds `TARGET.lock`, for whoever makes `target`; the system releases it when its holder dies."""
+    from filelock import AsyncFileLock, Timeout  # noqa: PLC0415  few commands prepare anything
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    lock = AsyncFileLock(target.with_name(target.name + ".lock"))
+    try:
+        await lock.acquire(timeout=0.5)
+    except Timeout:
+        report(f"waiting for another run that prepares {target.name}")
+        await lock.acquire()
+    try:
+        yield
+    finally:
+        await lock.release()
+
+
+@asynccontextmanager
+async def progress_reports(
+    what: str, report: Callable[[str], None], *, every: float = _REPORT_SECONDS
+) -> AsyncIterator[None]:
+    """Reports `what` and the seconds so far, every `every` seconds until the block ends."""
+    started = time.monotonic()
+
+    async def repeat() -> None:
+        while True:
+            await asyncio.sleep(every)
+            report(f"{what}, {time.monotonic() - started:.0f} s so far")
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

@@ -1,0 +1,29 @@
+"""docs/architecture.md names files and folders that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PLACES = (ROOT, ROOT / "runner/triathlon_runner", ROOT / "site/triathlon_site")
+
+
+def named_paths() -> list[str]:
+    """What stands in backticks and looks like a path: it has a slash inside or at its end, or ends in .py."""
+    words = re.findall(r"`([^`]+)`", (ROOT / "docs/architecture.md").read_text("utf-8").replace("```", ""))
+    paths = [word for word in words if re.fullmatch(r"[\w./-]+(/|\.py|\.yaml|\.md)", word)]
+    return sorted(set(paths) - {"_site/", "results/"})
+
+
+@pytest.mark.parametrize("path", named_paths())
+def test_a_named_path_exists(path: str) -> None:
+    """Each path of the page is there, from the root or within one of the two packages."""
+    assert any((place / path).exists() for place in PLACES)
+
+
+def test_every_folder_of_the_runner_is_explained() -> None:
+    """Each package of the runner stands in the table of folders."""
+    text = (ROOT / "docs/architecture.md").read_text("utf-8")
+    packages = [path.parent.name for path in (ROOT / "runner/triathlon_runner").glob("*/__init__.py")]
+    assert [name for name in packages if f"`{name}`" not in text] == []
