@@ -14,7 +14,7 @@ import typer
 
 from triathlon_runner.cli import add_commands, app, examples, run_app
 from triathlon_runner.errors import UserError
-from triathlon_runner.screen import console, print_error, write
+from triathlon_runner.screen import console, counted, print_error, write
 
 if TYPE_CHECKING:
     from triathlon_runner import registry
@@ -96,7 +96,8 @@ def build_command(
         write(f"warning: {notice}")
     if not report.units:
         write("warning: there are no results yet: the site says so; `triathlon run` makes some")
-    write(f"{report.pages} files for {report.models} models in {report.seconds:.1f} s: {out / 'index.html'}")
+    models = counted(report.models, "model")
+    write(f"{report.pages} files for {models} in {report.seconds:.1f} s: {out / 'index.html'}")
     gc.freeze()  # the end of the process need not search what the build leaves for cycles
 
 

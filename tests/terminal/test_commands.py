@@ -30,7 +30,7 @@ def test_build(measured: Place) -> None:
     """How much was written, and where."""
     terminal = measured.see("build")
     assert_in_order(terminal)
-    assert re.search(r"files for 1 models in .* _site/index\.html", " ".join(terminal.text.split()))
+    assert re.search(r"files for 1 model in .* _site/index\.html", " ".join(terminal.text.split()))
 
 
 def test_a_run_without_results_keeps_the_site(measured: Place) -> None:

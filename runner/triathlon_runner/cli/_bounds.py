@@ -10,7 +10,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import ModelEstimate
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import Account, Bounds, ConsoleProgress, Summary, why_not
-from triathlon_runner.screen import indented
+from triathlon_runner.screen import counted, indented
 from triathlon_runner.store import ResultsFolder
 
 _REASONS = 5
@@ -88,14 +88,15 @@ def show_summary(
     errors = [_once(error, progress) for error in summary.errors]
     for reason, count in summary.failures.most_common(_REASONS):
         if (text := _once(reason, progress)) not in errors:
-            say(screen, f"open, {count} times: {text}")
+            say(screen, f"open, {counted(count, 'time')}: {text}")
     for note in summary.notes:
         say(screen, note)
     for name, why in summary.other_protocol.items():
         say(screen, f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew")
     for error in errors:
         say(screen, f"not finished: {error}")
-    say(screen, f"{summary.finished} units finished, {summary.open} open; results in {folder.root}{os.sep}")
+    finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
+    say(screen, f"{finished}; results in {folder.root}{os.sep}")
 
 
 def _estimated(accounts: Sequence[Account]) -> str:
@@ -115,8 +116,8 @@ def _once(error: str, progress: ConsoleProgress) -> str:
 
 
 def say(screen: Console, line: str) -> None:
-    """One message; later lines of it are indented."""
-    screen.print(indented(line), markup=False, highlight=False, soft_wrap=True)
+    """One message; later lines of it are indented, and a terminal breaks it between words."""
+    screen.print(indented(line), markup=False, highlight=False, soft_wrap=not screen.is_terminal)
 
 
 def _table(*numbers: str, left: tuple[str, ...]) -> Table:

@@ -74,6 +74,7 @@ from triathlon_runner.schedule import (
     why_not,
 )
 from triathlon_runner.schedule import deadline as moment
+from triathlon_runner.screen import counted
 from triathlon_runner.store import ResultsFolder
 
 
@@ -121,7 +122,7 @@ def run(
     amount = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
     listed, wanted = models_to_run(models_file, models, model, base_url, key_env)
     options = Options(
-        wanted=Wanted(amount, wanted, names(suites), names(variants) or (), prompts),
+        wanted=Wanted(amount, wanted, names(suites), names(variants) or (), prompts, not dry_run),
         dry_run=dry_run,
         bounds=Bounds(budget, None if deadline is None else moment(deadline)),
         stop_within=seconds("--stop-within", stop_within),
@@ -178,7 +179,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             summary.notes.append(judge.lost)
         if summary.broken:
             summary.notes.append(
-                f"{summary.broken} units met an error in this program; please report {errors}"
+                f"{counted(summary.broken, 'unit')} met an error in this program; please report {errors}"
             )
         if log is not None:
             _end_log(log, summary, options.bounds)

@@ -128,7 +128,7 @@ class Options:
                 budget without prices.
         """
         rows = listed.select(self.wanted.models)
-        if self.wanted.models is not None:
+        if self.wanted.models is not None and self.wanted.asks:
             _check_that_they_run(rows)
         if self.bounds.budget_usd is not None:
             check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])])

@@ -48,7 +48,10 @@ async def open_cluster(
         ClusterError: Ray is not installed, the cluster is not reached, or nothing can be executed there.
     """
     if importlib.util.find_spec("ray") is None:
-        raise ClusterError("--executor ray needs the extra: pip install 'triathlon-leaderboard[ray]'")
+        raise ClusterError(
+            "--executor ray needs Ray: pip install '.[ray]' in the checkout, on every node"
+            " (docs/running.md, 'On a cluster')"
+        )
     import ray  # noqa: PLC0415  an extra, and a second of import
 
     from triathlon_runner.cluster._batches import Batches  # noqa: PLC0415

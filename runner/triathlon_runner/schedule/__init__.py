@@ -10,8 +10,9 @@ from triathlon_runner.schedule._plan import BuiltSuite, Plan, Work, work_for
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._progress import Progress, Several
 from triathlon_runner.schedule._reach import Reached, Reacher, RowModel, why_not
-from triathlon_runner.schedule._run import STOP_SECONDS, Runner, Summary
+from triathlon_runner.schedule._run import STOP_SECONDS, Runner
 from triathlon_runner.schedule._stop import Account, Bounds, deadline, span_seconds
+from triathlon_runner.schedule._summary import Summary
 
 __all__ = [
     "PROFILES",

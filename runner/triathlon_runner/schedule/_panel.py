@@ -41,6 +41,8 @@ class _Column:
     name: str
     from_width: int
     """The narrowest window, in columns, that shows it."""
+    if_any: bool = False
+    """Whether it is left out where all its values are 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +72,10 @@ _FINAL: Final = (
     _Column("open", 50),
     _Column("replies", 60),
     _Column("tokens", 60),
-    _Column("retries", 70),
+    _Column("cached", 60, if_any=True),
+    _Column("retries", 70, if_any=True),
     _Column("USD", 40),
-    _Column("cached", 90),
-    _Column("cut", 90),
+    _Column("cut", 90, if_any=True),
     _Column("limit", 110),
 )
 
@@ -86,6 +88,8 @@ class _Model:
     account: Account | None = None
     errors: dict[str, str] = field(default_factory=dict)
     """The errors that were printed, without their numbers, and at what time."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """What its server was last seen to fail with, where a message has quoted it, and at what time."""
     messages: set[str] = field(default_factory=set)
     """Those of them that came as messages, which may come again: `starting, 30 s so far`."""
 
@@ -146,6 +150,8 @@ class ConsoleProgress:
         self._interval = interval
         self._last_line = time.monotonic()
         self._models: dict[str, _Model] = {}
+        self._messages: dict[str, str] = {}
+        """Messages about something else than a model, and at what time each was printed."""
         self._status = ""
         self._last_status = -math.inf
         self._timer: asyncio.TimerHandle | None = None
@@ -210,17 +216,22 @@ class ConsoleProgress:
     def say(self, message: str) -> None:
         """A message, with the time; an error of a model that was printed before is not printed again."""
         name, _, text = message.partition(": ")
-        if model := self._models.get(name):
-            kind = _without_numbers(text)
-            if kind in model.errors and kind not in model.messages:
-                return
-            model.messages.add(kind)
-            model.errors[kind] = _now()
-        self._print(message)
+        model = self._models.get(name)
+        if model is None:
+            self._messages[message] = _now()
+            self._print(message)
+            return
+        kind = _without_numbers(text)
+        if kind in model.errors and kind not in model.messages:
+            return
+        model.messages.add(kind)
+        self._print_of(name, kind, message)
 
     def printed_at(self, message: str) -> Printed | None:
         """Where a model's error was printed; `message` is the error, or the model, a colon and the error."""
         name, _, text = message.partition(": ")
+        if message in self._messages:
+            return Printed(name, self._messages[message])
         if name in self._models:
             time_of_day = self._models[name].errors.get(_without_numbers(text))
             return Printed(name, time_of_day) if time_of_day else None
@@ -280,7 +291,8 @@ class ConsoleProgress:
         names = tuple(
             column.name
             for column in columns
-            if column.from_width <= self._console.width and any(row.get(column.name) for row in rows)
+            if column.from_width <= self._console.width
+            and any(row.get(column.name, "") not in (("", "0") if column.if_any else ("",)) for row in rows)
         )
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         table.add_column("model", overflow="fold")
@@ -302,11 +314,24 @@ class ConsoleProgress:
         errors, kind = self._models[model].errors, _without_numbers(error)
         if any(kind in known for known in errors):
             return
+        if len(errors) < _ERRORS_PER_MODEL:
+            self._print_of(model, kind, message)
+            return
         errors[kind] = _now()
-        if len(errors) <= _ERRORS_PER_MODEL:
-            self._print(message)
-        elif len(errors) == _ERRORS_PER_MODEL + 1:
+        if len(errors) == _ERRORS_PER_MODEL + 1:
             self._print(f"{model}: and other errors, which are not printed")
+
+    def _print_of(self, name: str, kind: str, message: str) -> None:
+        """Prints a message of a model; a server's error stands there once, later the time of that."""
+        model = self._models[name]
+        error = model.account.stats.last_error if model.account else ""
+        known = next((reason for reason in model.reasons if reason in message), None)
+        if known is not None:
+            message = message.replace(known, f"see the error of {model.reasons[known]} above")
+        elif error and error in message:
+            model.reasons[error] = _now()
+        model.errors[kind] = _now() if known is None else model.reasons[known]
+        self._print(message)
 
     def _line(self, model: str, suite: str) -> None:
         if self._live:

@@ -15,10 +15,13 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._control import Control, ControlledModel, RunStoppedError
 from triathlon_runner.schedule._identity import WEIGHTS, difference
 from triathlon_runner.schedule._manifest import Conditions, differs, manifest_of, stands_finished
+from triathlon_runner.schedule._messages import about_missing_manifest, advice, in_a_line
 from triathlon_runner.schedule._plan import Plan, Work
 from triathlon_runner.schedule._progress import Progress
 from triathlon_runner.schedule._reach import Reached, Reacher
 from triathlon_runner.schedule._stop import Account
+from triathlon_runner.schedule._summary import Summary
+from triathlon_runner.schedule._turns import OpenWork, alternate
 from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import (
     DamagedLineError,
@@ -36,43 +39,7 @@ STOP_SECONDS = 30.0
 _LOOK_SECONDS = 0.25
 """Between two looks at the bounds while nothing is sent, and at what a stop still waits for."""
 _SAY_SECONDS = 5.0
-_REASON_CHARACTERS = 200
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class Summary:
-    """How a run ended."""
-
-    finished: int = 0
-    open: int = 0
-    other_protocol: dict[str, str] = field(default_factory=dict)
-    """`model suite` whose lines were made under other conditions, and which: kept, not mixed, not asked
-    again."""
-    errors: list[str] = field(default_factory=list)
-    """Models that could not be run to their end, each with what to do."""
-    failures: Counter[str] = field(default_factory=Counter)
-    """Why units stay open."""
-    broken: int = 0
-    """Units that stay open because of an error in this program; the log has the tracebacks."""
-    notes: list[str] = field(default_factory=list)
-    """What else a reader of the results should know, such as a judge that was lost on the way."""
-    stopped: str = ""
-    """Why nothing new was started any more; empty where everything was."""
-
-    @property
-    def exit_code(self) -> int:
-        return 2 if self.errors else 1 if self.open else 0
-
-
-@dataclass(slots=True)
-class _Opened:
-    """One work with its results file and what is left of it."""
-
-    work: Work
-    file: ResultsFile[UnitRecord]
-    left: deque[Unit]
-    failures: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -211,7 +178,7 @@ class Runner:
                 return
             await self._ask_all(opened)
 
-    async def _ask_all(self, opened: Sequence[_Opened]) -> None:
+    async def _ask_all(self, opened: Sequence[OpenWork]) -> None:
         reached: list[Reached] = []
         try:
             await self._reach_and_ask(opened, reached)
@@ -220,7 +187,7 @@ class Runner:
         finally:
             self._close(opened, reached[0] if reached else None)
 
-    async def _reach_and_ask(self, opened: Sequence[_Opened], found: list[Reached]) -> None:
+    async def _reach_and_ask(self, opened: Sequence[OpenWork], found: list[Reached]) -> None:
         """Puts the model that answers into `found`; returns early where a stop comes meanwhile."""
         row, task = opened[0].work.row, asyncio.current_task()
         assert task is not None
@@ -246,7 +213,7 @@ class Runner:
         for task in self._reaching:
             task.cancel()
 
-    def _open(self, work: Work, stack: ExitStack) -> _Opened | None:
+    def _open(self, work: Work, stack: ExitStack) -> OpenWork | None:
         """Opens the results file; None where it is finished, was made under other conditions, or nothing can
         be known of its lines.
         """
@@ -256,23 +223,26 @@ class Runner:
         except UnreadableManifestError as error:  # of this file alone: the others go on
             self._stop_at(model, f"{model} {suite}: {error}")
             return None
-        if stands_finished(work, before, self._folder.size(model, suite)):
+        as_left = not self._folder.changed_since_manifest(model, suite)
+        if as_left and stands_finished(work, before, self._folder.size(model, suite)):
             self._progress.plan(model, suite, planned=planned, done=planned)
             return None
         path = self._folder.lines(model, suite)
         try:
             file = stack.enter_context(ResultsFile(path, work.built.entry.record))
         except DamagedLineError as error:  # likewise
-            self._stop_at(model, f"{model} {suite}: {error}")
+            self._stop_at(model, f"{model} {suite}: {error}{advice(error, self._folder, model, suite)}")
             return None
         if (why := differs(work, file, before)) and not self._archive(work, file, why):
             return None
+        if before is None and file.units:
+            self._progress.say(about_missing_manifest(self._folder, model, suite, len(file.units)))
         left = work.open_units(file.units)
         self._progress.plan(model, suite, planned=planned, done=planned - len(left))
         broken = self._broken.get(model, set())
-        return _Opened(work, file, deque(unit for unit in left if (suite, unit) not in broken))
+        return OpenWork(work, file, deque(unit for unit in left if (suite, unit) not in broken))
 
-    def _same_weights(self, opened: Sequence[_Opened], reached: Reached) -> list[_Opened]:
+    def _same_weights(self, opened: Sequence[OpenWork], reached: Reached) -> list[OpenWork]:
         """Those whose lines were made with the weights that are served now, with a manifest that says so.
 
         The manifest is written before anything is asked: after a kill it is known what the lines are.
@@ -302,8 +272,8 @@ class Runner:
         self._progress.say(f"{model} {suite}: results of {why} are archived: {target.lines}")
         return True
 
-    async def _units(self, opened: Sequence[_Opened], reached: Reached) -> None:
-        turns = _alternate(opened)
+    async def _units(self, opened: Sequence[OpenWork], reached: Reached) -> None:
+        turns = alternate(opened)
         for one in opened:
             if one.left:
                 self._progress.start(one.work.row.id, one.work.suite_id)
@@ -324,7 +294,7 @@ class Runner:
         self._ended[model].errors.append(message)
         self._progress.say(message)
 
-    async def _worker(self, turns: Iterator[tuple[_Opened, Unit]], model: Model) -> None:
+    async def _worker(self, turns: Iterator[tuple[OpenWork, Unit]], model: Model) -> None:
         while self._control.may_send():
             turn = next(turns, None)
             if turn is None:
@@ -347,7 +317,7 @@ class Runner:
         finally:
             self._busy.discard(task)
 
-    async def _unit(self, one: _Opened, unit: Unit, model: Model) -> None:
+    async def _unit(self, one: OpenWork, unit: Unit, model: Model) -> None:
         work = one.work
         try:
             record = await work.built.suite.run(*unit, model, self._grader, work.protocol)
@@ -358,7 +328,7 @@ class Runner:
             self.summary.finished += 1
             self._progress.finished(record)
 
-    def _failed(self, one: _Opened, unit: Unit, error: Exception) -> None:
+    def _failed(self, one: OpenWork, unit: Unit, error: Exception) -> None:
         """Leaves the unit open: its infrastructure failed, or this program did, which is no model's fault.
 
         Raises:
@@ -376,13 +346,13 @@ class Runner:
         model, suite = one.work.row.id, one.work.suite_id
         reason = str(found[0])
         if unknown is not None:
-            reason = _in_a_line(unknown)
+            reason = in_a_line(unknown)
             self._broken.setdefault(model, set()).add((suite, unit))
             _LOG.error("%s %s %s, sample %d", model, suite, *unit, exc_info=error)
         one.failures[reason] += 1
         self._progress.failed(model, suite, reason)
 
-    def _close(self, opened: Sequence[_Opened], reached: Reached | None) -> None:
+    def _close(self, opened: Sequence[OpenWork], reached: Reached | None) -> None:
         for one in opened:
             model = one.work.row.id
             if f"{model} {one.work.suite_id}" in self.summary.other_protocol:
@@ -391,10 +361,18 @@ class Runner:
             ended = self._ended[model]
             ended.open += len(one.work.open_units(one.file.units))
             ended.failures.update(one.failures)
-            self._write_manifest(one, reached, _speed(reached.stats if reached else None))
+            if one.file.units:
+                self._write_manifest(one, reached, _speed(reached.stats if reached else None))
+            else:
+                self._remove(one)
+
+    def _remove(self, one: OpenWork) -> None:
+        """Nothing was measured: no file says otherwise."""
+        one.file.remove()
+        self._folder.manifest(one.work.row.id, one.work.suite_id).unlink(missing_ok=True)
 
     def _write_manifest(
-        self, one: _Opened, reached: Reached | None, speed: float | None = None, *, begins: bool = False
+        self, one: OpenWork, reached: Reached | None, speed: float | None = None, *, begins: bool = False
     ) -> None:
         manifest = manifest_of(
             one.work,
@@ -414,25 +392,8 @@ _FINAL = (ModelUnavailableError, ServerLostError, UserError)
 """What ends a model's part of the run."""
 
 
-def _in_a_line(error: BaseException) -> str:
-    """An exception of no kind that is expected, short and printable: it may quote what a model wrote."""
-    text = ascii(f"{type(error).__name__}: {error}")[1:-1]
-    return text if len(text) <= _REASON_CHARACTERS else f"{text[:_REASON_CHARACTERS]}…"
-
-
 def _speed(stats: EndpointStats | None) -> float | None:
     """Output tokens a second while the server was answering; None where nobody counted any."""
     if stats is None or not stats.busy_seconds:
         return None
     return round(stats.output_tokens / stats.busy_seconds, 2)
-
-
-def _alternate(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, Unit]]:
-    """One unit of each suite in turn, so that no suite waits for another."""
-    waiting = deque(one for one in opened if one.left)
-    while waiting:
-        one = waiting.popleft()
-        unit = one.left.popleft()
-        if one.left:
-            waiting.append(one)
-        yield one, unit

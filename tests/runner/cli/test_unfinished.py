@@ -68,7 +68,7 @@ def test_the_lines_of_a_killed_run_follow(killed: SmallRun) -> None:
     result = killed.call("verify")
     assert result.exit_code == 0, result.output
     assert f"unfinished run, {count(killed)} lines whole" in result.output
-    assert f"{count(killed)} units in 1 files" in result.output
+    assert f"{count(killed)} units in 1 file" in result.output
 
 
 def test_a_killed_run_is_listed_by_its_lines(killed: SmallRun) -> None:
@@ -126,15 +126,15 @@ def test_an_unreadable_manifest_stops_its_file(small: SmallRun, fault: str) -> N
     before = path.read_bytes(), lines.read_bytes()
     result = small.run()  # the other suites are finished, so nobody is asked: the server is gone
     assert result.exit_code == 2, result.output
-    assert "core-seeds.manifest.json' cannot be read" in result.output.replace("\n", "")
+    assert "core-seeds.manifest.json' cannot be used" in result.output.replace("\n", "")
     assert "results archive --models m --suites evolved/core-seeds" in result.output.replace("\n", " ")
     assert (path.read_bytes(), lines.read_bytes()) == before
     listed = json.loads(small.call("results", "list", "--json").output)
     states = {row["suite"]: row["state"] for row in listed}
-    assert "cannot be read" in states[SUITE]
-    assert all("cannot be read" not in state for suite, state in states.items() if suite != SUITE)
+    assert "cannot be used" in states[SUITE]
+    assert all("cannot be used" not in state for suite, state in states.items() if suite != SUITE)
     verified = small.call("verify", "--suites", SUITE)
-    assert verified.exit_code == 1 and "cannot be read" in verified.output
+    assert verified.exit_code == 1 and "cannot be used" in verified.output
     archived = small.call("results", "archive", "--models", "m", "--suites", SUITE)
     assert archived.exit_code == 0, archived.output
     assert not path.exists() and not lines.exists()
