@@ -37,10 +37,12 @@ from triathlon_runner.cli._run_options import (
     LongestWait,
     Options,
     Outage,
+    PriceOfModel,
     ProfileName,
     Prompts,
     Samples,
     SingleModel,
+    SingleModelOptions,
     StopWithin,
     Temperature,
     Timeout,
@@ -91,6 +93,7 @@ def run(
     model: SingleModel = None,
     base_url: BaseUrl = None,
     key_env: KeyEnv = None,
+    price: PriceOfModel = None,
     suites: Names = None,
     variants: Variants = None,
     prompts: Prompts = None,
@@ -120,7 +123,7 @@ def run(
     """
     check_executor(executor, ray_address)
     amount = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
-    listed, wanted = models_to_run(models_file, models, model, base_url, key_env)
+    listed, wanted = models_to_run(models_file, models, SingleModelOptions(model, base_url, key_env, price))
     options = Options(
         wanted=Wanted(amount, wanted, names(suites), names(variants) or (), prompts, not dry_run),
         dry_run=dry_run,
@@ -134,6 +137,7 @@ def run(
         timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
         folder=results_folder(results),
         data=data_store(data),
+        single=wanted[0] if model is not None and wanted else None,
     )
     options.check(listed)
     raise typer.Exit(asyncio.run(_run(options, listed)))
@@ -180,6 +184,11 @@ async def _run(options: Options, listed: registry.Registry) -> int:
         if summary.broken:
             summary.notes.append(
                 f"{counted(summary.broken, 'unit')} met an error in this program; please report {errors}"
+            )
+        if options.single is not None and any("row" in error for error in summary.errors):
+            summary.notes.append(
+                f"{options.single} was named with --model, so it has no row: for settings of a row write it"
+                f" into models.yaml (README, 'Add a model') and run it with --models {options.single}"
             )
         if log is not None:
             _end_log(log, summary, options.bounds)

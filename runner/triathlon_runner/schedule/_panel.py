@@ -374,8 +374,13 @@ class _Panel(Live):
         drawn = super().process_renderables(renderables)
         if not narrower:
             return drawn
-        clear = Control(ControlType.HOME, ControlType.CLEAR)
-        return [clear, *self.lines, *drawn[1:]]
+        return [_cleared(self.console.height), *self.lines, *drawn[1:]]
+
+
+def _cleared(height: int) -> Control:
+    """Erases the window line by line: what is cleared as a whole, many terminals keep above their window."""
+    down = [(ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_DOWN, 1)] * height
+    return Control(ControlType.HOME, *down, ControlType.HOME)
 
 
 def _row(cells: dict[str, str], columns: Sequence[str]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -138,6 +139,44 @@ def test_an_unreadable_manifest_stops_its_file(small: SmallRun, fault: str) -> N
     archived = small.call("results", "archive", "--models", "m", "--suites", SUITE)
     assert archived.exit_code == 0, archived.output
     assert not path.exists() and not lines.exists()
+
+
+def test_an_unreadable_manifest_is_said_once(small: SmallRun) -> None:
+    """Where and when it was said stands at the end; the command names the folder that was given."""
+    shutil.move(small.results, small.root / "else where")
+    (small.root / "else where" / MANIFEST).write_text("{")
+    result = small.run("--results", "else where")
+    assert result.exit_code == 2, result.output
+    assert result.output.count("cannot be used") == 1
+    assert f"--models m --suites {SUITE} --results 'else where'" in result.output
+    assert re.search(f"not finished: m {SUITE}, see the error of .* above", result.output)
+
+
+def test_a_manifest_that_is_gone(small: SmallRun) -> None:
+    """The run says once which file has none, that its lines count, and how to put them aside."""
+    (small.results / MANIFEST).unlink()
+    result = small.run()
+    assert result.exit_code == 0, result.output
+    assert f"no manifest beside 'results/{LINES}'" in result.output
+    assert "its 2 lines" in result.output and "They count" in result.output
+    assert f"`triathlon results archive --models m --suites {SUITE}`" in result.output
+    assert "no manifest" not in small.run().output
+
+
+def test_a_run_names_an_edited_outcome(small: SmallRun) -> None:
+    """Also where the file's size is as before: the line is named with what to do, and nothing is changed."""
+    lines = small.results / LINES
+    first, second = lines.read_text().splitlines()
+    found = json.loads(first)["outcome"]
+    other = {"passed": "failed", "failed": "passed"}[found]
+    lines.write_text(first.replace(f'"outcome":"{found}"', f'"outcome":"{other}"', 1) + f"\n{second}\n")
+    before = lines.read_bytes()
+    result = small.run()
+    assert result.exit_code == 2, result.output
+    assert f"core-seeds.jsonl, line 1: outcome: {other!r}" in result.output
+    assert f"`triathlon verify --models m --suites {SUITE}`" in result.output
+    assert "delete the line and run again" in result.output
+    assert lines.read_bytes() == before
 
 
 def damage(small: SmallRun) -> Path:
