@@ -236,10 +236,8 @@ def _sum_up(verified: list[_Verified], screen: Console) -> None:
     bad = sum(not one.good for one in verified)
     units = sum(one.report.verified for one in verified)
     if bad:
-        say(
-            screen,
-            f"{bad} of {counted(len(verified), 'file')} DO NOT FOLLOW from the evidence, as listed above",
-        )
+        files = f"{bad} of {counted(len(verified), 'file')}"
+        say(screen, f"scores that DO NOT FOLLOW from their evidence: in {files}, as listed above")
     elif not units:
         say(screen, f"no unit is finished in {counted(len(verified), 'file')}: there is nothing to judge")
     else:

@@ -4,7 +4,7 @@ from triathlon_runner.store._archive import Archived, archive, archived
 from triathlon_runner.store._compare import Change, compare_files
 from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
 from triathlon_runner.store._file import ResultsFile
-from triathlon_runner.store._folder import IMPORTED, ResultsFolder, UnreadableManifestError
+from triathlon_runner.store._folder import DEFAULT_ROOT, IMPORTED, ResultsFolder, UnreadableManifestError
 from triathlon_runner.store._lines import (
     ContradictingLineError,
     DamagedLineError,
@@ -17,6 +17,7 @@ from triathlon_runner.store._lines import (
 )
 
 __all__ = [
+    "DEFAULT_ROOT",
     "IMPORTED",
     "Archived",
     "Change",
