@@ -1,6 +1,7 @@
 """`triathlon run`: asks, executes, appends what is open."""
 
 import asyncio
+import re
 import signal
 from contextlib import AsyncExitStack
 
@@ -185,10 +186,10 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             summary.notes.append(
                 f"{counted(summary.broken, 'unit')} met an error in this program; please report {errors}"
             )
-        if options.single is not None and any("row" in error for error in summary.errors):
+        if options.single is not None and any(map(_names_a_row, summary.errors)):
             summary.notes.append(
-                f"{options.single} was named with --model, so it has no row: for settings of a row write it"
-                f" into models.yaml (README, 'Add a model') and run it with --models {options.single}"
+                f"{options.single} was named with --model, so it has no row: its `model` and `base_url` are"
+                " --model and --base-url; for other settings write it into models.yaml (README, 'Add a model')"
             )
         if log is not None:
             _end_log(log, summary, options.bounds)
@@ -209,6 +210,11 @@ def _runner(options: Options, grader: Grader, reacher: Reacher, told: Progress, 
         ask_again=options.ask_again,
         stop_seconds=options.stop_within,
     )
+
+
+def _names_a_row(error: str) -> bool:
+    """Whether an error advises to change the row of a model, or the api block in it."""
+    return re.search(r"\brow\b|\bapi block\b", error) is not None
 
 
 def _end_log(log: JsonLog, summary: Summary, bounds: Bounds) -> None:

@@ -327,7 +327,7 @@ class ConsoleProgress:
         error = model.account.stats.last_error if model.account else ""
         known = next((reason for reason in model.reasons if reason in message), None)
         if known is not None:
-            message = message.replace(known, f"see the error of {model.reasons[known]} above")
+            message = message.replace(known, f"the error of {model.reasons[known]} above")
         elif error and error in message:
             model.reasons[error] = _now()
         model.errors[kind] = _now() if known is None else model.reasons[known]
