@@ -189,7 +189,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
         if options.single is not None and any(map(_names_a_row, summary.errors)):
             summary.notes.append(
                 f"{options.single} was named with --model, so it has no row: its `model` and `base_url` are"
-                " --model and --base-url; for other settings write it into models.yaml (README, 'Add a model')"
+                " --model and --base-url; for others write it into models.yaml (README, 'Add a model')"
             )
         if log is not None:
             _end_log(log, summary, options.bounds)
