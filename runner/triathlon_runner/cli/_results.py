@@ -113,6 +113,9 @@ def list_command(
         typer.echo(json.dumps([asdict(row) for row in rows], indent=1))
         return
     screen = console()
+    if not rows:
+        say(screen, f"no results in {str(folder.root)!r}: `triathlon run` makes some, --results names others")
+        return
     shown = [name for name in Row.__slots__ if screen.width >= _WIDE or name not in {"protocol", "ended"}]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in shown:

@@ -236,8 +236,8 @@ def _sum_up(verified: list[_Verified], screen: Console) -> None:
     bad = sum(not one.good for one in verified)
     units = sum(one.report.verified for one in verified)
     if bad:
-        files = f"{bad} of {counted(len(verified), 'file')}"
-        say(screen, f"scores that DO NOT FOLLOW from their evidence: in {files}, as listed above")
+        which = f"{bad} of {counted(len(verified), 'file')}"
+        say(screen, f"scores that DO NOT FOLLOW from their evidence: in {which}, as listed above")
     elif not units:
         say(screen, f"no unit is finished in {counted(len(verified), 'file')}: there is nothing to judge")
     else:
