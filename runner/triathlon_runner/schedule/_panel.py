@@ -21,6 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from triathlon_runner.records import UnitRecord
+from triathlon_runner.schedule._columns import FINAL, PANEL, Column
 from triathlon_runner.schedule._progress import Tally
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.screen import indented, visible
@@ -35,49 +36,11 @@ _LAST_LINES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """A column of the panel or of the final table."""
-
-    name: str
-    from_width: int
-    """The narrowest window, in columns, that shows it."""
-    if_any: bool = False
-    """Whether it is left out where all its values are 0."""
-
-
-@dataclass(frozen=True, slots=True)
 class Printed:
     """An error's message above the panel."""
 
     model: str
     time: str
-
-
-_PANEL: Final = (
-    _Column("done", 0),
-    _Column("open", 50),
-    _Column("failed", 80),
-    _Column("tokens/s", 60),
-    _Column("time left", 40),
-    _Column("USD", 90),
-    _Column("in flight", 100),
-    _Column("limit", 100),
-    _Column("replies", 110),
-    _Column("cached", 120),
-    _Column("retries", 120),
-    _Column("cut", 120),
-)
-_FINAL: Final = (
-    _Column("done", 0),
-    _Column("open", 50),
-    _Column("replies", 60),
-    _Column("tokens", 60),
-    _Column("cached", 60, if_any=True),
-    _Column("retries", 70, if_any=True),
-    _Column("USD", 40),
-    _Column("cut", 90, if_any=True),
-    _Column("limit", 110),
-)
 
 
 @dataclass(slots=True)
@@ -249,7 +212,7 @@ class ConsoleProgress:
     def final(self) -> Table:
         """What each model did and has cost."""
         models = {name: model for name, model in self._models.items() if model.account}
-        table, columns = self._table(_FINAL, [model.cells() for model in models.values()])
+        table, columns = self._table(FINAL, [model.cells() for model in models.values()])
         for name, model in models.items():
             table.add_row(visible(name), *_row(model.cells(), columns))
         return table
@@ -261,7 +224,7 @@ class ConsoleProgress:
         return self._progress() if self._models else ""
 
     def _progress(self) -> Table:
-        table, columns = self._table(_PANEL, [model.cells() for model in self._models.values()])
+        table, columns = self._table(PANEL, [model.cells() for model in self._models.values()])
         room = max(self._console.height - 3, 2)  # the heading, the line of those left out, the cursor
         rows = list(self._rows(room))
         for name, cells, style in rows:
@@ -285,7 +248,7 @@ class ConsoleProgress:
                     yield f"  {suite}", {**_tally_cells(tally), "tokens/s": ""}, "dim"
 
     def _table(
-        self, columns: Sequence[_Column], rows: Sequence[dict[str, str]]
+        self, columns: Sequence[Column], rows: Sequence[dict[str, str]]
     ) -> tuple[Table, tuple[str, ...]]:
         """An empty table, and its columns behind the name: those that fit and that a row has a value for."""
         names = tuple(
