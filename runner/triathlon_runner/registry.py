@@ -202,7 +202,9 @@ def load(path: Path, *, missing_ok: bool = False) -> Registry:
         raise UserError("\n".join(faults_in_words(error, file, Registry))) from None
 
 
-def single(model: str, base_url: str, key_env: str | None, listed: Registry) -> tuple[Registry, str]:
+def single(
+    model: str, base_url: str, key_env: str | None, listed: Registry, *, price: Price | None = None
+) -> tuple[Registry, str]:
     """A registry with one more model, which no file describes, and that model's id.
 
     Args:
@@ -211,6 +213,7 @@ def single(model: str, base_url: str, key_env: str | None, listed: Registry) -> 
         base_url: address of the server.
         key_env: name of the environment variable with its key.
         listed: models.yaml: its defaults and its judge hold.
+        price: what it costs; None where that is not known.
 
     Raises:
         UserError: one of these is not usable, or the id stands in models.yaml for a model.
@@ -227,7 +230,7 @@ def single(model: str, base_url: str, key_env: str | None, listed: Registry) -> 
         )
     content = {"base_url": base_url, "model": model, "key_env": key_env}
     try:
-        row = ModelRow(id=name, name=model, api=ApiConfig.model_validate(content))
+        row = ModelRow(id=name, name=model, api=ApiConfig.model_validate(content), price=price)
     except ValidationError as error:
         fault = error.errors()[0]
         option = "--" + "-".join(str(part) for part in fault["loc"]).replace("_", "-")

@@ -47,6 +47,18 @@ def indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 unit` or `2 units`; `reply` becomes `replies`."""
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
+
+
+def money(usd: float) -> str:
+    """USD in plain decimals, to a millionth: `0.00001`, never `1e-05`."""
+    return f"{usd:.6f}".rstrip("0").rstrip(".")
+
+
 class Screen(Console):
     """A console on which every string is data: escaped, and never read as markup, emoji name or number."""
 
@@ -59,6 +71,10 @@ class Screen(Console):
     def render_str(self, text: str, **settings: Any) -> Text:
         """As rich's, which every string passes that is printed or stands in a table."""
         return super().render_str(visible(text), **{**settings, "markup": False, "emoji": False})
+
+    def print_message(self, message: str) -> None:
+        """One message, its later lines indented; broken between words where the output is a terminal."""
+        self.print(indented(message), soft_wrap=not self.is_terminal)
 
     def print_json(self, json: str | None = None, *, data: Any = None, **_: Any) -> None:
         """One JSON document for machines; what must not reach a terminal stands as JSON's own escapes."""
@@ -87,7 +103,7 @@ def console() -> Screen:
 
 def print_error(message: str) -> None:
     """One message on standard error, after the command's name."""
-    sys.stderr.write(f"triathlon: {visible(indented(message))}\n")
+    Screen(stderr=True).print_message(f"triathlon: {message}")
     sys.stderr.flush()
 
 

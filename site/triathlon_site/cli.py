@@ -5,6 +5,7 @@ What they need is imported inside them: numpy, scipy and plotly take longer than
 
 import gc
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,8 @@ import typer
 
 from triathlon_runner.cli import add_commands, app, examples, run_app
 from triathlon_runner.errors import UserError
-from triathlon_runner.screen import console, print_error, write
+from triathlon_runner.screen import console, counted, print_error, write
+from triathlon_runner.store import DEFAULT_ROOT
 
 if TYPE_CHECKING:
     from triathlon_runner import registry
@@ -92,11 +94,17 @@ def build_command(
     report = build(
         results, out, load_models(models_file), strict, cache=cache_folder(), history=history, url=url
     )
+    screen = console()
     for notice in report.notices:
-        write(f"warning: {notice}")
+        screen.print_message(f"warning: {notice}")
+    if report.notices and results != DEFAULT_ROOT:
+        screen.print_message(f"commands named above need --results {shlex.quote(str(results))}, too")
     if not report.units:
-        write("warning: there are no results yet: the site says so; `triathlon run` makes some")
-    write(f"{report.pages} files for {report.models} models in {report.seconds:.1f} s: {out / 'index.html'}")
+        screen.print_message(
+            "warning: there are no results yet: the site says so; `triathlon run` makes some"
+        )
+    models = counted(report.models, "model")
+    write(f"{report.pages} files for {models} in {report.seconds:.1f} s: {out / 'index.html'}")
     gc.freeze()  # the end of the process need not search what the build leaves for cycles
 
 

@@ -17,6 +17,16 @@ def uncounted(asked: Asked) -> Said:
     return Said(f"echo: {asked.prompt}", changes={"usage": None})
 
 
+def bad_replies(asked: Asked) -> str | Response:
+    """What the model's name says: `empty`, `long` (past the context), `cut`, `other` (another model)."""
+    model = asked.body["model"]
+    if model == "long":
+        return Status(400, "This model's maximum context length is 512 tokens", "context_length_exceeded")
+    if model == "other":
+        return Said(answer(asked), model="gpt-5-cheap")
+    return Said("def f", finish="length") if model == "cut" else ""
+
+
 def good_and_broken(asked: Asked) -> str | Response:
     """Answers our own problems, except as the models `broken`, `hostile` and `liar`.
 

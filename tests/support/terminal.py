@@ -11,9 +11,10 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import pexpect
 import pyte
@@ -21,6 +22,15 @@ import pyte
 CTRL_C: Final = "\x03"
 _HISTORY: Final = 100_000
 """Lines that are kept of those that left the screen."""
+
+
+class _Screen(pyte.HistoryScreen):
+    """Keeps what is cleared as a whole above the window, as many terminals do."""
+
+    def erase_in_display(self, how: int = 0, *more: Any, **settings: Any) -> None:
+        if how == 2 or (how == 0 and (self.cursor.x, self.cursor.y) == (0, 0)):
+            self.history.top.extend(copy(self.buffer[row]) for row in range(self.lines))
+        super().erase_in_display(how, *more, **settings)
 
 
 class Terminal:
@@ -36,7 +46,7 @@ class Terminal:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         """Starts the command; `environment` is all that it gets, with TERM=xterm-256color if left out."""
-        self._screen = pyte.HistoryScreen(columns, rows, history=_HISTORY, ratio=0.5)
+        self._screen = _Screen(columns, rows, history=_HISTORY, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
         self.output = b""
         """Every byte that was written to the terminal."""

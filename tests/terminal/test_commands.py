@@ -2,14 +2,19 @@
 
 import json
 import re
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.terminal import Terminal
 from support.terminal_place import Place
+from triathlon_runner import registry
 
 CORE = ("--suite", "evolved/core-seeds")
+SUITES_OF_RUN = ("--suites", "evolved/core-seeds")
+ROOT = Path(__file__).parents[2]
 
 
 def assert_in_order(terminal: Terminal) -> None:
@@ -30,7 +35,7 @@ def test_build(measured: Place) -> None:
     """How much was written, and where."""
     terminal = measured.see("build")
     assert_in_order(terminal)
-    assert re.search(r"files for 1 models in .* _site/index\.html", " ".join(terminal.text.split()))
+    assert re.search(r"files for 1 model in .* _site/index\.html", " ".join(terminal.text.split()))
 
 
 def test_a_run_without_results_keeps_the_site(measured: Place) -> None:
@@ -90,3 +95,24 @@ def test_import(measured: Place) -> None:
         assert terminal.finish() in (1, 2)
     assert_in_order(terminal)
     assert "core/unknown" in terminal.text
+
+
+def test_models_and_suites(measured: Place) -> None:
+    """At 80 columns each model takes one line, and no suite more than four; one model is shown whole."""
+    listed = ("--models-file", str(ROOT / "models.yaml"))
+    terminal = measured.see("models", *listed)
+    assert_in_order(terminal)
+    ids = [row.id for row in registry.load(ROOT / "models.yaml").models]
+    assert [line.split()[0] for line in terminal.text.splitlines()[-len(ids) :]] == ids
+    one = measured.see("models", ids[0], *listed)
+    assert re.search(r"^reached by +vLLM, started here$", one.text, re.MULTILINE)
+    suites = measured.see("suites").text.split("\n\n")[0].splitlines()
+    begins = [number for number, line in enumerate(suites) if line[:1].strip()]
+    assert len(begins) > 10 and max(b - a for a, b in pairwise(begins)) <= 4
+
+
+def test_a_dry_run(measured: Place) -> None:
+    """Where the speed comes from stands in a line of its own, not in a narrow cell."""
+    terminal = measured.see("run", "--models", "broken-model", *SUITES_OF_RUN, "--dry-run")
+    assert_in_order(terminal)
+    assert "speed of broken-model: unknown: set `speed`" in terminal.text

@@ -61,6 +61,33 @@ def test_each_error_is_printed_once_with_its_time(place: Place) -> None:
     assert f"not finished: broken-model, see the error of {found[1]} above" in terminal.text
 
 
+def test_a_server_that_is_away_is_explained_once(place: Place) -> None:
+    """Why it is not reached stands there once, though its model is given up, and tried again at the end."""
+    rows = (place.root / "models.yaml").read_text().replace("model: broken}", "model: gone}")
+    url = re.findall(r'base_url: "([^"]+)"', rows)[1]
+    head, _, tail = rows.rpartition(url)
+    (place.root / "models.yaml").write_text(f"{head}http://127.0.0.1:1/v1{tail}")
+    with place.open("run", "--suites", "evolved/core-seeds", "--limit", "2", "--outage", "1s") as terminal:
+        assert terminal.finish() == 2, terminal.text
+    text = words(terminal)
+    reason = re.search(r"cannot be reached: (.*?); trying again, for 1 s at most", text)
+    assert reason and "127.0.0.1" in reason[1], terminal.text
+    assert text.count(reason[1]) == 1 and "trying once more" in text, terminal.text
+    assert re.search(r"given up: the error of \d\d:\d\d:\d\d above", text)
+
+
+def test_replies_from_the_cache_are_counted(measured: Place) -> None:
+    """At 80 columns the final table says where the lines of a second run come from."""
+    shown = measured.see(
+        *("run", "--models", "good-model-instruct", "--suites", "evolved/core-seeds", "--limit", "2"),
+        *("--results", "second"),
+    )
+    table = re.search(r"^model (.*)\ngood-model-instruct (.*)$", shown.screen, re.MULTILINE)
+    assert table, shown.screen
+    cells = dict(zip(table[1].split(), table[2].split(), strict=True))
+    assert (cells["done"], cells["replies"], cells["cached"]) == ("2/2", "0", "2")
+
+
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
 def test_plain_lines_where_the_terminal_or_its_user_wants_them(
     place: Place, environment: dict[str, Any]
@@ -95,7 +122,7 @@ def test_a_window_that_changes_its_size(place: Place) -> None:
         terminal.resize(110, 40)
         terminal.wait_for("in flight")
         assert terminal.finish() == 2, terminal.text
-    assert "time left" not in terminal.screen
+    assert "time left" not in terminal.text, "no old panel is kept above the window"
     assert "12 units finished, 12 open" in terminal.screen
 
 

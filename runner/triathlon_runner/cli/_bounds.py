@@ -8,19 +8,40 @@ from rich.table import Table
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import ModelEstimate
+from triathlon_runner.records import Outcome
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import Account, Bounds, ConsoleProgress, Summary, why_not
-from triathlon_runner.screen import indented
+from triathlon_runner.screen import counted, indented
 from triathlon_runner.store import ResultsFolder
 
 _REASONS = 5
+_PRICE_OF_ROW = "add `price: {input: …, output: …}`, USD per million tokens (0 where it is free), to its row"
+_PRICE_OF_OPTION = "add --price INPUT,OUTPUT, USD per million tokens (0,0 where it is free)"
 _WIDE = 110
 """Columns of a window that has room for everything."""
-_NOT_NARROW = ("units", "tokens in")
+_NEARLY_ALL = 0.9
+_UNUSABLE = {
+    Outcome.NO_ANSWER: (
+        "empty",
+        "look at what its server answers; a reasoning model may need `reasoning_max_tokens` in the api block"
+        " of its row, a model that completes text `kind: base`",
+    ),
+    Outcome.TRUNCATED: (
+        "cut at the token limit",
+        "allow more with `max_tokens` in its row, or with `reasoning_max_tokens` in its api block",
+    ),
+    Outcome.REFUSED: ("refused", "the model or a filter of its provider refuses our questions"),
+    Outcome.CONTEXT_OVERFLOW: (
+        "refused as longer than its context",
+        "start its server with a longer one (vLLM: --max-model-len, Ollama: num_ctx)",
+    ),
+}
+"""What is said, and advised, where nearly all replies of a model lead to an outcome without a program."""
+_NOT_NARROW = ("units", "requests", "tokens in")
 
 
-def check_prices(rows: Sequence[ModelRow]) -> None:
-    """A budget binds only what has a price.
+def check_prices(rows: Sequence[ModelRow], single: str | None = None) -> None:
+    """A budget binds only what has a price. `single`: the id of the model that --model names.
 
     Raises:
         UserError: a model behind an API has none.
@@ -28,8 +49,8 @@ def check_prices(rows: Sequence[ModelRow]) -> None:
     for row in rows:
         if row.api is not None and row.price is None and why_not(row) is None:
             raise UserError(
-                f"--budget needs the price of {row.id!r}: add `price: {{input: …, output: …}}`, USD per"
-                " million tokens (0 where it is free), to its row"
+                f"--budget needs the price of {row.id!r}: "
+                + (_PRICE_OF_OPTION if row.id == single else _PRICE_OF_ROW)
             )
 
 
@@ -55,7 +76,6 @@ def show_estimates(estimates: list[ModelEstimate], screen: Console) -> None:
             table.add_row(f"  {suite.suite}", *shown)
     screen.print(table)
     totals = _table("requests", "tokens in", "tokens out", "USD", "hours", left=("model",))
-    totals.add_column("speed", overflow="fold")
     for model in estimates:
         totals.add_row(
             model.model,
@@ -64,9 +84,11 @@ def show_estimates(estimates: list[ModelEstimate], screen: Console) -> None:
             _round(model.output_tokens),
             "no price" if model.usd is None else f"{model.usd:.2f}",
             "" if model.hours is None else f"{model.hours:.2f}",
-            model.speed if model.requests else "",
         )
     screen.print(totals)
+    for speed in dict.fromkeys(model.speed for model in estimates if model.requests):
+        names_of = ", ".join(model.model for model in estimates if model.requests and model.speed == speed)
+        say(screen, f"speed of {names_of}: {speed}")
     if any(suite.open and "at most" in suite.basis for model in estimates for suite in model.suites):
         say(
             screen,
@@ -88,14 +110,30 @@ def show_summary(
     errors = [_once(error, progress) for error in summary.errors]
     for reason, count in summary.failures.most_common(_REASONS):
         if (text := _once(reason, progress)) not in errors:
-            say(screen, f"open, {count} times: {text}")
+            say(screen, f"open, {counted(count, 'time')}: {text}")
     for note in summary.notes:
         say(screen, note)
+    for account in bounds.accounts:
+        if warning := about_replies(account):
+            say(screen, warning)
     for name, why in summary.other_protocol.items():
         say(screen, f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew")
     for error in errors:
         say(screen, f"not finished: {error}")
-    say(screen, f"{summary.finished} units finished, {summary.open} open; results in {folder.root}{os.sep}")
+    finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
+    say(screen, f"{finished}; results in {folder.root}{os.sep}")
+
+
+def about_replies(account: Account) -> str:
+    """That nearly all replies of a model hold nothing to judge, and what to look at; empty where some do."""
+    outcomes = account.stats.outcomes
+    total = outcomes.total()
+    for outcome, (what, remedy) in _UNUSABLE.items():
+        if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:
+            number = "all" if outcomes[outcome] == total else f"{outcomes[outcome]} of"
+            which = f"{number} {total} replies were" if total > 1 else "its only reply was"
+            return f"warning: {account.model}: {which} {what} (outcome {outcome}): {remedy}"
+    return ""
 
 
 def _estimated(accounts: Sequence[Account]) -> str:
@@ -115,8 +153,8 @@ def _once(error: str, progress: ConsoleProgress) -> str:
 
 
 def say(screen: Console, line: str) -> None:
-    """One message; later lines of it are indented."""
-    screen.print(indented(line), markup=False, highlight=False, soft_wrap=True)
+    """One message; later lines of it are indented, and a terminal breaks it between words."""
+    screen.print(indented(line), markup=False, highlight=False, soft_wrap=not screen.is_terminal)
 
 
 def _table(*numbers: str, left: tuple[str, ...]) -> Table:

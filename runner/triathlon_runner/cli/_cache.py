@@ -7,6 +7,7 @@ import typer
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import cache_folder, console
 from triathlon_runner.endpoints import ReplyCache
+from triathlon_runner.screen import counted
 
 cache_app = typer.Typer(
     help="The cache of replies.", epilog=examples("triathlon cache info"), no_args_is_help=True
@@ -24,7 +25,8 @@ def info() -> None:
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
         found = replies.info()
     screen = console()
-    screen.print(f"{found.path}: {found.replies} replies, {found.size_bytes / 1e6:.1f} MB", highlight=False)
+    size = f"{counted(found.replies, 'reply')}, {found.size_bytes / 1e6:.1f} MB"
+    screen.print(f"{found.path}: {size}", soft_wrap=True)
     for model, count in found.replies_by_model.items():
         screen.print(f"{model:40} {count}", markup=False, highlight=False)
 
@@ -45,4 +47,4 @@ def prune(
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
         most = None if max_megabytes is None else int(max_megabytes * 1e6)
         removed = replies.prune(max_bytes=most, model=model)
-    console().print(f"{removed} replies removed", highlight=False)
+    console().print(f"{counted(removed, 'reply')} removed", highlight=False)

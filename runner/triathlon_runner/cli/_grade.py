@@ -17,6 +17,7 @@ from triathlon_runner.datasets import ClassProblem, DataStore, Problem
 from triathlon_runner.datasets.official import TestedProblem, problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
+from triathlon_runner.screen import counted
 from triathlon_runner.suites import Programs
 
 Inputs = Literal["base", "all"]
@@ -142,8 +143,11 @@ def _show(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> None:
 def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Iterator[str]:
     """Everything beside the numbers, a line each."""
     yield f"judged at sandbox level {report.level}; {report.kept} verdicts kept from an earlier call" + (
-        f", {report.replaced} of other samples, tests or graders replaced" if report.replaced else ""
+        f", {report.replaced} of other programs, tests or graders replaced" if report.replaced else ""
     )
+    if report.others:
+        others = counted(report.others, "line")
+        yield f"{others} of other samples stay in the file; the numbers above leave them out"
     counts = [len(passed) for passed in report.samples().values()]
     for k in wanted:
         if fewer := sum(count < k for count in counts):
@@ -153,15 +157,16 @@ def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Itera
         accepted = ", as --partial accepts" if partial else ""
         yield f"{len(missing)} of {len(report.tasks)} tasks have no sample{accepted}: {_some(missing)}"
     if unknown:
-        yield f"{unknown.total()} samples of {len(unknown)} tasks that no problem has: {_some(list(unknown))}"
+        amount = f"{counted(unknown.total(), 'sample')} of {counted(len(unknown), 'task')}"
+        yield f"{amount} that no problem has: {_some(list(unknown))}"
     if report.broken:
-        yield f"{len(report.broken)} lines cannot be read:"
+        yield f"{counted(len(report.broken), 'line')} cannot be read:"
         yield from _first(report.broken)
     if report.refused:
-        yield f"{len(report.refused)} problems were refused, their samples are not judged:"
+        yield f"refused, so that no sample is judged: {counted(len(report.refused), 'problem')}:"
         yield from _first(list(report.refused.values()))
     if report.open:
-        yield f"{len(report.open)} samples could not be judged; the next call tries them again:"
+        yield f"{counted(len(report.open), 'sample')} could not be judged; the next call tries again:"
         yield from _first(report.open)
 
 
@@ -196,5 +201,6 @@ def _document(report: GradeReport, wanted: Sequence[int], *, whole: bool) -> dic
         "open": report.open,
         "kept": report.kept,
         "replaced": report.replaced,
+        "others": report.others,
         "sandbox_level": report.level,
     }

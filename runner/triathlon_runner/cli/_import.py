@@ -21,6 +21,7 @@ from triathlon_runner.imports import FORMATS, Format, ImportReport, import_log, 
 from triathlon_runner.registry import ModelRow, check_names
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, Work, build_suite
+from triathlon_runner.screen import counted
 from triathlon_runner.store import ResultsFolder
 
 _SHOWN = 10
@@ -64,7 +65,7 @@ def import_command(
     report = asyncio.run(_import(FORMATS[form], path, suite, row, ResultsFolder(results), data_store(data)))
     screen = console()
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
-    imported = f"{report.units} units imported into {report.lines}: {outcomes}"
+    imported = f"{counted(report.units, 'unit')} imported into {report.lines}: {outcomes}"
     say(screen, imported if report.units else "nothing was imported")
     if FORMATS[form].note:
         say(screen, f"note: {FORMATS[form].note}")
@@ -76,7 +77,7 @@ def import_command(
         say(screen, f"{count} × {why}")
     if report.left_out:
         whole = report.units + len(report.left_out)
-        say(screen, f"{len(report.left_out)} of {whole} units left out, as listed above")
+        say(screen, f"{len(report.left_out)} of {counted(whole, 'unit')} left out, as listed above")
     raise typer.Exit(1 if report.left_out else 0)
 
 

@@ -1,6 +1,7 @@
 """`triathlon models` and `triathlon suites`: what is registered and whether it can run here."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Common, Data, ModelsFile, console, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import why_not
 from triathlon_runner.suites import SuiteEntry
 
@@ -19,25 +21,41 @@ AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
 @app.command(
     epilog=examples(
         "triathlon models",
+        "triathlon models gpt-4-turbo",
         "triathlon models --json",
     )
 )
-def models(models_file: ModelsFile = Common.models_file, as_json: AsJson = False) -> None:
+def models(
+    model: Annotated[str | None, typer.Argument(help="Shows all that is known of this one.")] = None,
+    models_file: ModelsFile = Common.models_file,
+    as_json: AsJson = False,
+) -> None:
     """The models of models.yaml and whether they can run here."""
     listed = registry.load(models_file)
-    rows = [
-        {
-            "id": row.id,
-            "name": row.name,
-            "kind": row.kind,
-            "parameters": row.parameters or "",
-            "license": row.license or "",
-            "reached by": "vLLM, started here" if row.serve else row.api.base_url if row.api else "",
-            "here": why_not(row) or "ready",
-        }
-        for row in listed.models
-    ]
-    _show(rows, as_json)
+    rows = [_model(row) for row in listed.select(None if model is None else [model])]
+    if as_json:
+        console().print_json(json.dumps(rows))
+    elif model is not None:
+        _show_all(rows[0])
+    else:
+        _show([{**row, "here": _in_short(row["here"])} for row in rows], ["id", "kind", "parameters", "here"])
+
+
+def _in_short(here: str) -> str:
+    """Whether a model can run here, for a table: `models ID` says it in a sentence."""
+    return "no GPU" if here.startswith("no GPU") else here.replace("set the environment variable ", "")
+
+
+def _model(row: ModelRow) -> dict[str, str]:
+    return {
+        "id": row.id,
+        "name": row.name,
+        "kind": row.kind,
+        "parameters": row.parameters or "",
+        "license": row.license or "",
+        "reached by": "vLLM, started here" if row.serve else row.api.base_url if row.api else "",
+        "here": why_not(row) or "ready",
+    }
 
 
 @app.command(
@@ -50,12 +68,17 @@ def suites(data: Data = None, variants: bool = False, as_json: AsJson = False) -
     """The suites, where they are judged and whether their data is here; --variants lists those too."""
     store = data_store(data, fetch=False)
     chosen = [entry for entry in catalogue.entries() if variants or entry.variant_of is None]
-    _show([_suite(entry, store) for entry in chosen], as_json)
-    if not as_json:
-        console().print(_JUDGED_NOTE, soft_wrap=True)
+    rows = [_suite(entry, store) for entry in chosen]
+    if as_json:
+        console().print_json(json.dumps(rows))
+        return
+    shown = [{**row, "here": row["here"].removeprefix("in the ")} for row in rows]
+    _show(shown, ["id", "judged", "here", "title"])
+    console().print(_JUDGED_NOTE, soft_wrap=not console().is_terminal)
 
 
 _JUDGED_NOTE = """
+here: its data is in the package, or on this machine; or is fetched when run (or --data FOLDER).
 judged: outside: expected values, comparison and verdict never are in the process of a model's program. \
 in part: coverage, state and path are read and compared outside; output is an assertion of the data set, \
 filled in with an expression of plain values, and runs in one process with the data set's own program.
@@ -67,18 +90,25 @@ def _suite(entry: SuiteEntry, store: DataStore) -> dict[str, str]:
         data = entry.build(store).data
         named, where = f"{data.name} {data.version}", "in the package" if entry.core else "here"
     except DataUnavailableError:
-        named, where = "", "fetched when it is run, or --data"
+        named, where = "", "when run"
     return {"id": entry.id, "title": entry.title, "judged": entry.judged, "data": named, "here": where}
 
 
-def _show(rows: list[dict[str, str]], as_json: bool) -> None:
-    screen = console()
-    if as_json:
-        screen.print_json(json.dumps(rows))
-        return
+def _show(rows: list[dict[str, str]], columns: Sequence[str]) -> None:
+    """The columns that a person looks for first; --json has them all."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in rows[0] if rows else ():
+    for name in columns:
         table.add_column(name, overflow="fold", no_wrap=name == "id")
     for row in rows:
-        table.add_row(*row.values())
-    screen.print(table)
+        table.add_row(*(row[name] for name in columns))
+    console().print(table)
+
+
+def _show_all(row: dict[str, str]) -> None:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in row.items():
+        if value:
+            table.add_row(name, value)
+    console().print(table)

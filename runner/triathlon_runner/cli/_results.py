@@ -33,6 +33,7 @@ from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.registry import Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
+from triathlon_runner.screen import counted
 from triathlon_runner.store import (
     IMPORTED,
     Archived,
@@ -112,6 +113,9 @@ def list_command(
         typer.echo(json.dumps([asdict(row) for row in rows], indent=1))
         return
     screen = console()
+    if not rows:
+        say(screen, f"no results in {str(folder.root)!r}: `triathlon run` makes some, --results names others")
+        return
     shown = [name for name in Row.__slots__ if screen.width >= _WIDE or name not in {"protocol", "ended"}]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in shown:
@@ -173,7 +177,7 @@ def archive_command(
         with folder.locked(model):
             moved = archive(folder, model, suite)
         say(console(), f"{model} {suite}: {moved.lines}")
-    say(console(), f"{len(chosen)} results files archived")
+    say(console(), f"{counted(len(chosen), 'results file')} archived")
 
 
 @results_app.command(
@@ -200,14 +204,14 @@ def diff_command(
     screen = console()
     for name, changes in compared.items():
         if changes:
-            say(screen, f"{name}: {len(changes)} units differ")
+            say(screen, f"{name}: {counted(len(changes), 'unit')} with another outcome")
         for change in changes[:_SHOWN]:
             say(
                 screen, f"  {change.task_id} #{change.sample}: {change.before or '-'} → {change.after or '-'}"
             )
         if len(changes) > _SHOWN:
             say(screen, f"  and {len(changes) - _SHOWN} more")
-    say(screen, f"{differing} differences")
+    say(screen, counted(differing, "difference"))
     raise typer.Exit(1 if differing else 0)
 
 
@@ -238,9 +242,9 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: str) -> Row:
         return Row(model, suite, units, None, "?", "", "; ".join([state or "no manifest", *said]))
     planned = sum(manifest.outcomes.values()) + manifest.open_units
     if manifest.unfinished:
-        said = [f"unfinished run, {units} line{'s' if units != 1 else ''} whole", *said]
+        said = [f"unfinished run, {counted(units, 'line')} whole", *said]
     elif sum(manifest.outcomes.values()) != units:
-        said.append(f"its manifest counts {sum(manifest.outcomes.values())} units")
+        said.append(f"its manifest counts {counted(sum(manifest.outcomes.values()), 'unit')}")
     if units and (engine := judged_otherwise(manifest.engine_versions)):
         said.append(engine)
     states = "; ".join(one for one in (state, *said) if one)

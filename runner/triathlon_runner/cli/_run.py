@@ -1,6 +1,7 @@
 """`triathlon run`: asks, executes, appends what is open."""
 
 import asyncio
+import re
 import signal
 from contextlib import AsyncExitStack
 
@@ -37,10 +38,12 @@ from triathlon_runner.cli._run_options import (
     LongestWait,
     Options,
     Outage,
+    PriceOfModel,
     ProfileName,
     Prompts,
     Samples,
     SingleModel,
+    SingleModelOptions,
     StopWithin,
     Temperature,
     Timeout,
@@ -74,6 +77,7 @@ from triathlon_runner.schedule import (
     why_not,
 )
 from triathlon_runner.schedule import deadline as moment
+from triathlon_runner.screen import counted
 from triathlon_runner.store import ResultsFolder
 
 
@@ -90,6 +94,7 @@ def run(
     model: SingleModel = None,
     base_url: BaseUrl = None,
     key_env: KeyEnv = None,
+    price: PriceOfModel = None,
     suites: Names = None,
     variants: Variants = None,
     prompts: Prompts = None,
@@ -119,9 +124,9 @@ def run(
     """
     check_executor(executor, ray_address)
     amount = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
-    listed, wanted = models_to_run(models_file, models, model, base_url, key_env)
+    listed, wanted = models_to_run(models_file, models, SingleModelOptions(model, base_url, key_env, price))
     options = Options(
-        wanted=Wanted(amount, wanted, names(suites), names(variants) or (), prompts),
+        wanted=Wanted(amount, wanted, names(suites), names(variants) or (), prompts, not dry_run),
         dry_run=dry_run,
         bounds=Bounds(budget, None if deadline is None else moment(deadline)),
         stop_within=seconds("--stop-within", stop_within),
@@ -133,6 +138,7 @@ def run(
         timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
         folder=results_folder(results),
         data=data_store(data),
+        single=wanted[0] if model is not None and wanted else None,
     )
     options.check(listed)
     raise typer.Exit(asyncio.run(_run(options, listed)))
@@ -175,7 +181,12 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             summary.notes.append(judge.lost)
         if summary.broken:
             summary.notes.append(
-                f"{summary.broken} units met an error in this program; please report {errors}"
+                f"{counted(summary.broken, 'unit')} met an error in this program; please report {errors}"
+            )
+        if options.single is not None and any(map(_names_a_row, summary.errors)):
+            summary.notes.append(
+                f"{options.single} was named with --model, so it has no row: its `model` and `base_url` are"
+                " --model and --base-url; for others write it into models.yaml (README, 'Add a model')"
             )
         if log is not None:
             _end_log(log, summary, options.bounds)
@@ -198,6 +209,11 @@ def _runner(
         ask_again=options.ask_again,
         stop_seconds=options.stop_within,
     )
+
+
+def _names_a_row(error: str) -> bool:
+    """Whether an error advises to change the row of a model, or the api block in it."""
+    return re.search(r"\brow\b|\bapi block\b", error) is not None
 
 
 def _end_log(log: JsonLog, summary: Summary, bounds: Bounds) -> None:

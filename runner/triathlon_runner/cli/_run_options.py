@@ -14,7 +14,7 @@ from triathlon_runner.cli._options import Common, names
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Limits
 from triathlon_runner.errors import UserError
-from triathlon_runner.registry import ModelRow
+from triathlon_runner.registry import ModelRow, Price
 from triathlon_runner.schedule import PROFILES, Bounds, Profile, Wanted, span_seconds, why_not
 from triathlon_runner.store import ResultsFolder
 
@@ -31,6 +31,10 @@ BaseUrl = Annotated[
 KeyEnv = Annotated[
     str | None,
     typer.Option("--key-env", help="Environment variable with the key of --model, never the key itself."),
+]
+PriceOfModel = Annotated[
+    str | None,
+    typer.Option("--price", help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."),
 ]
 Variants = Annotated[
     str | None, typer.Option(help="Variants too: prompts, temperatures, attacks, style, sampling.")
@@ -118,6 +122,8 @@ class Options:
     timeout_seconds: float | None
     folder: ResultsFolder
     data: DataStore
+    single: str | None = None
+    """The id of the model that --model names, which has no row in models.yaml."""
 
     def check(self, listed: registry.Registry) -> None:
         """Before money is spent, or data read.
@@ -127,35 +133,63 @@ class Options:
                 budget without prices.
         """
         rows = listed.select(self.wanted.models)
-        if self.wanted.models is not None:
+        if self.wanted.models is not None and self.wanted.asks:
             _check_that_they_run(rows)
         if self.bounds.budget_usd is not None:
-            check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])])
+            check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])], self.single)
         catalogue.select(self.wanted.suites, self.wanted.variants)
         if self.wanted.prompts is not None:
             catalogue.check_prompts(self.wanted.prompts)
 
 
+@dataclass(frozen=True, slots=True)
+class SingleModelOptions:
+    """What the command line says of a model that no file describes."""
+
+    model: str | None = None
+    base_url: str | None = None
+    key_env: str | None = None
+    price: str | None = None
+
+
 def models_to_run(
-    models_file: Path, models: str | None, model: str | None, base_url: str | None, key_env: str | None
+    models_file: Path, models: str | None, single: SingleModelOptions
 ) -> tuple[registry.Registry, list[str] | None]:
     """The models that may run, and the ids of those that are wanted; None: all.
 
     Raises:
         UserError: `--model` without `--base-url`, or the other way round; a file or an id that is not usable.
     """
-    if model is None and base_url is None and key_env is None:
+    model, base_url = single.model, single.base_url
+    if single == SingleModelOptions():
         return registry.load(models_file), names(models)
     if model is None or base_url is None:
         raise UserError(
-            "expected --model and --base-url together (and --key-env where the server wants a key);"
-            " a model of models.yaml is named with --models"
+            "expected --model and --base-url together (and --key-env where the server wants a key, --price"
+            " for --budget); a model of models.yaml is named with --models"
         )
     if models is not None:
         raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
     listed = registry.load(models_file, missing_ok=models_file == Common.models_file)
-    known, added = registry.single(model, base_url, key_env, listed)
+    known, added = registry.single(model, base_url, single.key_env, listed, price=_price(single.price))
     return known, [added]
+
+
+def _price(text: str | None) -> Price | None:
+    """`1,4` as a price; None where there is none.
+
+    Raises:
+        UserError: it is no pair of numbers from 0.
+    """
+    if text is None:
+        return None
+    try:
+        first, second = (float(part) for part in text.split(","))
+        return Price(input=first, output=second)
+    except ValueError:  # pydantic's is one, too
+        raise UserError(
+            f"expected --price as INPUT,OUTPUT, USD per million tokens, such as 1,4, got {text!r}"
+        ) from None
 
 
 def _check_that_they_run(rows: Sequence[ModelRow]) -> None:

@@ -32,6 +32,7 @@ from triathlon_runner.imports import judged_again
 from triathlon_runner.records import Manifest
 from triathlon_runner.registry import check_names
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
+from triathlon_runner.screen import counted
 from triathlon_runner.store import IMPORTED, ResultsFolder, UnreadableManifestError
 from triathlon_runner.verify import (
     FileReport,
@@ -214,7 +215,7 @@ def _show(verified: _Verified, screen: Console) -> None:
     if verified.update is not None and verified.update.archived is not None:
         say(screen, f"  as it was: {verified.update.archived}")
     for reason, count in _counted(report.unverified).items():
-        say(screen, f"  not judged again: {reason}" + (f" ({count} units)" if count > 1 else ""))
+        say(screen, f"  not judged again: {reason}" + (f" ({counted(count, 'unit')})" if count > 1 else ""))
 
 
 def _in_short(verified: _Verified) -> str:
@@ -224,7 +225,8 @@ def _in_short(verified: _Verified) -> str:
     verdict = "follows" if report.follows else "DOES NOT FOLLOW"
     if update is not None:
         verdict = (
-            f"brought up to date: {update.changed} lines changed, {len(update.reopened)} units open again"
+            f"brought up to date: {counted(update.changed, 'line')} changed,"
+            f" {counted(len(update.reopened), 'unit')} open again"
         )
     scores = ", ".join(f"{name} {value:.6g}" for name, value in report.scores.items())
     return f"{report.verified}/{report.units} units, {verdict}" + (f"; {scores}" if scores else "")
@@ -234,12 +236,14 @@ def _sum_up(verified: list[_Verified], screen: Console) -> None:
     bad = sum(not one.good for one in verified)
     units = sum(one.report.verified for one in verified)
     if bad:
-        say(screen, f"{bad} of {len(verified)} files do NOT follow from their evidence, as listed above")
+        which = f"{bad} of {counted(len(verified), 'file')}"
+        say(screen, f"scores that DO NOT FOLLOW from their evidence: in {which}, as listed above")
     elif not units:
-        say(screen, f"no unit is finished in {len(verified)} files: there is nothing to judge")
+        say(screen, f"no unit is finished in {counted(len(verified), 'file')}: there is nothing to judge")
     else:
         files = sum(bool(one.report.units) for one in verified)
-        say(screen, f"all scores follow from their evidence, bit for bit: {units} units in {files} files")
+        amount = f"{counted(units, 'unit')} in {counted(files, 'file')}"
+        say(screen, f"all scores follow from their evidence, bit for bit: {amount}")
 
 
 def _document(verified: list[_Verified]) -> dict[str, Any]:

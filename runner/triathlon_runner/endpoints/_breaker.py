@@ -50,7 +50,8 @@ class Breaker:
     @property
     def patience(self) -> float:
         """Seconds that the endpoint may be silent."""
-        return self._limits.outage_seconds if self.reached else self._limits.first_contact_seconds
+        outage = self._limits.outage_seconds
+        return outage if self.reached else min(outage, self._limits.first_contact_seconds)
 
     def is_dead(self, now: float) -> bool:
         """Whether the endpoint has been silent for too long."""

@@ -47,6 +47,8 @@ class _Sent(NamedTuple):
 
 _NEVER_UNDERSTOOD = 12
 """So many replies that are none, and not one that is: the row names another kind of server."""
+_BY_ANOTHER_MODEL = 3
+"""So many replies by another model, and none by the one that was asked for: the name is wrong."""
 
 
 class Endpoint:
@@ -65,7 +67,7 @@ class Endpoint:
         """Made by `open_model`."""
         self._config, self._secrets, self._post = config, secrets, post
         self._gate, self._limits, self._stats = gate, limits, stats
-        self._malformed = 0
+        self._malformed = self._by_another_model = 0
         self._unexplained: list[tuple[int, bytes]] = []
         """Status and question of the last errors that nothing explains; an answer ends the list."""
 
@@ -108,7 +110,7 @@ class Endpoint:
         if self._stats.answered:
             return EndpointError(error.reason)
         if isinstance(error, OtherModel):
-            return ModelUnavailableError(f"no reply was by the model that the row names: {error.reason}")
+            return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
         return ModelUnavailableError(
             f"expected replies of the OpenAI protocol from {self._config.base_url!r}, got {error.reason};"
             " look at base_url in the model's row (most end with /v1)"
@@ -217,7 +219,9 @@ class Endpoint:
             raise ServerAwayError(self._stats.stopped) from None
         if isinstance(error, Malformed):
             self._malformed += 1
-            if self._malformed >= _NEVER_UNDERSTOOD and not self._stats.answered:
+            self._by_another_model += isinstance(error, OtherModel)
+            is_wrong = self._malformed >= _NEVER_UNDERSTOOD or self._by_another_model >= _BY_ANOTHER_MODEL
+            if is_wrong and not self._stats.answered:
                 raise self._not_understood(error) from None
         if isinstance(error, Throttled):
             self._stats.throttled += 1

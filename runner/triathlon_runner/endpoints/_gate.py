@@ -175,7 +175,7 @@ class Gate:
         now = self.now()
         if self._breaker.is_dead(now):
             self._stats.away = True
-            self.stop(f"{self._silence(now)}; the last error: {reason}", ServerAwayError)
+            self.stop(f"{self._silence(now)}, given up: {reason}", ServerAwayError)
         elif not self._is_away or now - self._said_at >= _SECONDS_BETWEEN_LINES:
             self._is_away, self._said_at = True, now
             patience = self._breaker.patience

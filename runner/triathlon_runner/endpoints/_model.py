@@ -61,6 +61,11 @@ class OpenAIModel:
             EndpointError: no answer to this one after all retries.
             CacheError: the answer came but cannot be stored.
         """
+        answer = await self._answer(prompt, sampling, sample)
+        self.stats.count_reply(answer.reply)
+        return answer
+
+    async def _answer(self, prompt: Chat | Completion, sampling: Sampling, sample: int) -> Answer:
         question = make_question(self._config, prompt, sampling)
         repeat = 0 if question.repeatable else sample
         key = reply_key(self._shape(question.path, question.stop, repeat, prompt.turn), question.payload)

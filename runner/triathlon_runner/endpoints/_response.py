@@ -61,8 +61,10 @@ def parse(raw: bytes, headers: Mapping[str, str], config: ApiConfig, question: Q
     if not served:
         oddities.append("no model name")
     elif not is_related(config.model, served) and served not in config.served_as:
-        hint = f"if that is the same, say `served_as: [{served}]`"
-        raise OtherModel(f"asked for {config.model!r}, answered by {served!r} ({hint})")
+        raise OtherModel(
+            f"asked for {config.model!r}, answered by {served!r}; if that is the same model, ask for it by"
+            f" that name, or add `served_as: [{served}]` to the api block of its row"
+        )
     choice = _choice(body, oddities)
     usage = _usage(body, oddities)
     finish = _finish(choice, usage, question.max_tokens, oddities)

@@ -55,6 +55,8 @@ async def grade_samples(
 ) -> GradeReport:
     """Judges every sample and appends its line to `out` at once; at the end `out` is in the samples' order.
 
+    Lines of other samples, from earlier calls, stay behind those.
+
     Raises:
         UserError: samples or `out` can't be used.
         SandboxError: nothing can be executed here.
@@ -63,7 +65,9 @@ async def grade_samples(
     read = read_samples(samples, known)
     found, out = read.samples, options.out
     digests = {task_id: problem_digest(problem, options.inputs) for task_id, problem in known.items()}
-    earlier = {_key_of(line): line for line in _lines_of_earlier_run(out)}
+    lines = list(_lines_of_earlier_run(out))
+    others = _of_other_samples(lines, found, options.model)
+    earlier = {_key_of(line): line for line in lines}
     _cut_torn_line(out)
     wanted = [_key(sample, digests) for sample in found]
     report = GradeReport(
@@ -71,7 +75,8 @@ async def grade_samples(
         inputs=options.inputs,
         splits=any(map(has_more_than_base, problems)) and options.inputs == "all",
         broken=read.broken,
-        replaced=len(earlier.keys() - set(wanted)),
+        replaced=len(earlier.keys() - set(wanted) - set(map(_key_of, others))),
+        others=len(others),
     )
     judged: dict[_Key, Line] = {}
     async with open_sandbox(options.level, options.jobs) as sandbox:
@@ -100,8 +105,18 @@ async def grade_samples(
             for _ in range(options.jobs or len(os.sched_getaffinity(0))):
                 group.create_task(judge_some())
     report.lines = [judged[key] for key in dict.fromkeys(wanted) if key in judged]
-    _rewrite(out, report.lines)
+    _rewrite(out, [*report.lines, *others])
     return report
+
+
+def _of_other_samples(lines: Iterable[Line], samples: Iterable[Sample], model: str) -> list[Line]:
+    """Lines of an earlier call for samples that this one does not have, or for those of another model."""
+    wanted = {(sample.task_id, sample.number) for sample in samples}
+    return [
+        line
+        for line in lines
+        if (line["task_id"], line["sample"]) not in wanted or (model and line.get("model", model) != model)
+    ]
 
 
 def problem_digest(problem: AnyProblem, inputs: Literal["base", "all"]) -> str:

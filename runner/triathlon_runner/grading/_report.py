@@ -34,7 +34,9 @@ class GradeReport:
     kept: int = 0
     """Verdicts of an earlier run that follow from the same program, problem, tests and grader."""
     replaced: int = 0
-    """Lines of an earlier run that did not, or whose samples are gone."""
+    """Lines of an earlier run that did not."""
+    others: int = 0
+    """Lines of an earlier run for other samples, which stay in the file."""
     level: str = ""
 
     @property

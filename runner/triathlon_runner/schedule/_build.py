@@ -30,6 +30,8 @@ class Wanted:
     """Kinds of variants to ask, too."""
     prompts: Path | None = None
     """Folder with prompts of the user's own."""
+    asks: bool = True
+    """Whether models will be asked; where not, those that are named need no key and no GPU."""
 
 
 async def build_plan(
@@ -75,7 +77,7 @@ async def build_plan(
             if one.chosen:
                 built.append(one)
     for row in rows:
-        reason = why_not(row)
+        reason = why_not(row) if wanted.asks or wanted.models is None else None
         if reason is None:
             plan.work[row.id] = work_for(registry, row, _that_differ(built, row, plan), judge)
         else:

@@ -9,6 +9,7 @@ from triathlon_runner.endpoints import Model, ModelUnavailableError
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._control import ControlledModel
+from triathlon_runner.schedule._messages import advice
 from triathlon_runner.schedule._open import OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import Account
@@ -61,7 +62,8 @@ class ModelRun:
         try:
             return open_suite(self._context, work, self._broken, stack)
         except (UnreadableManifestError, DamagedLineError) as error:  # of this file alone: the others go on
-            self._add_error(f"{self._row.id} {work.suite_id}: {error}")
+            what_to_do = advice(error, self._context.folder, self._row.id, work.suite_id)
+            self._add_error(f"{self._row.id} {work.suite_id}: {error}{what_to_do}")
             return None
 
     async def _open_and_ask(self, suites: Sequence[SuiteRun]) -> None:

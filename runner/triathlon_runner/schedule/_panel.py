@@ -21,6 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from triathlon_runner.records import UnitRecord
+from triathlon_runner.schedule._columns import FINAL, PANEL, Column
 from triathlon_runner.schedule._progress import Tally
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.screen import indented, visible
@@ -35,47 +36,11 @@ _LAST_LINES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """A column of the panel or of the final table."""
-
-    name: str
-    from_width: int
-    """The narrowest window, in columns, that shows it."""
-
-
-@dataclass(frozen=True, slots=True)
 class Printed:
     """An error's message above the panel."""
 
     model: str
     time: str
-
-
-_PANEL: Final = (
-    _Column("done", 0),
-    _Column("open", 50),
-    _Column("failed", 80),
-    _Column("tokens/s", 60),
-    _Column("time left", 40),
-    _Column("USD", 90),
-    _Column("in flight", 100),
-    _Column("limit", 100),
-    _Column("replies", 110),
-    _Column("cached", 120),
-    _Column("retries", 120),
-    _Column("cut", 120),
-)
-_FINAL: Final = (
-    _Column("done", 0),
-    _Column("open", 50),
-    _Column("replies", 60),
-    _Column("tokens", 60),
-    _Column("retries", 70),
-    _Column("USD", 40),
-    _Column("cached", 90),
-    _Column("cut", 90),
-    _Column("limit", 110),
-)
 
 
 @dataclass(slots=True)
@@ -86,6 +51,8 @@ class _Model:
     account: Account | None = None
     errors: dict[str, str] = field(default_factory=dict)
     """The errors that were printed, without their numbers, and at what time."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """What its server was last seen to fail with, where a message has quoted it, and at what time."""
     messages: set[str] = field(default_factory=set)
     """Those of them that came as messages, which may come again: `starting, 30 s so far`."""
 
@@ -146,6 +113,8 @@ class ConsoleProgress:
         self._interval = interval
         self._last_line = time.monotonic()
         self._models: dict[str, _Model] = {}
+        self._messages: dict[str, str] = {}
+        """Messages about something else than a model, and at what time each was printed."""
         self._status = ""
         self._last_status = -math.inf
         self._timer: asyncio.TimerHandle | None = None
@@ -210,17 +179,22 @@ class ConsoleProgress:
     def say(self, message: str) -> None:
         """A message, with the time; an error of a model that was printed before is not printed again."""
         name, _, text = message.partition(": ")
-        if model := self._models.get(name):
-            kind = _without_numbers(text)
-            if kind in model.errors and kind not in model.messages:
-                return
-            model.messages.add(kind)
-            model.errors[kind] = _now()
-        self._print(message)
+        model = self._models.get(name)
+        if model is None:
+            self._messages[message] = _now()
+            self._print(message)
+            return
+        kind = _without_numbers(text)
+        if kind in model.errors and kind not in model.messages:
+            return
+        model.messages.add(kind)
+        self._print_of(name, kind, message)
 
     def printed_at(self, message: str) -> Printed | None:
         """Where a model's error was printed; `message` is the error, or the model, a colon and the error."""
         name, _, text = message.partition(": ")
+        if message in self._messages:
+            return Printed(name, self._messages[message])
         if name in self._models:
             time_of_day = self._models[name].errors.get(_without_numbers(text))
             return Printed(name, time_of_day) if time_of_day else None
@@ -238,7 +212,7 @@ class ConsoleProgress:
     def final(self) -> Table:
         """What each model did and has cost."""
         models = {name: model for name, model in self._models.items() if model.account}
-        table, columns = self._table(_FINAL, [model.cells() for model in models.values()])
+        table, columns = self._table(FINAL, [model.cells() for model in models.values()])
         for name, model in models.items():
             table.add_row(visible(name), *_row(model.cells(), columns))
         return table
@@ -250,7 +224,7 @@ class ConsoleProgress:
         return self._progress() if self._models else ""
 
     def _progress(self) -> Table:
-        table, columns = self._table(_PANEL, [model.cells() for model in self._models.values()])
+        table, columns = self._table(PANEL, [model.cells() for model in self._models.values()])
         room = max(self._console.height - 3, 2)  # the heading, the line of those left out, the cursor
         rows = list(self._rows(room))
         for name, cells, style in rows:
@@ -274,13 +248,14 @@ class ConsoleProgress:
                     yield f"  {suite}", {**_tally_cells(tally), "tokens/s": ""}, "dim"
 
     def _table(
-        self, columns: Sequence[_Column], rows: Sequence[dict[str, str]]
+        self, columns: Sequence[Column], rows: Sequence[dict[str, str]]
     ) -> tuple[Table, tuple[str, ...]]:
         """An empty table, and its columns behind the name: those that fit and that a row has a value for."""
         names = tuple(
             column.name
             for column in columns
-            if column.from_width <= self._console.width and any(row.get(column.name) for row in rows)
+            if column.from_width <= self._console.width
+            and any(row.get(column.name, "") not in (("", "0") if column.if_any else ("",)) for row in rows)
         )
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         table.add_column("model", overflow="fold")
@@ -302,11 +277,24 @@ class ConsoleProgress:
         errors, kind = self._models[model].errors, _without_numbers(error)
         if any(kind in known for known in errors):
             return
+        if len(errors) < _ERRORS_PER_MODEL:
+            self._print_of(model, kind, message)
+            return
         errors[kind] = _now()
-        if len(errors) <= _ERRORS_PER_MODEL:
-            self._print(message)
-        elif len(errors) == _ERRORS_PER_MODEL + 1:
+        if len(errors) == _ERRORS_PER_MODEL + 1:
             self._print(f"{model}: and other errors, which are not printed")
+
+    def _print_of(self, name: str, kind: str, message: str) -> None:
+        """Prints a message of a model; a server's error stands there once, later the time of that."""
+        model = self._models[name]
+        error = model.account.stats.last_error if model.account else ""
+        known = next((reason for reason in model.reasons if reason in message), None)
+        if known is not None:
+            message = message.replace(known, f"the error of {model.reasons[known]} above")
+        elif error and error in message:
+            model.reasons[error] = _now()
+        model.errors[kind] = _now() if known is None else model.reasons[known]
+        self._print(message)
 
     def _line(self, model: str, suite: str) -> None:
         if self._live:
@@ -349,8 +337,13 @@ class _Panel(Live):
         drawn = super().process_renderables(renderables)
         if not narrower:
             return drawn
-        clear = Control(ControlType.HOME, ControlType.CLEAR)
-        return [clear, *self.lines, *drawn[1:]]
+        return [_cleared(self.console.height), *self.lines, *drawn[1:]]
+
+
+def _cleared(height: int) -> Control:
+    """Erases the window line by line: what is cleared as a whole, many terminals keep above their window."""
+    down = [(ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_DOWN, 1)] * height
+    return Control(ControlType.HOME, *down, ControlType.HOME)
 
 
 def _row(cells: dict[str, str], columns: Sequence[str]) -> Iterator[str]:

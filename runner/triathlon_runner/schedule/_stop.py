@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Price
+from triathlon_runner.screen import money
 
 _DURATION = re.compile(
     r"(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m(?:in)?)?"
@@ -94,8 +95,8 @@ class Bounds:
         committed = sum(account.usd_in_flight for account in self.accounts)
         if self.spent + committed >= self.budget_usd:
             return (
-                f"the budget of {self.budget_usd:g} USD is used up ({self.spent:.4f} USD spent,"
-                f" about {committed:.4f} for requests in flight)"
+                f"the budget of {money(self.budget_usd)} USD is used up ({money(self.spent)} USD spent,"
+                f" about {money(committed)} for requests in flight)"
             )
         return ""
 

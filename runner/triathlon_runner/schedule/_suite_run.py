@@ -10,6 +10,7 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._identity import WEIGHTS, difference
 from triathlon_runner.schedule._manifest import differs, manifest_of, stands_finished
+from triathlon_runner.schedule._messages import about_missing_manifest
 from triathlon_runner.schedule._open import OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.store import ResultsFile, Unit, archive
@@ -54,8 +55,16 @@ class SuiteRun:
         if f"{self.model} {self.suite}" in self.context.summary.other_protocol:
             return 0
         self.file.sort(self.work.built.order)
-        self.write_manifest(opened, _tokens_per_second(opened.stats if opened else None))
+        if self.file.units:
+            self.write_manifest(opened, _tokens_per_second(opened.stats if opened else None))
+        else:
+            self._remove()
         return len(self.work.open_units(self.file.units))
+
+    def _remove(self) -> None:
+        """Removes the files of a suite of which nothing was measured."""
+        self.file.remove()
+        self.context.folder.manifest(self.model, self.suite).unlink(missing_ok=True)
 
     def write_manifest(
         self, opened: OpenModel | None, speed: float | None = None, *, begins: bool = False
@@ -91,12 +100,15 @@ def open_suite(
     """
     model, suite, planned = work.row.id, work.suite_id, work.built.count
     before = context.folder.read_manifest(model, suite)
-    if stands_finished(work, before, context.folder.size(model, suite)):
+    as_left = not context.folder.changed_since_manifest(model, suite)
+    if as_left and stands_finished(work, before, context.folder.size(model, suite)):
         context.progress.plan(model, suite, planned=planned, done=planned)
         return None
     file = stack.enter_context(ResultsFile(context.folder.lines(model, suite), work.built.entry.record))
     if (why := differs(work, file, before)) and not put_aside(context, work, file, why):
         return None
+    if before is None and file.units:
+        context.progress.say(about_missing_manifest(context.folder, model, suite, len(file.units)))
     left = work.open_units(file.units)
     context.progress.plan(model, suite, planned=planned, done=planned - len(left))
     return SuiteRun(context, work, file, deque(unit for unit in left if (suite, unit) not in broken))

@@ -2,9 +2,11 @@
 
 from triathlon_runner.store._archive import Archived, archive, archived
 from triathlon_runner.store._compare import Change, compare_files
+from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
 from triathlon_runner.store._file import ResultsFile
-from triathlon_runner.store._folder import IMPORTED, ResultsFolder, UnreadableManifestError
+from triathlon_runner.store._folder import DEFAULT_ROOT, IMPORTED, ResultsFolder, UnreadableManifestError
 from triathlon_runner.store._lines import (
+    ContradictingLineError,
     DamagedLineError,
     Unit,
     count_lines,
@@ -15,9 +17,11 @@ from triathlon_runner.store._lines import (
 )
 
 __all__ = [
+    "DEFAULT_ROOT",
     "IMPORTED",
     "Archived",
     "Change",
+    "ContradictingLineError",
     "DamagedLineError",
     "ResultsFile",
     "ResultsFolder",
@@ -27,6 +31,8 @@ __all__ = [
     "archived",
     "compare_files",
     "count_lines",
+    "fault_of_manifest",
+    "fault_of_record",
     "read_lines",
     "read_records",
     "replace_file",

@@ -9,7 +9,15 @@ from typing import IO, Generic, Self
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import UnitRecord, Usage
-from triathlon_runner.store._lines import R, Unit, read_lines, rewrite_file, set_torn_line_aside
+from triathlon_runner.store._faults import fault_of_record
+from triathlon_runner.store._lines import (
+    ContradictingLineError,
+    R,
+    Unit,
+    read_lines,
+    rewrite_file,
+    set_torn_line_aside,
+)
 
 
 class ResultsFile(Generic[R]):
@@ -60,9 +68,11 @@ class ResultsFile(Generic[R]):
         """Finds out what stands in the file, without opening it for writing; a torn last line is left out.
 
         Raises:
-            UserError: a line that is no record, or a unit that stands twice.
+            DamagedLineError: a line that is no record or contradicts itself, or a unit that stands twice.
         """
-        for line, record in read_lines(self.path, self._record):
+        for number, (line, record) in enumerate(read_lines(self.path, self._record), start=1):
+            if fault := fault_of_record(record):
+                raise ContradictingLineError(f"{self.path}, line {number}: {fault}; it does not count")
             self._count(record, len(line))
 
     @property
@@ -86,6 +96,11 @@ class ResultsFile(Generic[R]):
         self._places, self._size = {}, 0
         self.outcomes, self.protocols, self._usage = Counter(), set(), Counter()
         self.__enter__()
+
+    def remove(self) -> None:
+        """Takes a file without lines away: nothing was measured."""
+        assert not self._places, "a file with lines is never removed"
+        self.path.unlink(missing_ok=True)
 
     def append(self, record: R) -> None:
         """Adds one finished unit.

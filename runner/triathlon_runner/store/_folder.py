@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,8 +13,10 @@ from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
+from triathlon_runner.store._faults import fault_of_manifest
 from triathlon_runner.store._lines import Unit, damaged, replace_file
 
+DEFAULT_ROOT: Final = Path("results")
 IMPORTED: Final = "imported"
 """Folder inside the results folder; below it everything lies as in the results folder itself."""
 
@@ -33,6 +36,15 @@ class ResultsFolder:
 
     def manifest(self, model: str, suite: str) -> Path:
         return self.root / "runs" / model / f"{suite}.manifest.json"
+
+    @property
+    def option(self) -> str:
+        """What a command needs to be told to use this folder: ` --results FOLDER`; empty for the default."""
+        return "" if self.root == DEFAULT_ROOT else f" --results {shlex.quote(str(self.root))}"
+
+    def archive_command(self, model: str, suite: str) -> str:
+        """The command that puts the results of one model and suite aside."""
+        return f"`triathlon results archive --models {model} --suites {suite}{self.option}`"
 
     def skipped(self, model: str) -> Path:
         """Why the model could not run here, if it could not: one sentence."""
@@ -98,6 +110,14 @@ class ResultsFolder:
                 if line.endswith(b"\n")
             }
 
+    def changed_since_manifest(self, model: str, suite: str) -> bool:
+        """Whether a results file was written after its manifest, which a run always writes last."""
+        try:
+            lines, manifest = (place(model, suite).stat() for place in (self.lines, self.manifest))
+        except FileNotFoundError:
+            return True
+        return lines.st_mtime_ns > manifest.st_mtime_ns
+
     def size(self, model: str, suite: str) -> int:
         """Bytes of a results file; 0 where there is none."""
         try:
@@ -137,19 +157,30 @@ class ResultsFolder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _unreadable(path, str(error.strerror), model, suite) from None
+            raise self._unreadable(str(error.strerror), model, suite) from None
         try:
             version = _schema_of(content)
             if version != SCHEMA_VERSION:
                 what = f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
-                raise _unreadable(path, what, model, suite)
-            return Manifest.model_validate_json(content)
+                raise self._unreadable(what, model, suite)
+            manifest = Manifest.model_validate_json(content)
         except ValidationError as error:
             fault = error.errors()[0]
             where = ".".join(str(part) for part in fault["loc"]) or "the file"
-            raise _unreadable(path, f"{where}: {fault['msg']}", model, suite) from None
+            raise self._unreadable(f"{where}: {fault['msg']}", model, suite) from None
         except (ValueError, RecursionError) as error:
-            raise _unreadable(path, f"it is no JSON object ({error})", model, suite) from None
+            raise self._unreadable(f"it is no JSON object ({error})", model, suite) from None
+        if unusable := fault_of_manifest(manifest, model, suite):
+            raise self._unreadable(unusable, model, suite)
+        return manifest
+
+    def _unreadable(self, why: str, model: str, suite: str) -> UnreadableManifestError:
+        path = str(self.manifest(model, suite))
+        return UnreadableManifestError(
+            f"the manifest {path!r} cannot be used: {why}. As it is not known what the lines beside it are,"
+            " nothing was asked or changed there: update the program, mend the manifest, or put both files"
+            f" aside with {self.archive_command(model, suite)}"
+        )
 
 
 def _schema_of(content: bytes) -> object:
@@ -162,14 +193,6 @@ def _schema_of(content: bytes) -> object:
     if not isinstance(found, dict):
         raise ValueError(f"got {str(found)[:40]!r}")
     return found.get("schema", found.get("schema_version", SCHEMA_VERSION))
-
-
-def _unreadable(path: Path, why: str, model: str, suite: str) -> UnreadableManifestError:
-    return UnreadableManifestError(
-        f"the manifest {str(path)!r} cannot be read: {why}. Nothing was asked or changed there, as it is not"
-        " known what its results are: update the program, mend the manifest, or put both files aside with"
-        f" `triathlon results archive --models {model} --suites {suite}`"
-    )
 
 
 _HEAD = re.compile(rb'.*?"task_id":("(?:[^"\\]|\\.)*"),"sample":(\d+),')

@@ -20,6 +20,10 @@ class DamagedLineError(UserError):
     """A line of a results file that is no record, or that stands for a unit that another line has already."""
 
 
+class ContradictingLineError(DamagedLineError):
+    """A line that is a record, but whose outcome or numbers its own evidence does not bear out."""
+
+
 def read_records(path: Path, record: type[R]) -> Iterator[R]:
     """The records of one file, in its order; none where there is no file.
 

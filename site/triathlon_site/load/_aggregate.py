@@ -8,8 +8,9 @@ from typing import Any
 
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Manifest, Strict, UnitRecord, Usage
+from triathlon_runner.store import fault_of_manifest
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.load._checks import fault_of_manifest, unreadable
+from triathlon_site.load._checks import unreadable
 from triathlon_site.load._tasks import TaskResult, Tasks
 
 
@@ -181,10 +182,13 @@ def _about_protocols(file: str, others: int, protocol: str) -> list[Notice]:
 
 def read_manifest(path: Path, file: str, model: str, suite: str) -> tuple[Manifest | None, list[Notice]]:
     """The manifest beside a results file, or a notice of what is wrong with it."""
+    archive = f"`triathlon results archive --models {model} --suites {suite}`"
     if not path.exists():
-        return None, [
-            Notice(file=file, message="no manifest beside it: the conditions of this run are unknown")
-        ]
+        message = (
+            "no manifest beside it: its lines count, under conditions that are unknown; `triathlon run`"
+            f" writes a new one, {archive} puts the lines aside"
+        )
+        return None, [Notice(file=file, message=message)]
     try:
         manifest, fault = None, unreadable(path)
         if not fault:
@@ -194,7 +198,11 @@ def read_manifest(path: Path, file: str, model: str, suite: str) -> tuple[Manife
         fault = first_fault(error)
     if not fault:
         return manifest, []
-    return None, [Notice(file=file, message=f"its manifest cannot be used: {fault}")]
+    message = (
+        f"its manifest cannot be used: {fault}; its lines count, under conditions that are unknown: mend the"
+        f" manifest, or put both aside with {archive}"
+    )
+    return None, [Notice(file=file, message=message)]
 
 
 def first_fault(error: Exception) -> str:

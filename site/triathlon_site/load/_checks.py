@@ -1,27 +1,12 @@
-"""What is wrong with a results file, its manifest or one of its records although each of them parses."""
+"""What is wrong with a results file, or with it and its manifest together, although both parse."""
 
-import math
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from triathlon_runner.engine import judged_otherwise
-from triathlon_runner.records import (
-    SCHEMA_VERSION,
-    EvolvedRecord,
-    LoopRecord,
-    Manifest,
-    Outcome,
-    RuntimeRecord,
-    UnitRecord,
-    Verdict,
-)
-
-MOST_TOKENS: Final = 2**53
-"""Larger numbers are no counts, and no spreadsheet or script would read them exactly."""
+from triathlon_runner.records import Manifest, UnitRecord
 
 
 def unreadable(path: str | Path) -> str:
@@ -38,106 +23,6 @@ def unreadable(path: str | Path) -> str:
 def readable(name: str) -> str:
     """A file's name as UTF-8: bytes that are none become question marks in a square."""
     return os.fsencode(name).decode("utf-8", errors="replace")
-
-
-def fault_of_record(record: UnitRecord) -> str:
-    """The first number or outcome that cannot be, in words; empty where all can."""
-    return next(_out_of_range(record), "") or next(_contradicting(record), "")
-
-
-def _out_of_range(record: UnitRecord) -> Iterator[str]:
-    if not 0 <= record.seconds < math.inf:
-        yield f"seconds: expected 0 or more, got {record.seconds!r}"
-    if record.sample < 0:
-        yield f"sample: expected 0 or more, got {record.sample}"
-    for name, count in record.usage:
-        if not 0 <= count <= MOST_TOKENS:
-            yield f"usage.{name}: expected 0 or more, got {str(count)[:20]}"
-    if isinstance(record, LoopRecord):
-        yield from _loops_out_of_range(record)
-
-
-def _loops_out_of_range(record: LoopRecord) -> Iterator[str]:
-    if not 0 <= record.sustained_loops <= record.max_loops:
-        yield f"sustained_loops: expected 0 to {record.max_loops}, got {record.sustained_loops}"
-    if record.max_loops < 1:
-        yield f"max_loops: expected 1 or more, got {record.max_loops}"
-    if record.similarity is not None and not 0 <= record.similarity <= 1:
-        yield f"similarity: expected 0 to 1, got {record.similarity!r}"
-
-
-def _contradicting(record: UnitRecord) -> Iterator[str]:
-    """Outcomes that the record's own evidence does not bear out: somebody changed the one or the other."""
-    if isinstance(record, EvolvedRecord):
-        yield from _of_verdict("outcome", record.outcome, record.verdict)
-    elif isinstance(record, LoopRecord) and record.loops:
-        yield from _of_loops(record)
-    elif isinstance(record, RuntimeRecord):
-        yield from _of_answers(record)
-
-
-def _of_verdict(what: str, outcome: Outcome, verdict: Verdict | None) -> Iterator[str]:
-    if verdict is None and outcome is Outcome.PASSED:
-        yield f"{what}: 'passed' without a verdict"
-    if verdict is None:
-        return
-    if verdict.outcome is not outcome:
-        yield f"{what}: {outcome.value!r}, but its verdict says {verdict.outcome.value!r}"
-    passed = verdict.failing is None and verdict.passed == verdict.total
-    if verdict.outcome is Outcome.PASSED and not passed:
-        yield f"{what}: 'passed', but its verdict counts {verdict.passed} of {verdict.total} tests"
-
-
-def _of_loops(record: LoopRecord) -> Iterator[str]:
-    for step in record.loops:
-        yield from _of_verdict(f"loops[{step.loop - 1}].outcome", step.outcome, step.verdict)
-    passed, last = sum(step.outcome is Outcome.PASSED for step in record.loops), record.loops[-1].outcome
-    if record.sustained_loops != passed:
-        yield f"sustained_loops: {record.sustained_loops}, but {passed} of its loops passed"
-    whole = passed == record.max_loops
-    if whole != (record.outcome is Outcome.PASSED) or last not in (Outcome.PASSED, record.outcome):
-        yield f"outcome: {record.outcome.value!r}, but {passed} of {record.max_loops} loops passed" + (
-            "" if last is Outcome.PASSED else f" and the last ended as {last.value!r}"
-        )
-
-
-def _of_answers(record: RuntimeRecord) -> Iterator[str]:
-    named = [
-        (f"statements[{place}].{kind}", getattr(one, kind))
-        for place, one in enumerate(record.statements)
-        for kind in ("coverage", "state", "path")
-    ]
-    for what, answer in [*named, ("output", record.output)]:
-        if answer.correct != (answer.outcome is Outcome.PASSED):
-            yield f"{what}.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
-    right = all(answer.correct for _, answer in named) and record.output.correct
-    if right != (record.outcome is Outcome.PASSED):
-        said = "every answer is" if right else "not every answer is"
-        yield f"outcome: {record.outcome.value!r}, but {said} right"
-
-
-def fault_of_manifest(manifest: Manifest, model: str, suite: str) -> str:
-    """Why it does not tell the conditions of these results, in words; empty where it does."""
-    if manifest.schema_version != SCHEMA_VERSION:
-        return f"schema {manifest.schema_version} is unknown; this version reads schema {SCHEMA_VERSION}"
-    if (manifest.model, manifest.suite) != (model, suite):
-        return f"it is that of {manifest.model!r} on {manifest.suite!r}"
-    for name in ("started", "ended"):
-        if not _is_date(getattr(manifest, name)) and not (name == "ended" and manifest.unfinished):
-            return f"{name}: expected a date (ISO 8601), got {getattr(manifest, name)[:40]!r}"
-    for name in ("tasks_in_suite", "tasks_planned", "open_units", "cost_usd", "tokens_per_second"):
-        value = getattr(manifest, name)
-        if value is not None and not 0 <= value < math.inf:
-            return f"{name}: expected 0 or more, got {value!r}"
-    return ""
-
-
-def _is_date(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def contradictions(manifest: Manifest, records: Sequence[UnitRecord], lines: int) -> Iterator[str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
+from triathlon_runner.store import fault_of_record
 from triathlon_site.load._aggregate import Notice, first_fault
-from triathlon_site.load._checks import fault_of_record
 
 
 def read_lines(
@@ -45,7 +45,12 @@ def _parse(line: bytes, record: type[UnitRecord], model: str, suite: str) -> Uni
     if parsed.suite != suite:
         return f"a line of suite {parsed.suite!r} in the file of {suite!r}"
     fault = fault_of_record(parsed)
-    return f"{fault}; not counted" if fault else parsed
+    if not fault:
+        return parsed
+    return (
+        f"{fault} (`triathlon verify` shows what the rest of the line says; delete the line and run again to"
+        " ask anew); not counted"
+    )
 
 
 def _why_not(line: bytes, error: ValidationError) -> str:

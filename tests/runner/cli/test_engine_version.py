@@ -62,7 +62,7 @@ def test_update_rewrites_verdicts_and_keeps_replies(small: SmallRun) -> None:
     old = lines(small, SEEDS).read_bytes()
     result = small.call("verify", "--update", "--suites", SEEDS)
     assert result.exit_code == 0, result.output
-    assert "1 lines changed, 0 units open again" in result.output
+    assert "1 line changed, 0 units open again" in result.output
     assert json.loads(lines(small, SEEDS).read_text().splitlines()[0]) == was
     found = manifest(small, SEEDS)
     assert found["engine_versions"] == [ENGINE_VERSION] and "timed_out" not in str(found["outcomes"])
@@ -103,7 +103,7 @@ def test_a_reply_to_another_question_is_not_used(small: SmallRun) -> None:
     judged_by_another_version(small, LOOP)
     result = small.call("verify", "--update", "--suites", LOOP)
     assert result.exit_code == 0, result.output
-    assert "1 units open again" in result.output
+    assert "1 unit open again" in result.output
     assert len(path.read_text().splitlines()) == len(records) - 1
     assert manifest(small, LOOP)["open_units"] == 1
 

@@ -39,7 +39,7 @@ def test_one_reply_never_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert "OverflowError: int too large to convert" in result.output
         assert "Traceback" not in result.output
         log = tmp_path / "cache" / "logs" / "errors.log"
-        assert f"1 units met an error in this program; please report {log}" in result.output
+        assert f"1 unit met an error in this program; please report {log}" in result.output
         assert "Traceback" in log.read_text() and "in extract" in log.read_text()
         events = [json.loads(line) for line in (tmp_path / "run.log").read_text().splitlines()]
         (error,) = [event for event in events if event["event"] == "error"]

@@ -124,7 +124,7 @@ def test_unknown_tasks_and_broken_lines_are_named(place: SmallRun, tmp_path: Pat
     ]
     result = said(place, write(tmp_path / "s.jsonl", rows), "--problems", problems, "--partial")
     assert result.exit_code == 1
-    assert "1 samples of 1 tasks that no problem has: Else/1" in result.output
+    assert "1 sample of 1 task that no problem has: Else/1" in result.output
     assert "2 lines cannot be read:" in result.output
     assert "line 2: not JSON" in result.output and "line 3: expected an object" in result.output
     assert "nan" not in result.output and "0 of 1" in result.output
@@ -176,6 +176,24 @@ def test_refused_problems_are_said_once(place: SmallRun, tmp_path: Path) -> None
     found = samples(tmp_path / "s.jsonl", (1, RIGHT), (1, "def f(x:\n"), (2, RIGHT))
     result = said(place, found, "--problems", problems)
     assert result.exit_code == 1
-    assert "1 problems were refused, their samples are not judged:" in result.output
+    assert "refused, so that no sample is judged: 1 problem:" in result.output
     assert result.output.count("the tests of Own/1 prove nothing") == 1
     assert graded(place, found, "--problems", problems, code=1)["outcomes"] == {"passed": 1}
+
+
+def test_lines_of_other_samples_stay(place: SmallRun, tmp_path: Path) -> None:
+    """Two files of samples, one after the other, or two models, with the same --out: no verdict is lost."""
+    problems, out = write(tmp_path / "p.jsonl", [problem(1), problem(2)]), tmp_path / "out.jsonl"
+    first, second = samples(tmp_path / "a.jsonl", (1, RIGHT)), samples(tmp_path / "b.jsonl", (2, WRONG))
+    options = ("--problems", problems, "--partial", "--out", str(out))
+    graded(place, first, *options, "--model", "a")
+    found = graded(place, second, *options, "--model", "a")
+    assert (found["samples"], found["others"], found["replaced"]) == (1, 1, 0)
+    graded(place, first, *options, "--model", "b")
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert sorted((one["model"], one["task_id"], one["outcome"]) for one in lines) == [
+        ("a", "Own/1", "passed"),
+        ("a", "Own/2", "failed"),
+        ("b", "Own/1", "passed"),
+    ]
+    assert "2 lines of other samples stay in the file" in said(place, first, *options, "--model", "b").output

@@ -18,7 +18,7 @@ def test_a_model_without_a_file(tmp_path: Path) -> None:
     """In an empty folder its name and address are enough; a second run finds nothing open."""
     place = SmallRun(tmp_path)
     with model_server_process("support.core_model:answer") as url:
-        for finished in ("1 units finished, 0 open", "0 units finished, 0 open"):
+        for finished in ("1 unit finished, 0 open", "0 units finished, 0 open"):
             result = place.call("run", "--model", MODEL, "--base-url", url, *SUITE)
             assert result.exit_code == 0, result.output
             assert finished in result.output

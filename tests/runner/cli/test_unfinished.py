@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -68,7 +69,7 @@ def test_the_lines_of_a_killed_run_follow(killed: SmallRun) -> None:
     result = killed.call("verify")
     assert result.exit_code == 0, result.output
     assert f"unfinished run, {count(killed)} lines whole" in result.output
-    assert f"{count(killed)} units in 1 files" in result.output
+    assert f"{count(killed)} units in 1 file" in result.output
 
 
 def test_a_killed_run_is_listed_by_its_lines(killed: SmallRun) -> None:
@@ -126,18 +127,56 @@ def test_an_unreadable_manifest_stops_its_file(small: SmallRun, fault: str) -> N
     before = path.read_bytes(), lines.read_bytes()
     result = small.run()  # the other suites are finished, so nobody is asked: the server is gone
     assert result.exit_code == 2, result.output
-    assert "core-seeds.manifest.json' cannot be read" in result.output.replace("\n", "")
+    assert "core-seeds.manifest.json' cannot be used" in result.output.replace("\n", "")
     assert "results archive --models m --suites evolved/core-seeds" in result.output.replace("\n", " ")
     assert (path.read_bytes(), lines.read_bytes()) == before
     listed = json.loads(small.call("results", "list", "--json").output)
     states = {row["suite"]: row["state"] for row in listed}
-    assert "cannot be read" in states[SUITE]
-    assert all("cannot be read" not in state for suite, state in states.items() if suite != SUITE)
+    assert "cannot be used" in states[SUITE]
+    assert all("cannot be used" not in state for suite, state in states.items() if suite != SUITE)
     verified = small.call("verify", "--suites", SUITE)
-    assert verified.exit_code == 1 and "cannot be read" in verified.output
+    assert verified.exit_code == 1 and "cannot be used" in verified.output
     archived = small.call("results", "archive", "--models", "m", "--suites", SUITE)
     assert archived.exit_code == 0, archived.output
     assert not path.exists() and not lines.exists()
+
+
+def test_an_unreadable_manifest_is_said_once(small: SmallRun) -> None:
+    """Where and when it was said stands at the end; the command names the folder that was given."""
+    shutil.move(small.results, small.root / "else where")
+    (small.root / "else where" / MANIFEST).write_text("{")
+    result = small.run("--results", "else where")
+    assert result.exit_code == 2, result.output
+    assert result.output.count("cannot be used") == 1
+    assert f"--models m --suites {SUITE} --results 'else where'" in result.output
+    assert re.search(f"not finished: m {SUITE}, see the error of .* above", result.output)
+
+
+def test_a_manifest_that_is_gone(small: SmallRun) -> None:
+    """The run says once which file has none, that its lines count, and how to put them aside."""
+    (small.results / MANIFEST).unlink()
+    result = small.run()
+    assert result.exit_code == 0, result.output
+    assert f"no manifest beside 'results/{LINES}'" in result.output
+    assert "its 2 lines" in result.output and "They count" in result.output
+    assert f"`triathlon results archive --models m --suites {SUITE}`" in result.output
+    assert "no manifest" not in small.run().output
+
+
+def test_a_run_names_an_edited_outcome(small: SmallRun) -> None:
+    """Also where the file's size is as before: the line is named with what to do, and nothing is changed."""
+    lines = small.results / LINES
+    first, second = lines.read_text().splitlines()
+    found = json.loads(first)["outcome"]
+    other = {"passed": "failed", "failed": "passed"}[found]
+    lines.write_text(first.replace(f'"outcome":"{found}"', f'"outcome":"{other}"', 1) + f"\n{second}\n")
+    before = lines.read_bytes()
+    result = small.run()
+    assert result.exit_code == 2, result.output
+    assert f"core-seeds.jsonl, line 1: outcome: {other!r}" in result.output
+    assert f"`triathlon verify --models m --suites {SUITE}`" in result.output
+    assert "delete the line and run again" in result.output
+    assert lines.read_bytes() == before
 
 
 def damage(small: SmallRun) -> Path:

@@ -290,7 +290,7 @@ async def test_dead_endpoint(script: Callable[[Asked], Response]) -> None:
             asks = [model.ask(chat(str(n)), GREEDY) for n in range(40)]
             errors = await asyncio.gather(*asks, return_exceptions=True)
             assert all(isinstance(error, ModelUnavailableError) for error in errors)
-            assert "; the last error: " in model.stats.stopped
+            assert ", given up: " in model.stats.stopped
         assert server.count < 100
 
 

@@ -122,7 +122,7 @@ def test_a_second_run_asks_only_what_is_missing(place: Path) -> None:
         place, "run", *BOTH, "--suites", WARM, "--limit", "4", "--samples", "3"
     )
     more = _call(place, "run", "--models", "chatting", "--suites", WARM, "--limit", "1", "--samples", "4")
-    assert "1 units finished" in more
+    assert "1 unit finished" in more
 
 
 def test_a_row_with_its_own_temperature_is_refused(place: Path) -> None:

@@ -264,7 +264,7 @@ def test_a_loop_that_we_judge_longer_is_left_out(place: SmallRun, tmp_path: Path
     assert result.exit_code == 1
     said = f"left out {one.task_id}: passes here, failed there; the log has no further reply\n"
     assert said in result.output
-    assert result.output.endswith("1 of 1 units left out, as listed above\n")
+    assert result.output.endswith("1 of 1 unit left out, as listed above\n")
     assert "nothing was imported" in result.output
     assert not (folder(place, "longer") / "loop" / "core.jsonl").exists()
 

@@ -100,6 +100,18 @@ async def test_an_unavailable_model_stops_at_once(tmp_path: Path) -> None:
     assert len(bench.model.asked) <= 2 * UNITS_PER_SLOT
 
 
+async def test_a_run_without_a_line_leaves_no_file(tmp_path: Path) -> None:
+    """Where nothing was measured, neither a results file nor a manifest says otherwise."""
+
+    def reply(text: str) -> str:
+        raise ModelUnavailableError("no such model")
+
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
+    summary = await bench.run()
+    assert (summary.finished, summary.open) == (0, 2)
+    assert not [*bench.folder.files(), *bench.folder.root.rglob("*.manifest.json")]
+
+
 async def test_results_of_another_protocol_are_kept_apart(tmp_path: Path) -> None:
     """When the protocol changed, the old lines are neither mixed with new ones nor asked again."""
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))

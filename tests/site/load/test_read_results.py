@@ -122,16 +122,17 @@ def test_a_missing_manifest_is_noticed(tmp_path: Path, lines: Path) -> None:
     lines.with_name("core-seeds.manifest.json").unlink()
     found = read(tmp_path)
     assert len(found.files[0].tasks) == 6
-    assert "no manifest beside it" in found.notices[0].message
+    assert "no manifest beside it: its lines count" in found.notices[0].message
+    assert "results archive --models m --suites evolved/core-seeds" in found.notices[0].message
 
 
 CHANGES = {
-    "seconds": (-1.0, "seconds: expected 0 or more, got -1.0; not counted"),
-    "sample": (-1, "sample: expected 0 or more, got -1; not counted"),
-    "usage": ({"requests": -1}, "usage.requests: expected 0 or more, got -1; not counted"),
-    "sustained_loops": (99, "sustained_loops: expected 0 to 10, got 99; not counted"),
-    "max_loops": (0, "max_loops: expected 1 or more, got 0; not counted"),
-    "similarity": (1.5, "similarity: expected 0 to 1, got 1.5; not counted"),
+    "seconds": (-1.0, "seconds: expected 0 or more, got -1.0"),
+    "sample": (-1, "sample: expected 0 or more, got -1"),
+    "usage": ({"requests": -1}, "usage.requests: expected 0 or more, got -1"),
+    "sustained_loops": (99, "sustained_loops: expected 0 to 10, got 99"),
+    "max_loops": (0, "max_loops: expected 1 or more, got 0"),
+    "similarity": (1.5, "similarity: expected 0 to 1, got 1.5"),
 }
 
 
@@ -147,7 +148,9 @@ def test_a_number_that_cannot_be_is_no_result(tmp_path: Path, field: str) -> Non
     path.write_text("\n".join([content[0], json.dumps(line), *content[2:], ""]))
     cache = AggregateCache(tmp_path / "cache")
     found = read_results(tmp_path / "results", [suite], cache, NoExtracts())
-    assert notices(found) == [(2, said)]
+    ((number, message),) = notices(found)
+    assert number == 2 and message.startswith(said) and message.endswith("; not counted")
+    assert "`triathlon verify`" in message and "delete the line" in message
     assert len(found.files[0].tasks) == 3
 
 
@@ -179,6 +182,7 @@ def test_a_manifest_that_tells_of_something_else_is_not_used(tmp_path: Path, lin
     found = read(tmp_path)
     assert len(found.notices) == 1
     assert found.notices[0].message.startswith(f"its manifest cannot be used: {said}")
+    assert "; its lines count" in found.notices[0].message and "results archive" in found.notices[0].message
     assert found.files[0].manifest is None and len(found.files[0].tasks) == 6
 
 

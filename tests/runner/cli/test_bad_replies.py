@@ -1,0 +1,65 @@
+"""A server that answers, but with nothing to judge: what the run says of it at its end."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.model_server import model_server_process
+from support.small_run import SmallRun
+
+SUITE = ("--suites", "evolved/core-seeds", "--limit", "3")
+
+
+@pytest.fixture(scope="module")
+def requests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server") / "requests"
+
+
+@pytest.fixture(scope="module")
+def url(requests: Path) -> Iterator[str]:
+    with model_server_process("support.server_scripts:bad_replies", "--log", str(requests)) as url:
+        yield url
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("empty", "empty: all 3 replies were empty (outcome no_answer)"),
+        ("long", "long: all 3 replies were refused as longer than its context (outcome context_overflow)"),
+        ("cut", "cut: all 3 replies were cut at the token limit (outcome truncated)"),
+    ],
+)
+def test_replies_without_anything_to_judge(tmp_path: Path, url: str, model: str, said: str) -> None:
+    """Nearly all of one kind: a warning with the outcome and what to look at; from the cache, too."""
+    place = SmallRun(tmp_path)
+    for folder in ("first", "second"):
+        call = ("run", "--model", model, "--base-url", url, *SUITE, "--results", folder)
+        result = place.call(*call)
+        assert result.exit_code == 0, result.output
+        assert f"warning: {said}" in result.output
+
+
+def test_another_model_answers(tmp_path: Path, url: str, requests: Path) -> None:
+    """It stops after very few requests, with advice that fits a model without a row, and keeps no file."""
+    place = SmallRun(tmp_path)
+    result = place.call("run", "--model", "other", "--base-url", url, *SUITE)
+    assert result.exit_code == 2, result.output
+    assert "ask for it by that name, or add `served_as: [gpt-5-cheap]`" in result.output
+    assert "other was named with --model, so it has no row" in result.output
+    bodies = [json.loads(line)["body"] for line in requests.read_text().splitlines()]
+    assert sum(body["model"] == "other" for body in bodies) <= 8
+    assert not list(place.results.rglob("*.json*"))
+
+
+def test_a_price_without_a_row(tmp_path: Path, url: str) -> None:
+    """--budget of a model from the command line asks for --price, which is then what it costs."""
+    place = SmallRun(tmp_path)
+    call = ("run", "--model", "empty", "--base-url", url, *SUITE, "--budget", "0.00001")
+    assert "add --price INPUT,OUTPUT" in str(place.call(*call).exception)
+    for wrong in ("1", "1,x", "-1,2", "1,2,3"):
+        assert f"got {wrong!r}" in str(place.call(*call, "--price", wrong).exception)
+    result = place.call(*call, "--price", "1,4")
+    assert result.exit_code in (0, 1), result.output  # by what was in flight when it was reached
+    assert "the budget of 0.00001 USD is used up (" in result.output and "e-0" not in result.output
