@@ -9,7 +9,7 @@ setting is put back. What was learned is tested now and then by a slightly highe
 import math
 from dataclasses import dataclass
 
-from triathlon_runner.endpoints._level import Level
+from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 
 _FEW = 3
 """429s in an epoch that are no sign of anything yet, less one."""
@@ -67,7 +67,7 @@ class _Epoch:
 class LoadLimit:
     """Concurrency and pace that a server takes, the share of its 429s that come by chance left aside."""
 
-    def __init__(self, level: Level) -> None:
+    def __init__(self, level: ConcurrencyLimit) -> None:
         """Until a 429 comes, the level alone decides."""
         self._level = level
         self._pace: float | None = None

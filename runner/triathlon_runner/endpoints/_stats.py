@@ -44,8 +44,6 @@ class EndpointStats:
     last_error: str = ""
     stopped: str = ""
     """Why the model was stopped; empty while it can be asked."""
-    away: bool = False
-    """Whether it was stopped because its server did not answer any more: later it may."""
     oddities: Counter[str] = field(default_factory=Counter)
     """Harmless departures from the protocol, and how often."""
     _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)

@@ -58,7 +58,7 @@ class Reached(Protocol):
 
     @property
     def weights(self) -> str:
-        """What a server that we started has loaded, pinned; empty for an API."""
+        """What the server has loaded, as far as it is known: weights, quantisation, context."""
         ...
 
     @property
@@ -182,7 +182,11 @@ class Reacher:
             say=self._say,
         )
         async with opened as model:
-            yield self._row_model(row, model, f"api {host}", source.model, source.concurrency or slots)
+            server = await model.identify_server()
+            served_by = f"api {host} ({server.name})" if server.name else f"api {host}"
+            reached = self._row_model(row, model, served_by, source.model, source.concurrency or slots)
+            reached.weights = server.identity
+            yield reached
 
     @asynccontextmanager
     async def _served(self, row: ModelRow, slots: int) -> AsyncIterator[RowModel]:

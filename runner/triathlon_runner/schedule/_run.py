@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from triathlon_runner.endpoints import EndpointStats, Model, ModelUnavailableError
+from triathlon_runner.endpoints import EndpointStats, Model, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import UnitRecord
@@ -82,7 +82,7 @@ class _Ended:
     open: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
-    is_away: bool = False
+    is_unreachable: bool = False
     """Its server does not answer: another time it may."""
 
 
@@ -144,11 +144,15 @@ class Runner:
         watch = asyncio.create_task(self._watch())
         try:
             await self._all(list(plan.work.values()))
-            away = [works for works in plan.work.values() if works and self._ended[works[0].row.id].is_away]
-            if away and len(plan.work) > 1 and not self.stop.asked:
-                for works in away:
-                    self._progress.say(f"{works[0].row.id}: its server was away; trying once more")
-                await self._all(away)
+            unreachable = [
+                works
+                for works in plan.work.values()
+                if works and self._ended[works[0].row.id].is_unreachable
+            ]
+            if unreachable and len(plan.work) > 1 and not self.stop.asked:
+                for works in unreachable:
+                    self._progress.say(f"{works[0].row.id}: its server did not answer; trying once more")
+                await self._all(unreachable)
         finally:
             watch.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -216,7 +220,7 @@ class Runner:
         try:
             await self._reach_and_ask(opened, reached)
         except* (ModelUnavailableError, ServerLostError, UserError) as errors:
-            self._give_up(opened[0].work.row.id, errors, reached)
+            self._give_up(opened[0].work.row.id, errors)
         finally:
             self._close(opened, reached[0] if reached else None)
 
@@ -312,12 +316,11 @@ class Runner:
             for _ in range(min(reached.slots * UNITS_PER_SLOT, sum(len(one.left) for one in opened))):
                 group.create_task(self._worker(turns, model))
 
-    def _give_up(self, model: str, errors: BaseExceptionGroup[Exception], reached: Sequence[Reached]) -> None:
+    def _give_up(self, model: str, errors: BaseExceptionGroup[Exception]) -> None:
         """This model cannot go on; the others can. Each reason is said once."""
-        ended = self._ended[model]
-        stats = reached[0].stats if reached else None
-        ended.is_away = stats is not None and stats.away
-        for message in dict.fromkeys(f"{model}: {error}" for error in leaves(errors)):
+        found = list(leaves(errors))
+        self._ended[model].is_unreachable = all(isinstance(error, ServerUnreachableError) for error in found)
+        for message in dict.fromkeys(f"{model}: {error}" for error in found):
             self._stop_at(model, message)
 
     def _stop_at(self, model: str, message: str) -> None:

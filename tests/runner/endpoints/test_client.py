@@ -16,7 +16,7 @@ from triathlon_runner.endpoints import (
     Sampling,
     open_model,
 )
-from triathlon_runner.endpoints._route import proxy_for
+from triathlon_runner.endpoints._network import proxy_for
 from triathlon_runner.errors import UserError
 
 PROMPT = Chat((Message("user", "q"),))
@@ -55,8 +55,8 @@ def test_proxy(
 
 def test_unknown_kind_of_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy of another kind is a user's error that does not repeat its password."""
-    monkeypatch.setenv("ALL_PROXY", "socks5://user:password@proxy:1080")
-    with pytest.raises(UserError, match="socks5") as caught:
+    monkeypatch.setenv("ALL_PROXY", "gopher://user:password@proxy:70")
+    with pytest.raises(UserError, match="gopher") as caught:
         proxy_for(ABROAD)
     assert "password" not in str(caught.value)
 
@@ -79,7 +79,7 @@ async def test_redirects_are_not_followed() -> None:
 
 async def test_compressed_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small reply that unpacks to more than any answer is not unpacked to its end."""
-    monkeypatch.setattr("triathlon_runner.endpoints._connection.LARGEST_REPLY", 100_000)
+    monkeypatch.setattr("triathlon_runner.endpoints._transport.LARGEST_REPLY", 100_000)
 
     class Bomb(Said):
         async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:

@@ -10,10 +10,10 @@ import trustme
 
 from support.raw_server import listening
 from triathlon_runner.endpoints import ApiConfig, Limits
-from triathlon_runner.endpoints import _route as routes
-from triathlon_runner.endpoints._client import open_client
+from triathlon_runner.endpoints import _transport as transports
+from triathlon_runner.endpoints._client import HttpReply, open_client
 from triathlon_runner.endpoints._errors import Unreachable
-from triathlon_runner.endpoints._http import HttpReply
+from triathlon_runner.endpoints._gate import silent
 from triathlon_runner.endpoints._secrets import Secrets
 
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody"
@@ -77,8 +77,8 @@ def certified(authority: trustme.CA, name: str) -> ssl.SSLContext:
 
 async def ask(base_url: str) -> HttpReply:
     config = ApiConfig(base_url=base_url, model="m", timeout_seconds=5)
-    async with open_client(config, Secrets(config), Limits(connect_seconds=5)) as post:
-        return await post("/x", b"{}")
+    async with open_client(config, Secrets(config), Limits(connect_seconds=5), {}, silent) as client:
+        return await client.post("/x", b"{}")
 
 
 async def test_encrypted(authority: trustme.CA) -> None:
@@ -96,7 +96,7 @@ async def test_plain_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy gets the whole address and its own password, which is not the key."""
     servers = Servers()
     async with listening(servers.proxy) as port:
-        monkeypatch.setattr(routes, "proxy_for", lambda _: f"http://user:p%40ss@127.0.0.1:{port}")
+        monkeypatch.setattr(transports, "proxy_for", lambda _: f"http://user:p%40ss@127.0.0.1:{port}")
         assert (await ask("http://api.example.com/v1")).body == b"body"
     lines = servers.proxied[0].split("\r\n")
     assert lines[0] == "POST http://api.example.com/v1/x HTTP/1.1"
@@ -115,7 +115,7 @@ async def test_encrypted_through_a_proxy(
         listening(servers.proxy, to_proxy) as port,
     ):
         scheme = "https" if encrypted_proxy else "http"
-        monkeypatch.setattr(routes, "proxy_for", lambda _: f"{scheme}://user:p%40ss@127.0.0.1:{port}")
+        monkeypatch.setattr(transports, "proxy_for", lambda _: f"{scheme}://user:p%40ss@127.0.0.1:{port}")
         assert (await ask("https://api.example.com/v1")).body == b"body"
     assert servers.proxied[0].startswith("CONNECT api.example.com:443 HTTP/1.1\r\n")
     assert CREDENTIALS in servers.proxied[0]
@@ -128,6 +128,6 @@ async def test_a_proxy_that_refuses(authority: trustme.CA, monkeypatch: pytest.M
     servers = Servers()
     servers.refuses = True
     async with listening(servers.proxy) as port:
-        monkeypatch.setattr(routes, "proxy_for", lambda _: f"http://127.0.0.1:{port}")
+        monkeypatch.setattr(transports, "proxy_for", lambda _: f"http://127.0.0.1:{port}")
         with pytest.raises(Unreachable, match=r"wants a user and a password \(407\)"):
             await ask("https://api.example.com/v1")
