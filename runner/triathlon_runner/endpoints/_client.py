@@ -1,4 +1,4 @@
-"""Sending one request: the official `openai` client with its retries off, and nothing sent that no row asked for."""
+"""Sending one request: the official `openai` client, its retries off."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager

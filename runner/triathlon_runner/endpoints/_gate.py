@@ -24,6 +24,8 @@ _LONGEST_WAIT_BY_CHANCE = 2.0
 _RECENT_ANSWERS = 100
 _LEAST_HANGING_SECONDS, _TIMES_THE_SLOWEST = 10.0, 3.0
 """When the first try of a question hangs (`Gate.hangs_after`)."""
+_SURELY_STALLED_SECONDS, _TIMES_STALLED = 3.0, 2.0
+"""When a request counts as stalled though the server was seen to refuse more (`Gate._stalled`)."""
 _SHOWN_WAIT = 5.0
 """Seconds of a wait that a server asks for from which on it is shown."""
 
@@ -265,11 +267,12 @@ class Gate:
         """Requests in flight for so long that the server cannot be at work on them as on the others.
 
         They take none of the places that the search has found, only those of the row's own limit. Where a
-        server was seen to refuse more, they may count for it: then they do here.
+        server was seen to refuse more, they may count for it: then they do here, too, for some seconds more.
         """
+        seconds = self._stalls_after()
         if self._load.is_known and not self._load.by_chance:
-            return 0
-        before = self.now() - self._stalls_after()
+            seconds = max(_SURELY_STALLED_SECONDS, _TIMES_STALLED * seconds)
+        before = self.now() - seconds
         return sum(1 for _ in itertools.takewhile(lambda sent: sent <= before, self._in_flight.values()))
 
     def _stalls_after(self) -> float:

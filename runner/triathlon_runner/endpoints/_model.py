@@ -103,8 +103,9 @@ class OpenAIModel:
         prompt = math.ceil(request.question.characters / CHARACTERS_A_TOKEN)
         if context is not None and prompt + request.max_tokens > context and not self._server.is_models_limit:
             raise ModelUnavailableError(
-                f"expected a context of at least {prompt + request.max_tokens} tokens (about {prompt} of a prompt"
-                f" and {request.max_tokens} of its longest reply), got {context} from {self._server.server}:"
+                f"expected a context of at least {prompt + request.max_tokens} tokens (about {prompt} of a"
+                f" prompt and {request.max_tokens} of its longest reply), got {context} from"
+                f" {self._server.server}:"
                 f" {self._server.how_to_raise}, or set a smaller `max_tokens` in the model's row"
             )
 
@@ -133,7 +134,7 @@ async def open_model(
         source: The row's `api:` block, or the server that was started for it.
         cache: Where replies are stored, and looked up before anything is asked.
         limits: How hard and how long it is asked.
-        may_send: Is asked before each request; once it says no, questions wait until their caller gives them up.
+        may_send: Is asked before each request; once it says no, questions wait until their caller gives up.
         say: Gets a line where the server cannot be reached or lets us wait.
 
     Raises:

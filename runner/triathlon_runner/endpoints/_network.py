@@ -112,6 +112,13 @@ def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *
         return Unreachable(f"no whole reply within {config.timeout_seconds:g} s")
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return _proxy_failure(error)
+    if isinstance(error, aiohttp.ClientConnectorError) and (never := _never(error, server, first=first)):
+        return never
+    return Unreachable(f"the connection to {server} failed: {type(error).__name__} {error}")
+
+
+def _never(error: aiohttp.ClientConnectorError, server: str, *, first: bool) -> NeverReachable | None:
+    """The failures to connect that no other try can mend; a server that was reached is given more of them."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return NeverReachable(
             f"the certificate of {server} is not trusted: {error.certificate_error}; name the file of the"
@@ -124,7 +131,7 @@ def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *
             f"the host of {server} cannot be found ({error.os_error.strerror}): is its name right?",
             is_temporary=error.os_error.errno == socket.EAI_AGAIN,
         )
-    return Unreachable(f"the connection to {server} failed: {type(error).__name__} {error}")
+    return None
 
 
 def _proxy_failure(error: aiohttp.ClientHttpProxyError) -> Unreachable:

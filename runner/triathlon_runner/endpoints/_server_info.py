@@ -14,8 +14,8 @@ from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Retryable
 
 _FIRST_SECONDS, _ALL_SECONDS = 10.0, 300.0
-"""For the first reply, and for all; Ollama loads the model meanwhile. A server that does not tell in that time
-is asked the suite's questions all the same."""
+"""For the first reply, and for all; Ollama loads the model meanwhile. A server that does not tell in that
+time is asked the suite's questions all the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ class Transport(httpx2.AsyncBaseTransport):
         Args:
             config: Whose server, how long a reply may take, and which client certificate it wants.
             limits: How long connecting may take.
-            headers: All that are sent. The SDK would add some of its own, and those of OPENAI_CUSTOM_HEADERS; a
-                server gets only what the model's row asks for.
+            headers: All that are sent. The SDK would add some of its own, and those of
+                OPENAI_CUSTOM_HEADERS; a server gets only what the model's row asks for.
             say: Gets a line where the first connection takes long.
 
         Raises:

@@ -145,9 +145,7 @@ class Runner:
         try:
             await self._all(list(plan.work.values()))
             unreachable = [
-                works
-                for works in plan.work.values()
-                if works and self._ended[works[0].row.id].is_unreachable
+                works for works in plan.work.values() if works and self._ended[works[0].row.id].is_unreachable
             ]
             if unreachable and len(plan.work) > 1 and not self.stop.asked:
                 for works in unreachable:
