@@ -16,6 +16,7 @@ from triathlon_runner.errors import UserError
 
 _KEEP_ALIVE_OPTIONS = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 30), ("TCP_KEEPCNT", 5))
 """Seconds, seconds, probes: firewalls forget a connection on which nothing passes for minutes."""
+_PORTS = {"http": 80, "https": 443}
 _SOCKS = ("socks4", "socks4a", "socks5", "socks5h")
 
 
@@ -28,7 +29,7 @@ def proxy_for(base_url: str) -> str | None:
         UserError: it is a proxy of an unknown kind.
     """
     parts = urlsplit(base_url)
-    if is_loopback(base_url) or proxy_bypass(parts.netloc):
+    if is_loopback(base_url) or proxy_bypass(f"{parts.hostname}:{parts.port or _PORTS[parts.scheme]}"):
         return None
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
