@@ -138,7 +138,7 @@ class LoadLimit:
             if self._level.value != self._epoch.level:
                 self._begin(now)
                 return
-        self._judge(now)
+        self._evaluate(now)
 
     def throttled(self, sent_at: float, now: float) -> bool:
         """Counts a 429.
@@ -155,10 +155,10 @@ class LoadLimit:
             self._lower(now)
             return True
         heavy = self._epoch.is_heavy
-        self._judge(now)
+        self._evaluate(now)
         return heavy
 
-    def _judge(self, now: float) -> None:
+    def _evaluate(self, now: float) -> None:
         if self._before is not None:
             self._compare(self._before, now)
         elif self._is_suspicious():
