@@ -6,15 +6,17 @@ import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 from triathlon_runner.endpoints import ApiConfig, Chat, EndpointStats, Limits, Message, Sampling
+from triathlon_runner.endpoints._client import Client, HttpReply
+from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import Unreachable
 from triathlon_runner.endpoints._gate import Gate
-from triathlon_runner.endpoints._http import HttpReply
-from triathlon_runner.endpoints._level import Level
-from triathlon_runner.endpoints._request import make_question
+from triathlon_runner.endpoints._request import Question
 from triathlon_runner.endpoints._secrets import Secrets
+from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
 
 CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m")
 FAULTS = ("429", "429 later", "500", "503", "reset", "cut", "utf-8", "null", "type", "hang")
@@ -47,10 +49,7 @@ class VirtualServer:
     _tokens: float = 0.0
     _filled_at: float | None = None
 
-    def post(self, path: str, body: bytes, fresh: bool = False, /) -> "asyncio.Future[HttpReply]":
-        return asyncio.ensure_future(self._reply())
-
-    async def _reply(self) -> HttpReply:
+    async def post(self, path: str, body: bytes) -> HttpReply:
         loop = asyncio.get_running_loop()
         if self.busy >= self.at_once or not self._in_time(loop.time()):
             await asyncio.sleep(0.002)
@@ -112,15 +111,22 @@ async def ask(
 ) -> EndpointStats:
     """Asks that many chains of questions, each question behind the one before; all chains at once or some."""
     limits, stats = Limits(), EndpointStats()
-    gate = Gate(limits, Level(limits.first_concurrency, most), stats)
+    gate = Gate(limits, ConcurrencyLimit(limits.first_concurrency, most), stats)
+    provider = OpenAIChat(CONFIG)
     endpoint = Endpoint(
-        config=CONFIG, secrets=Secrets(CONFIG), post=server.post, gate=gate, limits=limits, stats=stats
+        config=CONFIG,
+        secrets=Secrets(CONFIG),
+        client=cast(Client, server),
+        provider=provider,
+        gate=gate,
+        limits=limits,
+        stats=stats,
     )
 
     async def chain(number: int) -> None:
         for step in range(length):
             prompt = Chat((Message("user", f"{number} {step}"),))
-            answer = await endpoint.answer(make_question(CONFIG, prompt, Sampling(64)))
+            answer = await endpoint.answer(provider.request(Question(prompt, Sampling(64))))
             assert answer.reply.text == "yes"
             await asyncio.sleep(pause)
 

@@ -1,10 +1,10 @@
-"""Asking models: over the OpenAI protocol, chat and completions."""
+"""Asking models: through the `openai` package, one module a provider."""
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, EndpointError, Message, Model, Sampling
 from triathlon_runner.endpoints._asking import Asking, asking
 from triathlon_runner.endpoints._cache import CacheInfo, ReplyCache
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer, is_loopback
-from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError, ServerAwayError
+from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._model import OpenAIModel, open_model
 from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
@@ -28,7 +28,7 @@ __all__ = [
     "OpenAIModel",
     "ReplyCache",
     "Sampling",
-    "ServerAwayError",
+    "ServerUnreachableError",
     "asking",
     "is_loopback",
     "open_model",

@@ -10,12 +10,12 @@ from types import TracebackType
 from typing import Any
 
 from triathlon_runner.endpoints._api import Answer
-from triathlon_runner.endpoints._cache_file import connect
-from triathlon_runner.endpoints._cache_writer import CacheWriter
+from triathlon_runner.endpoints._cache_file import committed, connect, drop_oldest, size_bytes
 from triathlon_runner.endpoints._errors import CacheError
 from triathlon_runner.records import Finish, Reply, Usage
 
 GIBIBYTE = 2**30
+_ROWS_BETWEEN_SIZE_CHECKS = 500
 _SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -42,8 +42,7 @@ class CacheInfo:
 class ReplyCache:
     """Answers by key. An answer that `put` has returned survives `kill -9`, and is never asked for again.
 
-    Reading takes microseconds and happens in place; writing waits for the disk and happens in a thread, many
-    answers in one transaction.
+    Reading and writing take microseconds and happen in place.
     """
 
     def __init__(self, path: Path, *, max_bytes: int = 4 * GIBIBYTE) -> None:
@@ -54,7 +53,7 @@ class ReplyCache:
         """
         self.path = path
         self._db = connect(path)
-        self._writer = CacheWriter(path, max_bytes)
+        self._max_bytes, self._rows_since_check = max_bytes, 0
 
     def __enter__(self) -> "ReplyCache":
         return self
@@ -65,8 +64,7 @@ class ReplyCache:
         self.close()
 
     def close(self) -> None:
-        """Writes what is under way and closes the file."""
-        self._writer.close()
+        """Closes the file."""
         self._db.close()
 
     def get(self, key: bytes) -> Answer | None:
@@ -82,7 +80,7 @@ class ReplyCache:
         answer = None if row is None else _decode(row[0])
         return None if answer is None or is_error_reply(answer) else answer
 
-    async def put(self, key: bytes, model: str, answer: Answer) -> Answer:
+    def put(self, key: bytes, model: str, answer: Answer) -> Answer:
         """Stores an answer and returns the one that counts: an earlier one, if another process was faster.
 
         What stands for an error of the server is not stored: the server is asked again another time.
@@ -92,8 +90,21 @@ class ReplyCache:
         """
         if is_error_reply(answer):
             return answer
-        was_new = await self._writer.write((key, model, _encode(answer)))
-        return answer if was_new else self.get(key) or answer
+        insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
+        try:
+            is_new = self._db.execute(insert, (key, model, _encode(answer))).rowcount == 1
+            self._make_room()
+        except sqlite3.Error as error:
+            raise CacheError(f"a reply could not be stored in {str(self.path)!r}: {error}") from error
+        return answer if is_new else self.get(key) or answer
+
+    def _make_room(self) -> None:
+        self._rows_since_check += 1
+        if self._rows_since_check >= _ROWS_BETWEEN_SIZE_CHECKS:
+            self._rows_since_check = 0
+            if size_bytes(self._db) > self._max_bytes:
+                with committed(self._db):
+                    drop_oldest(self._db, self._max_bytes * 9 // 10)
 
     def info(self) -> CacheInfo:
         """Counts and sizes."""
@@ -108,8 +119,20 @@ class ReplyCache:
 
         Returns:
             How many were dropped.
+
+        Raises:
+            CacheError: the file cannot be written.
         """
-        return self._writer.prune(max_bytes, model).result()
+        dropped = 0
+        try:
+            with committed(self._db):
+                if model is not None:
+                    dropped += self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
+                if max_bytes is not None:
+                    dropped += drop_oldest(self._db, max_bytes)
+        except sqlite3.Error as error:
+            raise CacheError(f"{str(self.path)!r} cannot be changed: {error}") from error
+        return dropped
 
 
 def is_error_reply(answer: Answer) -> bool:

@@ -2,6 +2,8 @@
 
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +32,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        db = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_SECONDS, check_same_thread=False)
+        db = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_SECONDS)
     except (OSError, sqlite3.Error) as error:
         raise _unusable(path, error) from error
     try:
@@ -77,6 +79,18 @@ def _unusable(path: Path, error: Exception) -> CacheError:
         f"the cache of replies {str(path)!r} cannot be used ({error}): "
         "make it writable, move it away, or name another folder"
     )
+
+
+@contextmanager
+def committed(db: sqlite3.Connection) -> Iterator[None]:
+    """Around several statements that are one transaction."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
 
 
 def size_bytes(db: sqlite3.Connection) -> int:

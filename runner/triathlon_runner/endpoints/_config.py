@@ -10,18 +10,22 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
+from triathlon_runner.endpoints._provider_table import PROVIDERS
+
 Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
 """The decoding settings that a provider may refuse."""
 OURS = frozenset(
     [
         "model",
         "messages",
+        "system",
         "prompt",
         "max_tokens",
         "max_completion_tokens",
         "temperature",
         "top_p",
         "stop",
+        "stop_sequences",
         "seed",
         "n",
         "stream",
@@ -54,7 +58,7 @@ Many = Annotated[tuple[T, ...], BeforeValidator(_tuple)]
 
 
 class ApiConfig(BaseModel):
-    """The `api:` block: an endpoint that speaks the OpenAI protocol, and what it refuses or renames."""
+    """The `api:` block: where and how a model is asked, and what its provider refuses or renames."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -68,8 +72,16 @@ class ApiConfig(BaseModel):
     """Address up to and including the version, such as `https://api.openai.com/v1`."""
     model: str = Field(min_length=1)
     """The model's name at this provider."""
+    provider: str = "openai"
+    """Which protocol it speaks: `openai` (most do, local servers too), `anthropic` or `azure`."""
     key_env: str | None = None
     """Name of the environment variable that holds the key; the key itself never stands in a file."""
+    key_is_token: bool = False
+    """For `azure`: the variable holds a token of Microsoft Entra ID, not the key of a resource."""
+    api_version: str | None = None
+    """For `azure`: the `api-version` of addresses under `/openai/deployments/`."""
+    client_certificate: str | None = None
+    """PEM file with certificate and key, where the server wants to see one."""
     revision: str = ""
     """Version of the weights or deployment where the name does not say it; part of the cache key."""
     served_as: Many[str] = ()
@@ -112,7 +124,18 @@ class ApiConfig(BaseModel):
             raise ValueError(
                 "a base_url must hold no user, password or query: name the key's variable in key_env"
             )
+        try:
+            parts.port, parts.hostname.encode("idna")
+        except ValueError as error:
+            raise ValueError(f"expected a host and port that can be, got {parts.netloc!r}: {error}") from None
         return value.rstrip("/")
+
+    @field_validator("provider")
+    @classmethod
+    def _is_provider(cls, value: str) -> str:
+        if value not in PROVIDERS:
+            raise ValueError(f"expected one of {', '.join(PROVIDERS)}, got {value!r}")
+        return value
 
     @field_validator("key_env")
     @classmethod

@@ -3,52 +3,38 @@
 import asyncio
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from triathlon_runner.endpoints._api import Answer, EndpointError
 from triathlon_runner.endpoints._asking import request_in_flight
-from triathlon_runner.endpoints._attempts import Budget
+from triathlon_runner.endpoints._client import Client, HttpReply
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import (
-    ConnectionClosed,
     Malformed,
     ModelUnavailableError,
     NeverReachable,
     NullContent,
     OtherModel,
     Retryable,
-    ServerAwayError,
+    ServerUnreachableError,
     Throttled,
     UnexplainedError,
     Unreachable,
 )
 from triathlon_runner.endpoints._gate import Gate
-from triathlon_runner.endpoints._http import HttpReply, Post
 from triathlon_runner.endpoints._limits import Limits
-from triathlon_runner.endpoints._refusals import judge_failure, read_failure
-from triathlon_runner.endpoints._request import Question
-from triathlon_runner.endpoints._response import Parsed, parse
+from triathlon_runner.endpoints._provider import Provider
+from triathlon_runner.endpoints._reply import ParsedReply
+from triathlon_runner.endpoints._request import Request
+from triathlon_runner.endpoints._retries import RetryState
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._stats import EndpointStats
 from triathlon_runner.endpoints._waits import exhausted_for
-from triathlon_runner.records import Finish, Reply, Usage
+from triathlon_runner.records import Finish, Reply
 
-
-class _Sent(NamedTuple):
-    """A question on its way."""
-
-    coming: "asyncio.Future[HttpReply]"
-    at: float
-    """By the gate's clock."""
-
-    def cancel(self) -> None:
-        self.coming.cancel()
-
-
-_NEVER_UNDERSTOOD = 12
-"""So many replies that are none, and not one that is: the row names another kind of server."""
+_UNREADABLE = 12
+"""Stop the model after this many unreadable replies if none was ever valid: base_url is probably wrong."""
 _BY_ANOTHER_MODEL = 3
-"""So many replies by another model, and none by the one that was asked for: the name is wrong."""
+"""Stop the model after this many replies by another model if none was by the one asked for."""
 
 
 class Endpoint:
@@ -59,19 +45,20 @@ class Endpoint:
         *,
         config: ApiConfig,
         secrets: Secrets,
-        post: Post,
+        client: Client,
+        provider: Provider,
         gate: Gate,
         limits: Limits,
         stats: EndpointStats,
     ) -> None:
         """Made by `open_model`."""
-        self._config, self._secrets, self._post = config, secrets, post
+        self._config, self._secrets, self._client, self._provider = config, secrets, client, provider
         self._gate, self._limits, self._stats = gate, limits, stats
-        self._malformed = self._by_another_model = 0
+        self._unreadable = self._by_another_model = 0
         self._unexplained: list[tuple[int, bytes]] = []
         """Status and question of the last errors that nothing explains; an answer ends the list."""
 
-    async def answer(self, question: Question) -> Answer:
+    async def answer(self, request: Request) -> Answer:
         """Asks until there is an answer.
 
         Raises:
@@ -79,21 +66,21 @@ class Endpoint:
             EndpointError: no answer to this one after all retries.
         """
         try:
-            return await self._ask(question)
+            return await self._ask(request)
         except Malformed as error:
-            raise self._final(self._not_understood(error)) from None
+            raise self._final(self._unreadable_error(error)) from None
         except Retryable as error:
             raise self._final(EndpointError(error.reason)) from None
         except UnexplainedError as error:
-            raise self._final(self._perhaps_all(error, question)) from None
+            raise self._final(self._unexplained_error(error, request)) from None
         except EndpointError as error:
             raise self._final(error) from None
 
-    def _perhaps_all(self, error: UnexplainedError, question: Question) -> EndpointError:
+    def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
         """The error of one question, or of the model where several questions in a row meet the same."""
-        if self._stats.stopped:
-            return ModelUnavailableError(self._stats.stopped)
-        asked = (error.status, question.payload)
+        if self._gate.stopped:
+            return ModelUnavailableError(self._gate.stopped)
+        asked = (error.status, request.payload)
         if self._unexplained and self._unexplained[-1][0] != error.status:
             self._unexplained.clear()
         if asked not in self._unexplained:
@@ -105,132 +92,126 @@ class Endpoint:
             " model's row, or ask whoever runs the server"
         )
 
-    def _not_understood(self, error: Malformed) -> EndpointError:
+    def _unreadable_error(self, error: Malformed) -> EndpointError:
         """A server whose replies could never be read is of another kind: trying again does not mend that."""
         if self._stats.answered:
             return EndpointError(error.reason)
         if isinstance(error, OtherModel):
             return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
         return ModelUnavailableError(
-            f"expected replies of the OpenAI protocol from {self._config.base_url!r}, got {error.reason};"
-            " look at base_url in the model's row (most end with /v1)"
+            f"expected replies of the {self._config.provider} protocol from {self._config.base_url!r}, got"
+            f" {error.reason}; look at base_url and provider in the model's row (most addresses end with /v1)"
         )
 
     def _final(self, error: EndpointError) -> EndpointError:
-        message = self._secrets.scrub(str(error))
+        final = type(error)(self._secrets.scrub(str(error)))
         self._stats.failed += 1
-        self._stats.last_error = message
-        if isinstance(error, ModelUnavailableError):
-            self._gate.stop(message, type(error))
-        return type(error)(message)
+        self._stats.last_error = str(final)
+        if isinstance(final, ModelUnavailableError):
+            self._gate.stop(final)
+        return final
 
-    async def _ask(self, question: Question) -> Answer:
-        estimate, budget = question.estimate_tokens(), Budget(self._limits)
-        ticket = self._gate.ticket(estimate, lambda: self._send(question))
+    async def _ask(self, request: Request) -> Answer:
+        retries = RetryState(self._limits)
+        turn = self._gate.turn(request.estimated_tokens)
         failed: Retryable | None = None
         while True:
             try:
-                async with ticket as sent:
-                    budget.begin()
+                async with turn as sent_at:
+                    retries.begin()
                     with request_in_flight():
-                        return await self._try(question, estimate, sent, first=failed is None)
+                        return await self._try(request, sent_at, first=failed is None)
             except Retryable as error:
                 failed = error
             try:
-                await budget.after(failed, self._gate.longest_wait)
-            except NullContent as null:
-                if not budget.believes_null:
+                await retries.wait_after(failed, self._gate.longest_wait)
+            except NullContent as empty:
+                if not retries.believes_empty_reply:
                     raise
                 self._stats.oddities["no content, several times: taken for an empty reply"] += 1
-                return null.answer
+                return empty.answer
 
-    def _send(self, question: Question) -> _Sent:
-        return _Sent(self._post(question.path, question.payload), self._gate.now())
-
-    async def _try(self, question: Question, estimate: int, sent: _Sent, *, first: bool) -> Answer:
+    async def _try(self, request: Request, sent_at: float, *, first: bool) -> Answer:
         try:
-            reply = await (self._unless_it_hangs(question, sent) if first else self._reply(question, sent))
-            parsed, headers = self._read(question, reply)
+            reply = await self._send(request, self._gate.hangs_after if first else math.inf)
+            self._gate.reached()
+            parsed = self._provider.read(request, self._scrubbed(reply))
         except NeverReachable as error:
-            kind = ServerAwayError if error.is_away else ModelUnavailableError
+            kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
             raise kind(error.reason) from None
         except Retryable as error:
-            self._note(error, sent.at)
+            self._note_failure(error, sent_at)
             raise
-        usage = parsed.usage
-        self._gate.answered(sent.at, usage.input_tokens + usage.output_tokens, estimate)
+        seconds = self._gate.now() - sent_at
+        self._note_answer(request, parsed, sent_at, reply.headers)
+        answer = self._answer(parsed, seconds)
+        if parsed.is_empty:
+            empty = NullContent(answer)
+            self._stats.retries += 1
+            self._stats.last_error = empty.reason
+            raise empty
+        return answer
+
+    async def _send(self, request: Request, hangs_after: float) -> HttpReply:
+        """Returns the reply.
+
+        Raises:
+            Unreachable: none came, or not within `hangs_after` seconds. The server may charge for it all the
+                same, so its question's cost is counted, as an estimate.
+        """
+        try:
+            async with asyncio.timeout(None if math.isinf(hangs_after) else hangs_after):
+                return await self._client.post(request.path, request.payload)
+        except TimeoutError:
+            self._stats.estimate_answer(request.question.characters, 0)
+            raise Unreachable(
+                f"no reply within {hangs_after:.0f} s, three times what the slowest of the last ones took"
+            ) from None
+
+    def _scrubbed(self, reply: HttpReply) -> HttpReply:
+        return HttpReply(reply.status, self._secrets.scrub_bytes(reply.body), reply.headers)
+
+    def _note_answer(
+        self, request: Request, parsed: ParsedReply, sent_at: float, headers: Mapping[str, str]
+    ) -> None:
+        usage, reply, stats = parsed.usage, parsed.reply, self._stats
+        seconds = self._gate.now() - sent_at
+        self._gate.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
         self._unexplained.clear()
         if (wait := exhausted_for(headers)) is not None:
             self._gate.wait_for_server(wait, "its limit of requests or tokens is used up")
-        seconds = self._gate.now() - sent.at
-        self._stats.count_answer(usage.input_tokens, usage.output_tokens, seconds)
+        stats.count_answer(usage.input_tokens, usage.output_tokens, seconds)
         if usage.uncounted:
-            said = parsed.reply
-            self._stats.estimate_answer(question.characters, len(said.text) + len(said.reasoning))
-        self._stats.oddities.update(parsed.oddities)
-        self._stats.truncated += parsed.reply.finish is Finish.LENGTH
-        answer = self._answer(parsed, seconds)
-        if parsed.is_null:
-            null = NullContent(answer)
-            self._stats.retries += 1
-            self._stats.last_error = null.reason
-            raise null
-        return answer
+            stats.estimate_answer(request.question.characters, len(reply.text) + len(reply.reasoning))
+        stats.oddities.update(parsed.oddities)
+        stats.truncated += reply.finish is Finish.LENGTH
 
-    async def _unless_it_hangs(self, question: Question, sent: _Sent) -> HttpReply:
-        """The reply to a first try; later ones may take as long as the row allows.
+    def _note_failure(self, error: Retryable, sent_at: float) -> None:
+        """Tells the gate of a failed try.
 
         Raises:
-            Unreachable: it takes far longer than others. The server may charge for it all the same, so its
-                question's cost is counted, as an estimate.
+            ModelUnavailableError: no other try can do better.
         """
-        seconds = self._gate.hangs_after
-        try:
-            async with asyncio.timeout(None if math.isinf(seconds) else seconds):
-                return await self._reply(question, sent)
-        except TimeoutError:
-            self._stats.estimate_answer(question.characters, 0)
-            raise Unreachable(
-                f"no reply within {seconds:.0f} s, three times what the slowest of the last ones took"
-            ) from None
-
-    async def _reply(self, question: Question, sent: _Sent) -> HttpReply:
-        """The reply; a kept connection that the server had closed costs a new connection, and no try."""
-        try:
-            reply = await sent.coming
-        except ConnectionClosed:
-            reply = await self._post(question.path, question.payload, True)
-        self._gate.reached()
-        return reply
-
-    def _read(self, question: Question, reply: HttpReply) -> tuple[Parsed, Mapping[str, str]]:
-        status, raw, headers = reply
-        raw = self._secrets.scrub_bytes(raw)
-        if status == 200:
-            return parse(raw, headers, self._config, question), headers
-        finish = judge_failure(read_failure(status, raw, headers), self._config)
-        return Parsed(Reply(text="", finish=finish), Usage(requests=1), self._config.model), headers
-
-    def _note(self, error: Retryable, sent_at: float) -> None:
+        reason = self._secrets.scrub(error.reason)
         self._stats.retries += 1
-        self._stats.last_error = self._secrets.scrub(error.reason)
+        self._stats.last_error = reason
         if (error.retry_after or 0.0) > self._limits.longest_retry_after:
-            self._gate.wait_for_server(error.retry_after or 0.0, error.reason)
-            raise ServerAwayError(self._stats.stopped) from None
+            self._gate.wait_for_server(error.retry_after or 0.0, reason)
+            self._gate.raise_if_stopped()
         if isinstance(error, Malformed):
-            self._malformed += 1
+            self._unreadable += 1
             self._by_another_model += isinstance(error, OtherModel)
-            is_wrong = self._malformed >= _NEVER_UNDERSTOOD or self._by_another_model >= _BY_ANOTHER_MODEL
+            is_wrong = self._unreadable >= _UNREADABLE or self._by_another_model >= _BY_ANOTHER_MODEL
             if is_wrong and not self._stats.answered:
-                raise self._not_understood(error) from None
+                raise self._unreadable_error(error) from None
         if isinstance(error, Throttled):
             self._stats.throttled += 1
-            self._gate.throttled(sent_at, error.retry_after, self._stats.last_error)
+            self._gate.throttled(sent_at, error.retry_after, reason)
         else:
-            away = self._gate.failed(self._stats.last_error, error.retry_after)
-            error.server_is_away = away and not math.isinf(self._limits.outage_seconds)
+            is_down = self._gate.failed(reason, error.retry_after)
+            error.server_is_down = is_down and not math.isinf(self._limits.outage_seconds)
 
-    def _answer(self, parsed: Parsed, seconds: float) -> Answer:
+    def _answer(self, parsed: ParsedReply, seconds: float) -> Answer:
         scrub, reply = self._secrets.scrub, parsed.reply  # once more: JSON can spell a key in many ways
         text, reasoning = scrub(reply.text), scrub(reply.reasoning)
         if (text, reasoning) != (reply.text, reply.reasoning):

@@ -8,14 +8,14 @@ class ModelUnavailableError(EndpointError):
     """No question to this model can succeed for now: stop the model, leave its units open.
 
     Bad key, no access, unknown model, quota used up, a setting that the provider refuses. Where the server
-    only is away, the error is a `ServerAwayError`.
+    only does not answer, the error is a `ServerUnreachableError`.
     """
 
 
-class ServerAwayError(ModelUnavailableError):
+class ServerUnreachableError(ModelUnavailableError):
     """The server could not be reached, or asked for a longer wait than is allowed: later it may answer.
 
-    Nothing in the model's row need be changed, so the model is worth another try at the end of the run.
+    Nothing in the model's row need be changed: the run tries the model once more at its end.
     """
 
 
@@ -39,7 +39,7 @@ class Retryable(Exception):  # noqa: N818  an internal signal that never leaves 
         self.reason = reason
         self.retry_after = retry_after
         """Seconds that the server asked us to wait."""
-        self.server_is_away = False
+        self.server_is_down = False
         """Whether the server answers nobody now, which says nothing about this question."""
 
 
@@ -51,16 +51,12 @@ class Unreachable(Retryable):
     """No connection, or it broke before the reply was whole."""
 
 
-class ConnectionClosed(Unreachable):
-    """A kept connection that the server had closed meanwhile: nothing of a reply came."""
-
-
 class NeverReachable(Unreachable):
     """No try can reach the server: no such host, a certificate that is not trusted, a proxy that refuses."""
 
-    def __init__(self, reason: str, *, is_away: bool = False) -> None:
+    def __init__(self, reason: str, *, is_temporary: bool = False) -> None:
         super().__init__(reason)
-        self.is_away = is_away
+        self.is_temporary = is_temporary
         """Whether it may be there later: this machine's network or name service is down."""
 
 

@@ -8,22 +8,24 @@ import random
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
-from typing import Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import NamedTuple
 
 from triathlon_runner.endpoints._breaker import Breaker
-from triathlon_runner.endpoints._errors import ModelUnavailableError, ServerAwayError
-from triathlon_runner.endpoints._level import Level
+from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
+from triathlon_runner.endpoints._errors import ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._load import LoadLimit
 from triathlon_runner.endpoints._pace import Pace
 from triathlon_runner.endpoints._stats import EndpointStats
 
 _SECONDS_BETWEEN_LINES = 60.0
-"""Between two lines about a server that is away."""
+"""Between two lines about a server that does not answer."""
 _LONGEST_WAIT_BY_CHANCE = 2.0
 _RECENT_ANSWERS = 100
 _LEAST_HANGING_SECONDS, _TIMES_THE_SLOWEST = 10.0, 3.0
 """When the first try of a question hangs (`Gate.hangs_after`)."""
+_SURELY_STALLED_SECONDS, _TIMES_STALLED = 3.0, 2.0
+"""When a request counts as stalled though the server was seen to refuse more (`Gate._stalled`)."""
 _SHOWN_WAIT = 5.0
 """Seconds of a wait that a server asks for from which on it is shown."""
 
@@ -33,28 +35,16 @@ def silent(message: str) -> None:
     del message
 
 
-class Started(Protocol):
-    """What is under way in a slot."""
-
-    def cancel(self) -> object:
-        """Nobody waits for it any more."""
-
-
-T = TypeVar("T", bound=Started)
-
-
 class _Waiter(NamedTuple):
-    order: int
+    number: int
     """Place in the queue; no two are equal."""
     tokens: int
-    """That it will take."""
-    start: Callable[[], Started]
-    woken: asyncio.Future[Started]
-    """By what `start` gave."""
+    """That the request is expected to take."""
+    admitted: asyncio.Future[None]
 
 
 class Gate:
-    """Lets requests through as the level, the pace, the server's wishes and the breaker allow.
+    """Lets requests through as concurrency, pace, the server's wishes and the breaker allow.
 
     First come, first served; a question that is tried again keeps its place.
     """
@@ -62,7 +52,7 @@ class Gate:
     def __init__(
         self,
         limits: Limits,
-        level: Level,
+        concurrency: ConcurrencyLimit,
         stats: EndpointStats,
         requests_per_minute: int | None = None,
         tokens_per_minute: int | None = None,
@@ -73,82 +63,89 @@ class Gate:
     ) -> None:
         """Must be made inside a running event loop.
 
-        `may_send` is asked before each request is sent; `say` gets a line where the server lets us wait;
-        `reached`: it was seen to reply before.
+        Args:
+            limits: How long to wait and how often to try.
+            concurrency: Finds how many requests at once the server takes.
+            stats: Is told what the panel shows; nothing is read from it.
+            requests_per_minute: The row's limit.
+            tokens_per_minute: The row's limit.
+            may_send: Is asked before each request is sent.
+            say: Gets a line where the server lets us wait.
+            reached: Whether the server was seen to reply before.
         """
         self._loop = asyncio.get_running_loop()
         self._limits = limits
-        self._level, self._load = level, LoadLimit(level)
+        self._concurrency, self._load = concurrency, LoadLimit(concurrency)
         self._stats = stats
         self._say, self._said_at = say, float("-inf")
-        self._is_away = False
-        self._started: dict[int, float] = {}
+        self._may_send = may_send
+        self._in_flight: dict[int, float] = {}
         """When each request in flight was sent, by its place in the queue; the oldest first."""
+        self._waiters: list[_Waiter] = []
+        self._numbers = itertools.count()
+        self._stopped: ModelUnavailableError | None = None
+        self._is_down = False
         self._seconds: deque[float] = deque(maxlen=_RECENT_ANSWERS)
         """How long the last answers took."""
         self._latency = self._failing = 0.0
         """Seconds of the last answers, and share of the last tries that failed; smoothed."""
-        self._stopped_by: type[ModelUnavailableError] = ModelUnavailableError
         self._requests, self._tokens = Pace(requests_per_minute), Pace(tokens_per_minute)
-        self._may_send = may_send
         self._breaker = Breaker(limits, self._loop.time(), reached=reached)
-        self._waiters: list[_Waiter] = []
-        self._order = itertools.count()
         self._closed_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
-        stats.limit = level.value
+        self._report()
 
-    def ticket(self, tokens: int, start: Callable[[], T]) -> "Ticket[T]":
-        """A place in the queue for a question that will take about so many tokens.
-
-        `start` sends it. It is called at once when there is room, before whoever made that room goes on: the
-        server would wait until the asking task has its turn.
-        """
-        return Ticket(self, next(self._order), tokens, start)
+    def turn(self, tokens: int) -> "Turn":
+        """Returns a place in the queue for a question that will take about so many tokens."""
+        return Turn(self, next(self._numbers), tokens)
 
     def now(self) -> float:
         """The gate's clock, in seconds."""
         return self._loop.time()
 
-    async def enter(self, order: int, tokens: int, start: Callable[[], Started]) -> Started:
-        """Waits for a slot and starts in it; returns what `start` gave.
+    @property
+    def stopped(self) -> str:
+        """Why nobody is let through any more; empty while requests may be sent."""
+        return "" if self._stopped is None else str(self._stopped)
+
+    async def enter(self, number: int, tokens: int) -> None:
+        """Waits until one request may be sent.
 
         Raises:
             ModelUnavailableError: the model was stopped.
         """
-        self._refuse_if_stopped()
-        if not self._stats.in_flight and not self._waiters:
+        if self._stopped is not None:
+            raise _copy(self._stopped)
+        if not self._in_flight and not self._waiters:
             self._breaker.idle(self.now())
         if not self._waiters and self._has_room() and self._wait() <= 0:
-            self._grant(order, tokens)
-            return start()
-        woken: asyncio.Future[Started] = self._loop.create_future()
-        heapq.heappush(self._waiters, _Waiter(order, tokens, start, woken))
+            self._admit(number, tokens)
+            return
+        admitted: asyncio.Future[None] = self._loop.create_future()
+        heapq.heappush(self._waiters, _Waiter(number, tokens, admitted))
         self._dispatch()
         try:
-            return await woken
+            await admitted
         except asyncio.CancelledError:
-            if woken.done() and not woken.cancelled() and woken.exception() is None:
-                woken.result().cancel()  # the slot came together with the cancellation
-                self.leave(order)
+            if admitted.done() and not admitted.cancelled() and admitted.exception() is None:
+                self.leave(number)  # the slot came together with the cancellation
             raise
 
-    def leave(self, order: int) -> None:
+    def leave(self, number: int) -> None:
         """Gives the slot back."""
-        self._stats.in_flight -= 1
-        self._started.pop(order, None)
+        del self._in_flight[number]
         self._dispatch()
 
     def reached(self) -> None:
-        """The server has replied, in whatever way."""
+        """Notes that the server has replied, in whatever way."""
         self._breaker.reached = True
 
     def answered(self, sent_at: float, tokens: int, estimated: int) -> None:
-        """The server gave an answer; call it while the slot is held."""
+        """Counts an answer of the server; call it while the slot is held."""
         now = self.now()
-        saturated = self._stats.in_flight >= self._load.value
-        if self._is_away:
-            self._is_away = False
+        saturated = len(self._in_flight) >= self._load.value
+        if self._is_down:
+            self._is_down = False
             self._say(f"the server answers again after {_minutes(self._breaker.silent_for(now))}")
         self._failing *= 0.95
         self._latency += 0.1 * (now - sent_at - self._latency)
@@ -156,17 +153,17 @@ class Gate:
         self._breaker.answered(now)
         self._tokens.spend(now, tokens - estimated)
         self._load.answered(sent_at, now, tokens, saturated)
-        self._stats.limit = self._load.value
+        self._report()
 
     def throttled(self, sent_at: float, retry_after: float | None, reason: str) -> None:
-        """The server refused one request as too many; where it surely means all, all wait."""
+        """Counts a request that was refused as too many; where it surely means all requests, all wait."""
         overloaded = self._load.throttled(sent_at, self.now())
-        self._stats.limit = self._load.value
+        self._report()
         if overloaded and retry_after is not None:
             self.wait_for_server(retry_after, reason)
 
     def failed(self, reason: str, retry_after: float | None) -> bool:
-        """A try failed for another reason than throttling; says whether the server answers nobody now."""
+        """Counts a try that failed otherwise; returns whether the server answers nobody now."""
         self._failing += 0.05 * (1 - self._failing)
         wait = self._breaker.failed()
         if not wait:
@@ -174,10 +171,9 @@ class Gate:
         self.pause(max(wait, retry_after or 0.0))
         now = self.now()
         if self._breaker.is_dead(now):
-            self._stats.away = True
-            self.stop(f"{self._silence(now)}, given up: {reason}", ServerAwayError)
-        elif not self._is_away or now - self._said_at >= _SECONDS_BETWEEN_LINES:
-            self._is_away, self._said_at = True, now
+            self.stop(ServerUnreachableError(f"{self._silence(now)}, given up: {reason}"))
+        elif not self._is_down or now - self._said_at >= _SECONDS_BETWEEN_LINES:
+            self._is_down, self._said_at = True, now
             patience = self._breaker.patience
             until = "" if math.isinf(patience) else f", for {_minutes(patience)} at most"
             self._say(f"{self._silence(now)}: {reason}; trying again{until}")
@@ -192,8 +188,8 @@ class Gate:
     def hangs_after(self) -> float:
         """Seconds after which the first try of a question is given up: the server has probably lost it.
 
-        Three times what the slowest of the last answers took, and at least ten seconds; without an end while
-        there are too few answers to tell.
+        Three times what the slowest of the last answers took, and at least ten seconds; infinite while there
+        are too few answers to tell.
         """
         if len(self._seconds) < _RECENT_ANSWERS:
             return math.inf
@@ -210,13 +206,13 @@ class Gate:
 
     def wait_for_server(self, seconds: float, reason: str) -> None:
         """Lets nobody through for as long as the server asks; past the longest wait the model stops."""
-        if seconds > self._limits.longest_retry_after:
-            self.stop(
-                f"the server lets us wait {_minutes(seconds)} ({reason}), longer than the"
-                f" {_minutes(self._limits.longest_retry_after)} that are waited; run again later, or allow"
-                " more with --longest-wait",
-                ServerAwayError,
+        longest = self._limits.longest_retry_after
+        if seconds > longest:
+            error = ServerUnreachableError(
+                f"the server lets us wait {_minutes(seconds)} ({reason}), longer than the {_minutes(longest)}"
+                " that are waited; run again later, or allow more with --longest-wait"
             )
+            self.stop(error)
             return
         if seconds >= _SHOWN_WAIT and self._closed_until < self.now() + seconds - _SHOWN_WAIT:
             self._say(f"waiting {_minutes(seconds)}, as the server asks: {reason}")
@@ -228,70 +224,67 @@ class Gate:
             jittered = seconds * (1 + 0.1 * random.random())  # noqa: S311  no secret hangs on it
             self._closed_until = max(self._closed_until, self.now() + jittered)
 
-    def stop(self, reason: str, error: type[ModelUnavailableError] = ModelUnavailableError) -> None:
-        """Turns everybody away from now on, with an error of this kind."""
-        if not self._stats.stopped:
-            self._stopped_by = error
-        self._stats.stopped = self._stats.stopped or reason
+    def stop(self, error: ModelUnavailableError) -> None:
+        """Turns everybody away from now on, with the first error that it was given."""
+        self._stopped = self._stopped or error
+        self._report()
         while self._waiters:
-            woken = heapq.heappop(self._waiters).woken
-            if not woken.done():
-                woken.set_exception(self._stopped_by(self._stats.stopped))
+            admitted = heapq.heappop(self._waiters).admitted
+            if not admitted.done():
+                admitted.set_exception(_copy(self._stopped))
 
-    def _refuse_if_stopped(self) -> None:
-        if self._stats.stopped:
-            raise self._stopped_by(self._stats.stopped)
+    def raise_if_stopped(self) -> None:
+        """Raises the error that the model was stopped with, if it was."""
+        if self._stopped is not None:
+            raise _copy(self._stopped)
 
     def _dispatch(self) -> None:
         while self._waiters and self._has_room():
-            if self._waiters[0].woken.done():  # cancelled while it waited
+            if self._waiters[0].admitted.done():  # cancelled while it waited
                 heapq.heappop(self._waiters)
                 continue
             if (wait := self._wait()) > 0:
-                self._wake_in(wait)
+                self._dispatch_in(wait)
                 break
             waiter = heapq.heappop(self._waiters)
-            self._grant(waiter.order, waiter.tokens)
-            waiter.woken.set_result(waiter.start())
-        if self._waiters and self._started and not self._has_room():
-            self._wake_in(self._stalls_after())  # what is in flight may have stalled then
-        self._stats.waiting = len(self._waiters)
+            self._admit(waiter.number, waiter.tokens)
+            waiter.admitted.set_result(None)
+        if self._waiters and self._in_flight and not self._has_room():
+            self._dispatch_in(self._stalls_after())  # what is in flight may have stalled then
+        self._report()
 
     def _has_room(self) -> bool:
         if not self._may_send():
             return False
-        in_flight = self._stats.in_flight
+        in_flight = len(self._in_flight)
         if self._breaker.trying:
             return in_flight < 1
         if in_flight < self._load.value:
             return True
-        return in_flight < self._level.most and in_flight - self._stalled() < self._load.value
+        return in_flight < self._concurrency.most and in_flight - self._stalled() < self._load.value
 
     def _stalled(self) -> int:
         """Requests in flight for so long that the server cannot be at work on them as on the others.
 
-        They hold none of the places that the search has found, only those of the row's own limit. Where a
-        server was seen to refuse more, they may count for it: then they do here.
+        They take none of the places that the search has found, only those of the row's own limit. Where a
+        server was seen to refuse more, they may count for it: then they do here, too, for some seconds more.
         """
+        seconds = self._stalls_after()
         if self._load.is_known and not self._load.by_chance:
-            return 0
-        before, count = self.now() - self._stalls_after(), 0
-        for started in self._started.values():
-            if started > before:
-                break
-            count += 1
-        return count
+            seconds = max(_SURELY_STALLED_SECONDS, _TIMES_STALLED * seconds)
+        before = self.now() - seconds
+        return sum(1 for _ in itertools.takewhile(lambda sent: sent <= before, self._in_flight.values()))
 
     def _stalls_after(self) -> float:
         return max(1.0, 5 * self._latency)
 
-    def _grant(self, order: int, tokens: int) -> None:
+    def _admit(self, number: int, tokens: int) -> None:
         now = self.now()
-        self._stats.in_flight += 1
-        self._started[order] = now
+        self._in_flight[number] = now
         self._load.sent(now)
         self._requests.spend(now, 1)
         self._tokens.spend(now, tokens)
+        self._report()
 
     def _wait(self) -> float:
         now = self.now()
@@ -299,33 +292,44 @@ class Gate:
             self._closed_until - now, self._requests.wait(now), self._tokens.wait(now), self._load.wait(now)
         )
 
-    def _wake_in(self, seconds: float) -> None:
+    def _dispatch_in(self, seconds: float) -> None:
         if self._alarm is not None:
             self._alarm.cancel()
         self._alarm = self._loop.call_later(seconds, self._dispatch)
 
+    def _report(self) -> None:
+        stats = self._stats
+        stats.in_flight, stats.waiting = len(self._in_flight), len(self._waiters)
+        stats.limit, stats.stopped = self._load.value, self.stopped
 
-class Ticket(Generic[T]):
+
+class Turn:
     """One question's place in the queue, kept while it is tried again; `async with` it around each try."""
 
-    __slots__ = ("_gate", "_order", "_start", "_tokens")
+    __slots__ = ("_gate", "_number", "_tokens")
 
-    def __init__(self, gate: Gate, order: int, tokens: int, start: Callable[[], T]) -> None:
-        """Made by `Gate.ticket`."""
-        self._gate, self._order, self._tokens, self._start = gate, order, tokens, start
+    def __init__(self, gate: Gate, number: int, tokens: int) -> None:
+        """Made by `Gate.turn`."""
+        self._gate, self._number, self._tokens = gate, number, tokens
 
-    async def __aenter__(self) -> T:
-        """Waits until one request may be sent, which is done then; returns what `start` gave.
+    async def __aenter__(self) -> float:
+        """Waits until one request may be sent; returns that moment by the gate's clock.
 
         Raises:
             ModelUnavailableError: the model was stopped.
         """
-        return cast(T, await self._gate.enter(self._order, self._tokens, self._start))
+        await self._gate.enter(self._number, self._tokens)
+        return self._gate.now()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._gate.leave(self._order)
+        self._gate.leave(self._number)
+
+
+def _copy(error: ModelUnavailableError) -> ModelUnavailableError:
+    """The same error for one more asker: a traceback of its own."""
+    return type(error)(str(error))
 
 
 def _minutes(seconds: float) -> str:

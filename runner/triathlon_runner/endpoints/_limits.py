@@ -26,7 +26,7 @@ class Limits:
     failures_in_a_row: int = 10
     """Failed tries without an answer between them after which only one request at a time is tried."""
     outage_seconds: float = 600.0
-    """A server that has answered may be away for so long."""
+    """A server that has answered may be silent for so long."""
     first_contact_seconds: float = 10.0
     """A server that was never reached is tried for so long: enough for one that is being started by hand."""
     unexplained: int = 5

@@ -9,7 +9,7 @@ setting is put back. What was learned is tested now and then by a slightly highe
 import math
 from dataclasses import dataclass
 
-from triathlon_runner.endpoints._level import Level
+from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 
 _FEW = 3
 """429s in an epoch that are no sign of anything yet, less one."""
@@ -67,7 +67,7 @@ class _Epoch:
 class LoadLimit:
     """Concurrency and pace that a server takes, the share of its 429s that come by chance left aside."""
 
-    def __init__(self, level: Level) -> None:
+    def __init__(self, level: ConcurrencyLimit) -> None:
         """Until a 429 comes, the level alone decides."""
         self._level = level
         self._pace: float | None = None
@@ -138,7 +138,7 @@ class LoadLimit:
             if self._level.value != self._epoch.level:
                 self._begin(now)
                 return
-        self._judge(now)
+        self._evaluate(now)
 
     def throttled(self, sent_at: float, now: float) -> bool:
         """Counts a 429.
@@ -155,10 +155,10 @@ class LoadLimit:
             self._lower(now)
             return True
         heavy = self._epoch.is_heavy
-        self._judge(now)
+        self._evaluate(now)
         return heavy
 
-    def _judge(self, now: float) -> None:
+    def _evaluate(self, now: float) -> None:
         if self._before is not None:
             self._compare(self._before, now)
         elif self._is_suspicious():

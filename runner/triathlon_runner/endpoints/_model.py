@@ -1,22 +1,26 @@
-"""A model behind an endpoint that speaks the OpenAI protocol."""
+"""A model behind an endpoint: its cache of replies, its queue, its server."""
 
 import functools
+import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, Sampling
 from triathlon_runner.endpoints._cache import ReplyCache, reply_key, shape_of
-from triathlon_runner.endpoints._client import open_client
+from triathlon_runner.endpoints._client import Client, open_client
+from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
-from triathlon_runner.endpoints._flights import Flights
+from triathlon_runner.endpoints._errors import ModelUnavailableError
 from triathlon_runner.endpoints._gate import Gate, silent
-from triathlon_runner.endpoints._level import Level
 from triathlon_runner.endpoints._limits import Limits
-from triathlon_runner.endpoints._request import Question, make_question
+from triathlon_runner.endpoints._provider import Provider, open_provider
+from triathlon_runner.endpoints._request import Question, Request
 from triathlon_runner.endpoints._secrets import Secrets
-from triathlon_runner.endpoints._stats import EndpointStats
+from triathlon_runner.endpoints._server_info import ServerInfo
+from triathlon_runner.endpoints._single_flight import SingleFlight
+from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
 
 Kind = Literal["instruct", "base"]
 
@@ -29,17 +33,19 @@ class OpenAIModel:
         model_id: str,
         kind: Kind,
         *,
-        config: ApiConfig,
-        identity: Mapping[str, Any],
+        identity: Mapping[str, str],
+        provider: Provider,
+        client: Client,
         endpoint: Endpoint,
         cache: ReplyCache | None,
         stats: EndpointStats,
     ) -> None:
         """Wires the parts together; `identity` is how the cache knows the provider and the weights."""
         self._id, self._kind = model_id, kind
-        self._config, self._identity, self._endpoint = config, dict(identity), endpoint
-        self._cache, self._flights = cache, Flights()
-        self._shape = functools.lru_cache(256)(functools.partial(_shape, self._identity))
+        self._identity, self._provider, self._client = dict(identity), provider, client
+        self._endpoint, self._cache, self._single_flight = endpoint, cache, SingleFlight()
+        self._server = ServerInfo()
+        self._shape = functools.lru_cache(256)(self._shape_of)
         self.stats = stats
         """Counters for the progress panel."""
 
@@ -52,6 +58,14 @@ class OpenAIModel:
     def kind(self) -> Kind:
         """Instruct models are asked by `Chat`, base models by `Completion`."""
         return self._kind
+
+    async def identify_server(self) -> ServerInfo:
+        """Asks who is behind the address; replies of other weights are then other replies in the cache."""
+        self._server = await self._provider.server_info(self._client)
+        if self._server.identity:
+            self._identity["server"] = self._server.identity
+            self._shape.cache_clear()
+        return self._server
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         """Asks once; see `Model.ask`. For greedy questions `sample` tells nothing apart, only `turn` does.
@@ -66,22 +80,44 @@ class OpenAIModel:
         return answer
 
     async def _answer(self, prompt: Chat | Completion, sampling: Sampling, sample: int) -> Answer:
-        question = make_question(self._config, prompt, sampling)
-        repeat = 0 if question.repeatable else sample
-        key = reply_key(self._shape(question.path, question.stop, repeat, prompt.turn), question.payload)
+        request = self._provider.request(Question(prompt, sampling))
+        repeat = 0 if request.repeatable else sample
+        key = reply_key(self._shape(request.path, sampling.stop, repeat, prompt.turn), request.payload)
         while True:
             if self._cache is not None and (known := self._cache.get(key)) is not None:
                 self.stats.from_cache += 1
                 return known
-            if key not in self._flights:
-                return await self._flights.fly(key, lambda: self._ask_and_keep(key, question))
-            if (answer := await self._flights.join(key)) is not None:
+            if key not in self._single_flight:
+                return await self._single_flight.ask(key, lambda: self._ask_and_store(key, request))
+            if (answer := await self._single_flight.join(key)) is not None:
                 self.stats.shared += 1
                 return answer
 
-    async def _ask_and_keep(self, key: bytes, question: Question) -> Answer:
-        answer = await self._endpoint.answer(question)
-        return answer if self._cache is None else await self._cache.put(key, self._id, answer)
+    async def _ask_and_store(self, key: bytes, request: Request) -> Answer:
+        self._refuse_what_the_server_would_cut(request)
+        answer = await self._endpoint.answer(request)
+        return answer if self._cache is None else self._cache.put(key, self._id, answer)
+
+    def _refuse_what_the_server_would_cut(self, request: Request) -> None:
+        """Refuses a question that does not fit: some servers cut it without a word.
+
+        Raises:
+            ModelUnavailableError: the context is shorter than the prompt and the longest reply together.
+        """
+        context = self._server.context
+        prompt = math.ceil(request.question.characters / CHARACTERS_A_TOKEN)
+        if context is not None and prompt + request.max_tokens > context and not self._server.is_models_limit:
+            raise ModelUnavailableError(
+                f"expected a context of at least {prompt + request.max_tokens} tokens (about {prompt} of a"
+                f" prompt and {request.max_tokens} of its longest reply), got {context} from"
+                f" {self._server.server}:"
+                f" {self._server.how_to_raise}, or set a smaller `max_tokens` in the model's row"
+            )
+
+    def _shape_of(self, path: str, stop: tuple[str, ...], sample: int, turn: int) -> bytes:
+        """What shapes a reply besides the request's body: the same for many questions."""
+        shape: dict[str, Any] = {"path": path, "stop": stop, "sample": sample, "turn": turn}
+        return shape_of({**self._identity, **shape})
 
 
 @asynccontextmanager
@@ -97,22 +133,29 @@ async def open_model(
 ) -> AsyncIterator[OpenAIModel]:
     """A model, ready to be asked until the `async with` block ends.
 
-    `may_send` is asked before each request; once it says no, questions wait until their caller gives them up.
-    `say` gets a line where the server cannot be reached or lets us wait.
+    Args:
+        model_id: The row's id.
+        kind: Whether it chats or goes on with a text.
+        source: The row's `api:` block, or the server that was started for it.
+        cache: Where replies are stored, and looked up before anything is asked.
+        limits: How hard and how long it is asked.
+        may_send: Is asked before each request; once it says no, questions wait until their caller gives up.
+        say: Gets a line where the server cannot be reached or lets us wait.
 
     Raises:
-        UserError: an environment variable that the row names is not set.
+        UserError: an environment variable that the row names is not set, or a proxy cannot be used.
     """
     limits, stats = limits or Limits(), EndpointStats()
     config = source if isinstance(source, ApiConfig) else _config_of(source)
     secrets = Secrets(config, key=source.key if isinstance(source, LocalServer) else "")
+    provider = open_provider(config)
 
     def tell(message: str) -> None:
         say(f"{model_id}: {secrets.scrub(message)}")
 
     gate = Gate(
         limits,
-        _level(source, limits),
+        _concurrency(source, limits),
         stats,
         config.requests_per_minute,
         config.tokens_per_minute,
@@ -120,22 +163,26 @@ async def open_model(
         say=tell,
         reached=isinstance(source, LocalServer),
     )
-    async with open_client(config, secrets, limits, tell) as post:
-        endpoint = Endpoint(config=config, secrets=secrets, post=post, gate=gate, limits=limits, stats=stats)
+    async with open_client(config, secrets, limits, provider.headers(secrets.key), tell) as client:
+        endpoint = Endpoint(
+            config=config,
+            secrets=secrets,
+            client=client,
+            provider=provider,
+            gate=gate,
+            limits=limits,
+            stats=stats,
+        )
         yield OpenAIModel(
             model_id,
             kind,
-            config=config,
             identity=_identity(source),
+            provider=provider,
+            client=client,
             endpoint=endpoint,
             cache=cache,
             stats=stats,
         )
-
-
-def _shape(identity: Mapping[str, Any], path: str, stop: tuple[str, ...], sample: int, turn: int) -> bytes:
-    """What shapes a reply besides the request's body: the same for many questions."""
-    return shape_of({**identity, "path": path, "stop": stop, "sample": sample, "turn": turn})
 
 
 def _config_of(server: LocalServer) -> ApiConfig:
@@ -147,10 +194,10 @@ def _config_of(server: LocalServer) -> ApiConfig:
     )
 
 
-def _level(source: ApiConfig | LocalServer, limits: Limits) -> Level:
+def _concurrency(source: ApiConfig | LocalServer, limits: Limits) -> ConcurrencyLimit:
     if isinstance(source, LocalServer):
-        return Level(source.slots, source.slots)
-    return Level(limits.first_concurrency, source.concurrency or limits.concurrency)
+        return ConcurrencyLimit(source.slots, source.slots)
+    return ConcurrencyLimit(limits.first_concurrency, source.concurrency or limits.concurrency)
 
 
 def _identity(source: ApiConfig | LocalServer) -> dict[str, str]:

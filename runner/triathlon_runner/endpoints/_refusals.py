@@ -145,7 +145,7 @@ def failure_of(status: int, error: object, headers: Mapping[str, str], raw: str)
     return HttpFailure(status, str(message)[:500], code, str(error.get("param") or ""), known)
 
 
-def judge_failure(failure: HttpFailure, config: ApiConfig) -> Finish:
+def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
     """Says what an error means.
 
     Returns:

@@ -10,11 +10,6 @@ from triathlon_runner.records import Finish, Outcome, Reply
 CHARACTERS_A_TOKEN = 3.5
 """Of prompts that are half prose, half code; tokenisers differ by a third in either direction."""
 _WINDOW_SECONDS = 30.0
-_WITHOUT_PROGRAM = {
-    Finish.LENGTH: Outcome.TRUNCATED,
-    Finish.REFUSED: Outcome.REFUSED,
-    Finish.CONTEXT_OVERFLOW: Outcome.CONTEXT_OVERFLOW,
-}
 
 
 @dataclass(slots=True)
@@ -51,8 +46,6 @@ class EndpointStats:
     last_error: str = ""
     stopped: str = ""
     """Why the model was stopped; empty while it can be asked."""
-    away: bool = False
-    """Whether it was stopped because its server did not answer any more: later it may."""
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     """What became of the questions, those that the cache answered included: replies without anything in them
     by the outcome that they lead to, all others as passed."""
@@ -73,7 +66,8 @@ class EndpointStats:
 
     def count_reply(self, reply: Reply) -> None:
         """Adds what a model said, new or from the cache."""
-        self.outcomes[_WITHOUT_PROGRAM.get(reply.finish) or _by_text(reply)] += 1
+        has_text = reply.finish is Finish.STOP and reply.text.strip()
+        self.outcomes[Outcome.PASSED if has_text else reply.finish.outcome_without_answer] += 1
 
     def estimate_answer(self, input_characters: int, output_characters: int) -> None:
         """Adds what a reply took that the server has not counted, by the length of the texts."""
@@ -98,7 +92,3 @@ class EndpointStats:
         if not recent:
             return 0.0
         return sum(tokens for _, tokens in recent) / max(now - recent[0][0], 1.0)
-
-
-def _by_text(reply: Reply) -> Outcome:
-    return Outcome.PASSED if reply.text.strip() else Outcome.NO_ANSWER

@@ -12,6 +12,8 @@ WEIGHTS = "served weights"
 _ASKING = frozenset(
     [
         "key_env",
+        "key_is_token",
+        "client_certificate",
         "secret_headers",
         "concurrency",
         "requests_per_minute",

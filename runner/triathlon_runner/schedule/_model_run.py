@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
-from triathlon_runner.endpoints import Model, ModelUnavailableError
+from triathlon_runner.endpoints import Model, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._control import ControlledModel
@@ -107,9 +107,9 @@ class ModelRun:
 
     def _give_up(self, errors: BaseExceptionGroup[Exception]) -> None:
         """This model cannot go on; the others can. Each reason is said once."""
-        stats = self._opened.stats if self._opened is not None else None
-        self.end.server_is_away = stats is not None and stats.away
-        for message in dict.fromkeys(f"{self._row.id}: {error}" for error in leaves(errors)):
+        causes = list(leaves(errors))
+        self.end.server_is_unreachable = all(isinstance(cause, ServerUnreachableError) for cause in causes)
+        for message in dict.fromkeys(f"{self._row.id}: {cause}" for cause in causes):
             self._add_error(message)
 
     def _add_error(self, message: str) -> None:

@@ -73,7 +73,7 @@ class OpenModel(ModelWrapper):
             slots: Requests that may be in flight.
             temperature: From a suite's temperature to the one that the row is asked at.
             max_tokens: The row's own token limit; None: the suites'.
-            weights: What a server that we started has loaded, pinned; empty for an API.
+            weights: What the server has loaded, as far as it is known: weights, quantisation, context.
             stats: Counters of the endpoint; None where the model keeps none.
         """
         super().__init__(inner)
@@ -122,7 +122,7 @@ class ModelOpener:
             registry: The rows.
             replies: The cache of replies.
             cache: Folder of logs, environments and weights.
-            say: Gets a line where a server is started, away, or lets us wait.
+            say: Gets a line where a server is started, is unreachable, or lets us wait.
             servers: Where rows with `serve:` are served; left out: on this machine.
             control: What is asked before each request is sent; left out: all may be sent.
             limits: How hard and how long rows with `api:` are asked.
@@ -166,11 +166,13 @@ class ModelOpener:
             say=self._say,
         )
         async with opened as model:
+            server = await model.identify_server()
             yield OpenModel(
                 model,
-                served_by=f"api {host}",
+                served_by=f"api {host} ({server.name})" if server.name else f"api {host}",
                 served_model=source.model,
                 slots=source.concurrency or slots,
+                weights=server.identity,
                 stats=model.stats,
                 **self._row_settings(row),
             )

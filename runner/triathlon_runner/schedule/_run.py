@@ -76,13 +76,15 @@ class Runner:
         watch = asyncio.create_task(self._watch())
         try:
             await self._run_models(list(plan.work.values()))
-            away = [
-                works for works in plan.work.values() if works and self._ends[works[0].row.id].server_is_away
+            unreachable = [
+                works
+                for works in plan.work.values()
+                if works and self._ends[works[0].row.id].server_is_unreachable
             ]
-            if away and len(plan.work) > 1 and not self.stop.asked:
-                for works in away:
-                    self._progress.say(f"{works[0].row.id}: its server was away; trying once more")
-                await self._run_models(away)
+            if unreachable and len(plan.work) > 1 and not self.stop.asked:
+                for works in unreachable:
+                    self._progress.say(f"{works[0].row.id}: its server did not answer; trying once more")
+                await self._run_models(unreachable)
         finally:
             watch.cancel()
             with contextlib.suppress(asyncio.CancelledError):

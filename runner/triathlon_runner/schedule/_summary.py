@@ -36,5 +36,5 @@ class ModelEnd:
     open: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
-    server_is_away: bool = False
+    server_is_unreachable: bool = False
     """Its server does not answer: another try, later, may succeed."""

@@ -14,7 +14,7 @@ async def main(path: Path, count: int, first: int) -> None:
     with ReplyCache(path) as cache:
         for number in range(first, first + count):
             answer = Answer(Reply(text=str(number)), Usage(requests=1), 0.0, "m")
-            await cache.put(reply_key(shape_of({"number": number})), "m", answer)
+            cache.put(reply_key(shape_of({"number": number})), "m", answer)
             print(number, flush=True)  # noqa: T201
 
 

@@ -1,6 +1,7 @@
 """The client underneath: where it sends, through what, and what it does not follow."""
 
 import gzip
+import sys
 
 import pytest
 from aiohttp import web
@@ -16,7 +17,7 @@ from triathlon_runner.endpoints import (
     Sampling,
     open_model,
 )
-from triathlon_runner.endpoints._route import proxy_for
+from triathlon_runner.endpoints._network import proxy_for
 from triathlon_runner.errors import UserError
 
 PROMPT = Chat((Message("user", "q"),))
@@ -40,6 +41,10 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"HTTP_PROXY": "http://proxy:3128"}, ABROAD, None),
         ({"ALL_PROXY": "http://proxy:3128"}, ABROAD, "http://proxy:3128"),
         ({"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": "example.com"}, ABROAD, None),
+        ({"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": "api.example.com:443"}, ABROAD, None),
+        ({"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": "example.com:81"}, ABROAD, "http://proxy:3128"),
+        ({"ALL_PROXY": "http://proxy:3128", "NO_PROXY": "b.org:81"}, "http://b.org:81/v1", None),
+        ({"ALL_PROXY": "socks5://proxy:1080"}, ABROAD, "socks5://proxy:1080"),
         ({"ALL_PROXY": "http://proxy:3128"}, "http://127.0.0.1:8000/v1", None),
         ({"ALL_PROXY": "http://proxy:3128"}, "http://localhost:8000/v1", None),
     ],
@@ -55,9 +60,19 @@ def test_proxy(
 
 def test_unknown_kind_of_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy of another kind is a user's error that does not repeat its password."""
-    monkeypatch.setenv("ALL_PROXY", "socks5://user:password@proxy:1080")
-    with pytest.raises(UserError, match="socks5") as caught:
+    monkeypatch.setenv("ALL_PROXY", "gopher://user:password@proxy:70")
+    with pytest.raises(UserError, match="gopher") as caught:
         proxy_for(ABROAD)
+    assert "password" not in str(caught.value)
+
+
+async def test_a_socks_proxy_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A SOCKS proxy wants an extra package; without it the error names the extra, not the password."""
+    monkeypatch.setenv("ALL_PROXY", "socks5://user:password@proxy:1080")
+    monkeypatch.setitem(sys.modules, "aiohttp_socks", None)
+    with pytest.raises(UserError, match=r"triathlon-leaderboard\[socks\]") as caught:
+        async with open_model("m", "instruct", ApiConfig(base_url=ABROAD, model="m")):
+            pass
     assert "password" not in str(caught.value)
 
 
@@ -79,7 +94,7 @@ async def test_redirects_are_not_followed() -> None:
 
 async def test_compressed_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small reply that unpacks to more than any answer is not unpacked to its end."""
-    monkeypatch.setattr("triathlon_runner.endpoints._connection.LARGEST_REPLY", 100_000)
+    monkeypatch.setattr("triathlon_runner.endpoints._transport.LARGEST_REPLY", 100_000)
 
     class Bomb(Said):
         async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:

@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from pydantic import ValidationError
 
 from support.raw_server import listening
 from triathlon_runner.endpoints import ApiConfig, Limits
-from triathlon_runner.endpoints._client import open_client
+from triathlon_runner.endpoints._client import Client, open_client
 from triathlon_runner.endpoints._errors import Unreachable
-from triathlon_runner.endpoints._http import Post
+from triathlon_runner.endpoints._gate import silent
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.errors import UserError
 
@@ -47,16 +48,16 @@ class RawServer:
 
 
 @asynccontextmanager
-async def posting(raw: RawServer, seconds: float = 5.0) -> AsyncIterator[Post]:
+async def posting(raw: RawServer, seconds: float = 5.0) -> AsyncIterator[Client]:
     async with listening(raw.serve) as port:
         config = ApiConfig(base_url=f"http://127.0.0.1:{port}/v1", model="m", timeout_seconds=seconds)
-        async with open_client(config, Secrets(config), Limits()) as post:
-            yield post
+        async with open_client(config, Secrets(config), Limits(), {}, silent) as client:
+            yield client
 
 
 async def body_of(*said: bytes | None) -> bytes:
-    async with posting(RawServer(*said)) as post:
-        return (await post("/x", b"{}")).body
+    async with posting(RawServer(*said)) as client:
+        return (await client.post("/x", b"{}")).body
 
 
 @pytest.mark.parametrize(
@@ -90,8 +91,8 @@ async def test_a_body_that_the_connection_ends() -> None:
 
     raw = RawServer()
     raw.serve = serve  # type: ignore[method-assign]
-    async with posting(raw) as post:
-        assert (await post("/x", b"{}")).body == b"body"
+    async with posting(raw) as client:
+        assert (await client.post("/x", b"{}")).body == b"body"
 
 
 @pytest.mark.parametrize(
@@ -109,19 +110,19 @@ async def test_a_body_that_the_connection_ends() -> None:
 async def test_no_whole_reply(said: list[bytes | None]) -> None:
     """What is no HTTP, broken off, or packed in another way than was asked for, is no reply."""
     with pytest.raises(Unreachable):
-        async with posting(RawServer(*said), seconds=0.3) as post:
-            await post("/x", b"{}")
+        async with posting(RawServer(*said), seconds=0.3) as client:
+            await client.post("/x", b"{}")
 
 
 async def test_a_connection_is_kept() -> None:
     """Questions that follow one another take one connection; one that the server wants to end is not kept."""
     reply = OK + b"Content-Length: 2\r\n\r\n{}"
     raw = RawServer(reply, reply, reply.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"), reply)
-    async with posting(raw) as post:
+    async with posting(raw) as client:
         for _ in range(3):
-            await post("/x", b"{}")
+            await client.post("/x", b"{}")
         assert raw.connections == 1
-        await post("/x", b"{}")
+        await client.post("/x", b"{}")
         assert raw.connections == 2
 
 
@@ -129,17 +130,17 @@ async def test_what_comes_unasked_is_no_reply() -> None:
     """A second reply behind the first is not taken for the answer to the next question."""
     reply = OK + b"Content-Length: 1\r\n\r\n"
     raw = RawServer(reply + b"1" + reply + b"2", reply + b"3")
-    async with posting(raw) as post:
-        assert (await post("/x", b"{}")).body == b"1"
-        assert (await post("/x", b"{}")).body == b"3"
+    async with posting(raw) as client:
+        assert (await client.post("/x", b"{}")).body == b"1"
+        assert (await client.post("/x", b"{}")).body == b"3"
         assert raw.connections == 2
 
 
 async def test_nobody_waits() -> None:
     """Where the asker goes away the connection ends, so that the server can stop working on it."""
     raw = RawServer()
-    async with posting(raw) as post:
-        asking = post("/x", b"{}")
+    async with posting(raw) as client:
+        asking = asyncio.create_task(client.post("/x", b"{}"))
         await raw.asked.wait()
         assert not raw.lost.is_set()
         asking.cancel()
@@ -153,8 +154,8 @@ async def test_headers() -> None:
     headers = {"user-agent": "ours", "X-Team": "é"}
     async with listening(raw.serve) as port:
         config = ApiConfig(base_url=f"http://127.0.0.1:{port}/v1", model="m", headers=headers)
-        async with open_client(config, Secrets(config), Limits()) as post:
-            await post("/x", b"{}")
+        async with open_client(config, Secrets(config), Limits(), {}, silent) as client:
+            await client.post("/x", b"{}")
     lines = raw.requests[0].decode().split("\r\n")
     assert lines[0] == "POST /v1/x HTTP/1.1"
     assert lines[-1] == "{}"
@@ -167,14 +168,12 @@ async def test_a_header_that_would_be_more(headers: dict[str, str]) -> None:
     """A header that would break the request is a user's error before anything is sent."""
     config = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m", headers=headers)
     with pytest.raises(UserError, match="header 'X"):
-        async with open_client(config, Secrets(config), Limits()):
+        async with open_client(config, Secrets(config), Limits(), {}, silent):
             pass
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:99999/v1", "http://a..b/v1"])
-async def test_a_host_that_cannot_be(url: str) -> None:
-    """An address without a possible host or port is a user's error."""
-    config = ApiConfig(base_url=url, model="m")
-    with pytest.raises(UserError, match="host and port"):
-        async with open_client(config, Secrets(config), Limits()):
-            pass
+def test_a_host_that_cannot_be(url: str) -> None:
+    """An address without a possible host or port is refused where the row is read."""
+    with pytest.raises(ValidationError, match="host and port"):
+        ApiConfig(base_url=url, model="m")

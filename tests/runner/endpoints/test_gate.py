@@ -7,18 +7,18 @@ from contextlib import asynccontextmanager
 import pytest
 
 from triathlon_runner.endpoints import EndpointStats, Limits, ModelUnavailableError
+from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 from triathlon_runner.endpoints._gate import Gate
-from triathlon_runner.endpoints._level import Level
 
 
 def make(slots: int, limits: Limits | None = None, rpm: int | None = None) -> tuple[Gate, EndpointStats]:
     stats = EndpointStats()
-    return Gate(limits or Limits(), Level(slots, slots), stats, rpm, None, reached=True), stats
+    return Gate(limits or Limits(), ConcurrencyLimit(slots, slots), stats, rpm, None, reached=True), stats
 
 
 @asynccontextmanager
 async def passing(gate: Gate) -> AsyncIterator[None]:
-    async with gate.ticket(1, asyncio.Future):
+    async with gate.turn(1):
         yield
 
 
@@ -44,9 +44,9 @@ async def test_first_come_first_served_also_when_tried_again() -> None:
     order: list[str] = []
 
     async def ask(name: str, tries: int) -> None:
-        ticket = gate.ticket(1, asyncio.Future[None])
+        turn = gate.turn(1)
         for number in range(tries):
-            async with ticket:
+            async with turn:
                 order.append(f"{name}{number}")
                 await asyncio.sleep(0)
 
@@ -86,7 +86,7 @@ async def test_cancelled_between_two_tries() -> None:
     gate, stats = make(1)
 
     async def ask() -> None:
-        async with gate.ticket(1, asyncio.Future):
+        async with gate.turn(1):
             pass
         await asyncio.sleep(10)
 
@@ -130,7 +130,7 @@ async def test_stop_turns_everybody_away() -> None:
     await inside.wait()
     waiter = asyncio.create_task(wait())
     await asyncio.sleep(0)
-    gate.stop("bad key")
+    gate.stop(ModelUnavailableError("bad key"))
     for refused in (waiter, asyncio.create_task(wait())):
         with pytest.raises(ModelUnavailableError, match="bad key"):
             await refused

@@ -23,7 +23,7 @@ from triathlon_runner.endpoints import (
     OpenAIModel,
     ReplyCache,
     Sampling,
-    ServerAwayError,
+    ServerUnreachableError,
     open_model,
 )
 from triathlon_runner.records import Finish
@@ -195,7 +195,7 @@ async def test_wrong_content_type_with_good_json() -> None:
 
 async def test_endless_reply(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reply larger than any answer is not read to its end."""
-    monkeypatch.setattr("triathlon_runner.endpoints._connection.LARGEST_REPLY", 100_000)
+    monkeypatch.setattr("triathlon_runner.endpoints._transport.LARGEST_REPLY", 100_000)
     answer, server, _ = await ask_one(once(Raw(b" " * 1_000_000)))
     assert (answer.reply.text, server.count) == ("echo q", 2)
 
@@ -300,7 +300,7 @@ async def test_refused_connection() -> None:
     async with open_model(
         "m", "instruct", config, limits=Limits(first_wait=0.01, first_contact_seconds=0.2)
     ) as model:
-        with pytest.raises(ServerAwayError, match=r"the connection to http://127.0.0.1:9 failed"):
+        with pytest.raises(ServerUnreachableError, match=r"the connection to http://127.0.0.1:9 failed"):
             await model.ask(chat("q"), GREEDY)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from triathlon_runner.endpoints import ApiConfig, EndpointError, ModelUnavailableError
 from triathlon_runner.endpoints._errors import Retryable, Throttled
-from triathlon_runner.endpoints._refusals import judge_failure, read_failure
+from triathlon_runner.endpoints._refusals import classify_http_error, read_failure
 
 CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m", key_env="SOME_KEY")
 
@@ -36,7 +36,7 @@ def meaning(status: int, body: Any) -> str:
     """The outcome's name, `stop: why`, `throttled`, `again` or `question`."""
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
     try:
-        return judge_failure(read_failure(status, raw, {}), CONFIG).value
+        return classify_http_error(read_failure(status, raw, {}), CONFIG).value
     except Throttled:
         return "throttled"
     except Retryable:

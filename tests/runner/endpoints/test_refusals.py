@@ -7,7 +7,7 @@ import pytest
 
 from triathlon_runner.endpoints import ApiConfig, EndpointError, ModelUnavailableError
 from triathlon_runner.endpoints._errors import Retryable, Throttled
-from triathlon_runner.endpoints._refusals import judge_failure, read_failure
+from triathlon_runner.endpoints._refusals import classify_http_error, read_failure
 from triathlon_runner.records import Finish
 
 CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="gpt-x", key_env="SOME_KEY")
@@ -15,7 +15,7 @@ CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="gpt-x", key_env="SOM
 
 def judge(status: int, body: Any, headers: dict[str, str] | None = None) -> Finish:
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-    return judge_failure(read_failure(status, raw, headers or {}), CONFIG)
+    return classify_http_error(read_failure(status, raw, headers or {}), CONFIG)
 
 
 def error(message: str, code: str | None = None, param: str | None = None, kind: str | None = None) -> Any:

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triathlon_runner.endpoints import ApiConfig, Chat, Completion, EndpointError, Message, Sampling
+from triathlon_runner.endpoints._client import HttpReply
 from triathlon_runner.endpoints._errors import Malformed, Retryable, Throttled
-from triathlon_runner.endpoints._request import make_question
-from triathlon_runner.endpoints._response import Parsed, is_related, parse
+from triathlon_runner.endpoints._reply import ParsedReply, is_related
+from triathlon_runner.endpoints._request import Question
+from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
 from triathlon_runner.records import Finish
 
 CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="org/Model-7B", served_as=("alias",))
@@ -19,9 +21,11 @@ CHAT = Chat((Message("user", "q"),))
 
 def read(
     body: Any, prompt: Chat | Completion = CHAT, stop: tuple[str, ...] = (), max_tokens: int = 8
-) -> Parsed:
+) -> ParsedReply:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return parse(raw, {}, CONFIG, make_question(CONFIG, prompt, Sampling(max_tokens, stop=stop)))
+    provider = OpenAIChat(CONFIG)
+    request = provider.request(Question(prompt, Sampling(max_tokens, stop=stop)))
+    return provider.read(request, HttpReply(200, raw, {}))
 
 
 def chat(content: Any, finish: str | None = "stop", **message: Any) -> dict[str, Any]:
@@ -137,10 +141,10 @@ def test_malformed(body: Any) -> None:
 
 def test_null_content() -> None:
     """A message without anything in it is told apart: it is asked again, but may be the model's own."""
-    assert read(chat(None)).is_null
-    assert read({"model": "Model-7B", "choices": [{"text": None}]}, Completion("x")).is_null
-    assert not read(chat("")).is_null
-    assert not read(chat(None, "length")).is_null
+    assert read(chat(None)).is_empty
+    assert read({"model": "Model-7B", "choices": [{"text": None}]}, Completion("x")).is_empty
+    assert not read(chat("")).is_empty
+    assert not read(chat(None, "length")).is_empty
 
 
 def test_error_inside_a_good_status() -> None:

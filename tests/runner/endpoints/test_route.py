@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import socket
 import ssl
 from pathlib import Path
 
@@ -10,11 +11,13 @@ import trustme
 
 from support.raw_server import listening
 from triathlon_runner.endpoints import ApiConfig, Limits
-from triathlon_runner.endpoints import _route as routes
-from triathlon_runner.endpoints._client import open_client
+from triathlon_runner.endpoints import _network as network
+from triathlon_runner.endpoints import _transport as transports
+from triathlon_runner.endpoints._client import HttpReply, open_client
 from triathlon_runner.endpoints._errors import Unreachable
-from triathlon_runner.endpoints._http import HttpReply
+from triathlon_runner.endpoints._gate import silent
 from triathlon_runner.endpoints._secrets import Secrets
+from triathlon_runner.errors import UserError
 
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody"
 CREDENTIALS = f"Proxy-Authorization: Basic {base64.b64encode(b'user:p@ss').decode()}"
@@ -75,10 +78,11 @@ def certified(authority: trustme.CA, name: str) -> ssl.SSLContext:
     return context
 
 
-async def ask(base_url: str) -> HttpReply:
-    config = ApiConfig(base_url=base_url, model="m", timeout_seconds=5)
-    async with open_client(config, Secrets(config), Limits(connect_seconds=5)) as post:
-        return await post("/x", b"{}")
+async def ask(base_url: str, certificate: Path | None = None) -> HttpReply:
+    named = str(certificate) if certificate else None
+    config = ApiConfig(base_url=base_url, model="m", timeout_seconds=5, client_certificate=named)
+    async with open_client(config, Secrets(config), Limits(connect_seconds=5), {}, silent) as client:
+        return await client.post("/x", b"{}")
 
 
 async def test_encrypted(authority: trustme.CA) -> None:
@@ -92,11 +96,47 @@ async def test_encrypted(authority: trustme.CA) -> None:
     assert len(servers.asked) == 1
 
 
+async def test_client_certificate(authority: trustme.CA, tmp_path: Path) -> None:
+    """A server that wants to see a certificate sees the row's; a file that holds none is a user's error."""
+    servers, context = Servers(), certified(authority, "127.0.0.1")
+    context.verify_mode = ssl.CERT_REQUIRED
+    authority.configure_trust(context)
+    issued, file = authority.issue_cert("client.example.com"), tmp_path / "client.pem"
+    issued.private_key_and_cert_chain_pem.write_to_path(str(file))
+    async with listening(servers.answer, context) as port:
+        assert (await ask(f"https://127.0.0.1:{port}/v1", file)).body == b"body"
+        with pytest.raises(Unreachable):
+            await ask(f"https://127.0.0.1:{port}/v1")
+    with pytest.raises(UserError, match="client_certificate"):
+        await ask("https://127.0.0.1:1/v1", tmp_path / "missing.pem")
+
+
+async def test_connections_are_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system probes a connection on which a reply is awaited for minutes, so that it is not forgotten."""
+    opened: list[socket.socket] = []
+    make = network._open_socket
+    options: list[int] = []
+
+    def open_socket(address: object) -> socket.socket:
+        opened.append(make(address))
+        return opened[-1]
+
+    monkeypatch.setattr(network, "_open_socket", open_socket)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        options.append(opened[0].getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
+        await Servers().answer(reader, writer)
+
+    async with listening(answer) as port:
+        assert (await ask(f"http://127.0.0.1:{port}/v1")).body == b"body"
+    assert options == [1]
+
+
 async def test_plain_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy gets the whole address and its own password, which is not the key."""
     servers = Servers()
     async with listening(servers.proxy) as port:
-        monkeypatch.setattr(routes, "proxy_for", lambda _: f"http://user:p%40ss@127.0.0.1:{port}")
+        monkeypatch.setattr(transports, "proxy_for", lambda _: f"http://user:p%40ss@127.0.0.1:{port}")
         assert (await ask("http://api.example.com/v1")).body == b"body"
     lines = servers.proxied[0].split("\r\n")
     assert lines[0] == "POST http://api.example.com/v1/x HTTP/1.1"
@@ -115,7 +155,7 @@ async def test_encrypted_through_a_proxy(
         listening(servers.proxy, to_proxy) as port,
     ):
         scheme = "https" if encrypted_proxy else "http"
-        monkeypatch.setattr(routes, "proxy_for", lambda _: f"{scheme}://user:p%40ss@127.0.0.1:{port}")
+        monkeypatch.setattr(transports, "proxy_for", lambda _: f"{scheme}://user:p%40ss@127.0.0.1:{port}")
         assert (await ask("https://api.example.com/v1")).body == b"body"
     assert servers.proxied[0].startswith("CONNECT api.example.com:443 HTTP/1.1\r\n")
     assert CREDENTIALS in servers.proxied[0]
@@ -128,6 +168,6 @@ async def test_a_proxy_that_refuses(authority: trustme.CA, monkeypatch: pytest.M
     servers = Servers()
     servers.refuses = True
     async with listening(servers.proxy) as port:
-        monkeypatch.setattr(routes, "proxy_for", lambda _: f"http://127.0.0.1:{port}")
+        monkeypatch.setattr(transports, "proxy_for", lambda _: f"http://127.0.0.1:{port}")
         with pytest.raises(Unreachable, match=r"wants a user and a password \(407\)"):
             await ask("https://api.example.com/v1")

@@ -17,10 +17,9 @@ from support.server_replies import Status
 from triathlon_runner.endpoints import (
     ApiConfig,
     EndpointError,
-    EndpointStats,
     Limits,
-    Model,
     ModelUnavailableError,
+    ServerUnreachableError,
     open_model,
 )
 from triathlon_runner.records import Outcome
@@ -170,11 +169,11 @@ async def test_an_error_outside_units_keeps_its_traceback(tmp_path: Path) -> Non
     assert caught.group_contains(ZeroDivisionError)
 
 
-async def test_a_model_whose_server_was_away_is_tried_again(tmp_path: Path) -> None:
+async def test_a_model_whose_server_did_not_answer_is_tried_again(tmp_path: Path) -> None:
     """Once, when the others are done; a model that was stopped for another reason is not."""
     tries: list[str] = []
 
-    class Away(FakeOpener):
+    class OnceUnreachable(FakeOpener):
         """Its first row's server comes back after the other row is done, its third refuses the key."""
 
         @asynccontextmanager
@@ -185,25 +184,22 @@ async def test_a_model_whose_server_was_away_is_tried_again(tmp_path: Path) -> N
                 await asyncio.sleep(0.2)
 
             def reply(text: str) -> str:
-                if first and row.id != "calm":
-                    raise ModelUnavailableError("no answer for 300 s" if row.id == "away" else "bad key")
+                if first and row.id == "silent":
+                    raise ServerUnreachableError("no answer for 300 s")
+                if first and row.id == "refused":
+                    raise ModelUnavailableError("bad key")
                 return text
 
-            yield stopped(cast(Any, FakeModel(row.id, reply)), away=row.id == "away" and first)
+            inner = cast(Any, FakeModel(row.id, reply))
+            yield OpenModel(inner, served_by="a test", served_model="fake-1", slots=2)
 
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    bench.opener = Away(bench.model)
-    bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("away", "calm", "refused")]
+    bench.opener = OnceUnreachable(bench.model)
+    bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("silent", "calm", "refused")]
     summary = await bench.run()
-    assert sorted(tries) == ["away", "away", "calm", "refused"] and tries[-1] == "away"
+    assert sorted(tries) == ["calm", "refused", "silent", "silent"] and tries[-1] == "silent"
     assert (summary.finished, summary.open) == (4, 2)
     assert summary.errors == ["refused: bad key"]
-
-
-def stopped(inner: Model, *, away: bool) -> OpenModel:
-    """A model with counters."""
-    stats = EndpointStats(away=away)
-    return OpenModel(inner, served_by="a test", served_model="fake-1", slots=2, stats=stats)
 
 
 async def test_a_rows_own_temperature_is_another_protocol(tmp_path: Path) -> None:
@@ -345,8 +341,8 @@ async def test_a_finished_file_is_recognised_by_its_manifest(
     assert read == [bench.folder.lines("m", "evolved/fake")]
 
 
-@pytest.mark.parametrize(("answer", "away"), [(Status(503), True), (Status(401), False)])
-async def test_only_a_silent_server_is_away(answer: Status, away: bool) -> None:
+@pytest.mark.parametrize(("answer", "unreachable"), [(Status(503), True), (Status(401), False)])
+async def test_only_a_silent_server_is_unreachable(answer: Status, unreachable: bool) -> None:
     """What another time may do better is told apart from what somebody has to mend."""
     limits = Limits(
         first_wait=0.01, longest_wait=0.02, failures_in_a_row=2, first_contact_seconds=0.1, outage_seconds=0.1
@@ -355,9 +351,9 @@ async def test_only_a_silent_server_is_away(answer: Status, away: bool) -> None:
         config = ApiConfig(base_url=server.base_url, model="scripted")
         async with open_model("m", "instruct", config, limits=limits) as model:
             while not model.stats.stopped:
-                with pytest.raises(EndpointError):
+                with pytest.raises(EndpointError) as caught:
                     await FakeSuite().run("a", 0, model, GRADER, "p")
-            assert model.stats.away is away
+            assert isinstance(caught.value, ServerUnreachableError) is unreachable
 
 
 async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Path) -> None:
@@ -374,10 +370,11 @@ async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Pat
                 if row.id == "away":
                     asked.append(text)
                 if is_first:
-                    raise ZeroDivisionError if text == "a" else ModelUnavailableError("no answer")
+                    raise ZeroDivisionError if text == "a" else ServerUnreachableError("no answer")
                 return text
 
-            yield stopped(cast(Any, FakeModel(row.id, reply)), away=is_first)
+            inner = cast(Any, FakeModel(row.id, reply))
+            yield OpenModel(inner, served_by="a test", served_model="fake-1", slots=2)
 
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     bench.opener = Away(bench.model)

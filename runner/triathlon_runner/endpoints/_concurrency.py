@@ -5,7 +5,7 @@ _GROWS_WITH_IT = 0.2
 _ROUNDS_AT_REST = 20
 
 
-class Level:
+class ConcurrencyLimit:
     """A limit that starts low and doubles while throughput follows.
 
     Time is cut into rounds of `value` answers. A round that was run at the full limit is compared with the

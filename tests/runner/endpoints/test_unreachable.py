@@ -21,7 +21,7 @@ from triathlon_runner.endpoints import (
     ModelUnavailableError,
     ReplyCache,
     Sampling,
-    ServerAwayError,
+    ServerUnreachableError,
     open_model,
 )
 from triathlon_runner.records import Finish
@@ -56,7 +56,7 @@ async def test_nobody_listens() -> None:
     """A port where nobody listens is said at once, tried for a short while, and worth another try later."""
     limits = Limits(first_contact_seconds=1.0)
     error, lines, seconds = await refused("http://127.0.0.1:9/v1", limits)
-    assert isinstance(error, ServerAwayError)
+    assert isinstance(error, ServerUnreachableError)
     assert "the connection to http://127.0.0.1:9 failed" in str(error)
     assert len(lines) == 1 and "m: the server cannot be reached" in lines[0]
     assert seconds < 3
@@ -79,7 +79,7 @@ async def test_untrusted_certificate() -> None:
 
     async with listening(serve, context) as port:
         error, _, _ = await refused(f"https://127.0.0.1:{port}/v1")
-    assert not isinstance(error, ServerAwayError)
+    assert not isinstance(error, ServerUnreachableError)
     assert "is not trusted" in str(error) and "SSL_CERT_FILE" in str(error)
 
 
@@ -115,7 +115,7 @@ async def test_outage_that_does_not_end() -> None:
         limits = Limits(first_wait=0.01, longest_wait=0.05, outage_seconds=0.5, attempts=100)
         async with open_model("m", "instruct", config, limits=limits) as model:
             await model.ask(chat("a"), GREEDY)
-            with pytest.raises(ServerAwayError, match=r"no answer for .*503"):
+            with pytest.raises(ServerUnreachableError, match=r"no answer for .*503"):
                 await model.ask(chat("b"), GREEDY)
 
 
@@ -153,7 +153,7 @@ async def test_a_wait_of_a_day(said: Response) -> None:
     async with ModelServer(lambda asked: said) as server:
         config = ApiConfig(base_url=server.base_url, model="m")
         async with open_model("m", "instruct", config) as model:
-            with pytest.raises(ServerAwayError, match=r"wait 23 h 59 min .*--longest-wait"):
+            with pytest.raises(ServerUnreachableError, match=r"wait 23 h 59 min .*--longest-wait"):
                 for text in ("a", "b"):
                     await model.ask(chat(text), GREEDY)
             assert server.count == 1

@@ -4,10 +4,10 @@ import heapq
 from collections.abc import Callable
 from itertools import pairwise
 
-from triathlon_runner.endpoints._level import Level
+from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 
 
-def simulate(level: Level, latency: Callable[[int], float], answers: int) -> list[int]:
+def simulate(level: ConcurrencyLimit, latency: Callable[[int], float], answers: int) -> list[int]:
     """Keeps the limit filled against a server whose latency depends on the load; the limits over time."""
     now, limits = 0.0, []
     flying: list[float] = []
@@ -22,7 +22,7 @@ def simulate(level: Level, latency: Callable[[int], float], answers: int) -> lis
 
 def test_grows_while_the_server_keeps_up() -> None:
     """Against a server of constant latency the limit doubles round by round up to the most allowed."""
-    limits = simulate(Level(4, 256), lambda _: 0.1, 1500)
+    limits = simulate(ConcurrencyLimit(4, 256), lambda _: 0.1, 1500)
     assert limits[0] == 4
     assert limits[-1] == 256
     assert max(later / earlier for earlier, later in pairwise(limits)) <= 2
@@ -30,7 +30,7 @@ def test_grows_while_the_server_keeps_up() -> None:
 
 def test_the_first_round_counts() -> None:
     """The answers to the first requests are a round: the limit doubles with each round trip."""
-    level, in_flight = Level(8, 64), 0
+    level, in_flight = ConcurrencyLimit(8, 64), 0
     for trip in range(3):
         while in_flight < level.value:
             level.sent(trip * 0.1)
@@ -47,13 +47,13 @@ def test_stays_where_more_does_not_help() -> None:
     def latency(in_flight: int) -> float:
         return 0.1 * max(1.0, in_flight / 16)
 
-    limits = simulate(Level(4, 512), latency, 6000)
+    limits = simulate(ConcurrencyLimit(4, 512), latency, 6000)
     assert 16 <= limits[-1] <= 64
 
 
 def test_does_not_grow_without_demand() -> None:
     """A limit that was not reached says nothing about the server."""
-    level = Level(4, 256)
+    level = ConcurrencyLimit(4, 256)
     for step in range(100):
         level.answered(step * 0.1, 100, saturated=False)
     assert level.value == 4
@@ -61,5 +61,5 @@ def test_does_not_grow_without_demand() -> None:
 
 def test_fixed() -> None:
     """A server that we started ourselves gets its slots at once."""
-    limits = simulate(Level(16, 16), lambda _: 0.1, 100)
+    limits = simulate(ConcurrencyLimit(16, 16), lambda _: 0.1, 100)
     assert set(limits) == {16}

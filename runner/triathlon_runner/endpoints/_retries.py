@@ -6,41 +6,44 @@ import random
 from triathlon_runner.endpoints._errors import NullContent, Retryable, Throttled
 from triathlon_runner.endpoints._limits import Limits
 
-_NULLS_BELIEVED = 5
+_EMPTY_REPLIES_BELIEVED = 5
 """So many replies without content in a row to one question are the model's own doing."""
 
 
-class Budget:
-    """What one question may cost."""
+class RetryState:
+    """How often and how long one question was tried."""
 
-    __slots__ = ("_away", "_began", "_failed", "_limits", "_loop", "_nulls", "_throttled")
+    __slots__ = ("_began", "_empty", "_failed", "_limits", "_loop", "_throttled", "_waited_for_server")
 
     def __init__(self, limits: Limits) -> None:
-        """Nothing is spent yet."""
+        """Nothing was tried yet."""
         self._limits = limits
         self._began: float | None = None
         self._loop = asyncio.get_running_loop()
-        self._failed = self._throttled = self._nulls = 0
-        self._away = False
+        self._failed = self._throttled = self._empty = 0
+        self._waited_for_server = False
 
     def begin(self) -> None:
-        """A try starts now; the first starts the clock, so that queueing takes nothing from the time."""
+        """Notes that a try starts now; the first starts the clock, so that queueing takes no time from it."""
         if self._began is None:
             self._began = self._loop.time()
 
-    async def after(self, error: Retryable, longest_wait: float) -> None:
+    async def wait_after(self, error: Retryable, longest_wait: float) -> None:
         """Counts a failed try and waits until the next, at least for as long as the server asks.
 
-        `longest_wait`: of the back-off, in seconds. A try that found a server which
-        answers nobody is not counted: the gate makes all wait.
+        A try that found a server which answers nobody is not counted: the gate makes all wait.
+
+        Args:
+            error: Why the try failed.
+            longest_wait: Largest back-off, in seconds.
 
         Raises:
             Retryable: the error itself, where that try was the last.
         """
-        if error.server_is_away:
-            self._away = True
+        if error.server_is_down:
+            self._waited_for_server = True
             return
-        if self._spends(error):
+        if self._is_last(error):
             raise error
         tries = self._throttled if isinstance(error, Throttled) else self._failed
         longest = min(longest_wait, self._limits.first_wait * 2.0 ** min(tries - 1, 30))
@@ -48,25 +51,26 @@ class Budget:
         await asyncio.sleep(wait)
 
     @property
-    def believes_null(self) -> bool:
+    def believes_empty_reply(self) -> bool:
         """Whether the last replies were without content so often that the model means it."""
-        return self._nulls >= _NULLS_BELIEVED
+        return self._empty >= _EMPTY_REPLIES_BELIEVED
 
-    def _spends(self, error: Retryable) -> bool:
-        """Counts the failed try; whether nothing is left for another."""
+    def _is_last(self, error: Retryable) -> bool:
+        """Counts the failed try; returns whether no other is allowed."""
         if isinstance(error, Throttled):
             self._throttled += 1
         else:
             self._failed += 1
-        self._nulls = self._nulls + 1 if isinstance(error, NullContent) else 0
+        self._empty = self._empty + 1 if isinstance(error, NullContent) else 0
         return (
             self._failed >= self._limits.attempts
             or self._throttled >= self._limits.throttled_attempts
-            or self.believes_null
+            or self.believes_empty_reply
             or self._is_late()
         )
 
     def _is_late(self) -> bool:
-        """Whether its time is up; where the server was away meanwhile, that much longer is allowed."""
-        allowed = self._limits.total_seconds + (self._limits.outage_seconds if self._away else 0.0)
+        """Whether its time is up; where the server was down meanwhile, that much longer is allowed."""
+        outage = self._limits.outage_seconds if self._waited_for_server else 0.0
+        allowed = self._limits.total_seconds + outage
         return self._began is not None and self._loop.time() - self._began >= allowed

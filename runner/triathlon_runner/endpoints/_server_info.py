@@ -1,0 +1,197 @@
+"""Who is behind an address: weights, quantisation and context length, where a server can be asked.
+
+Local servers differ without a word: Ollama's `/v1` ignores `num_ctx` and cuts longer prompts at the context
+that it was started with (4,096 tokens by default), and hosts serve other quantisations under one name.
+"""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from triathlon_runner.endpoints._client import Client
+from triathlon_runner.endpoints._config import ApiConfig
+from triathlon_runner.endpoints._errors import Retryable
+
+_FIRST_SECONDS, _ALL_SECONDS = 10.0, 300.0
+"""For the first reply, and for all; Ollama loads the model meanwhile. A server that does not tell in that
+time is asked the suite's questions all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a server says of the model that it serves; empty where it does not say."""
+
+    server: str = ""
+    """Kind of server: `vllm`, `llama.cpp`, `ollama`, or the hosts behind OpenRouter."""
+    version: str = ""
+    """Of the server; another one is no other model."""
+    digest: str = ""
+    """Of the weights."""
+    quantization: str = ""
+    context: int | None = None
+    """Tokens that prompt and reply may have together."""
+    how_to_raise: str = ""
+    """What to set where the context is too short."""
+    is_models_limit: bool = False
+    """The model itself was trained with no longer context, and the server reports longer prompts."""
+
+    @property
+    def name(self) -> str:
+        """Server and version; empty where nothing is known."""
+        return f"{self.server} {self.version}".strip()
+
+    @property
+    def identity(self) -> str:
+        """All that makes it another model if it changes, in one line; empty where nothing is known."""
+        parts = {
+            "server": self.server,
+            "digest": self.digest,
+            "quantization": self.quantization,
+            "context": self.context,
+        }
+        return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+
+
+async def ask_server(client: Client, config: ApiConfig) -> ServerInfo:
+    """Asks a server of OpenAI's protocol, in the way of its kind; never raises where it does not answer."""
+    try:
+        async with asyncio.timeout(_FIRST_SECONDS):
+            if "openrouter.ai" in config.base_url:
+                return await _open_router(client, config)
+            listed = await _listed(client, config)
+        async with asyncio.timeout(_ALL_SECONDS):
+            return ServerInfo() if listed is None else await _ask_local(client, config, listed)
+    except (TimeoutError, Retryable):
+        return ServerInfo()
+
+
+async def _ask_local(client: Client, config: ApiConfig, listed: dict[str, Any]) -> ServerInfo:
+    """VLLM's list of models tells enough; llama.cpp and Ollama are recognised by addresses of their own."""
+    if "max_model_len" in listed:
+        advice = "start vllm with a larger --max-model-len"
+        return ServerInfo("vllm", context=_whole(listed["max_model_len"]), how_to_raise=advice)
+    return await _llama_cpp(client, config, listed) or await _ollama(client, config) or ServerInfo()
+
+
+async def _listed(client: Client, config: ApiConfig) -> dict[str, Any] | None:
+    """The model's entry in `GET /models`; empty where the list has others only, None without a list."""
+    answer = await _get(client, "/models")
+    models = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(models, list):
+        return None
+    entries = [model for model in models if isinstance(model, dict)]
+    return next((model for model in entries if model.get("id") == config.model), {})
+
+
+async def _llama_cpp(client: Client, config: ApiConfig, listed: dict[str, Any]) -> ServerInfo | None:
+    """`GET /props`: the context of one slot, and the file that is loaded, whose name has the quantisation."""
+    props = await _get(client, f"{_root(config)}/props")
+    if not isinstance(props, dict) or "default_generation_settings" not in props:
+        return None
+    settings = props["default_generation_settings"]
+    context = _whole(settings.get("n_ctx")) if isinstance(settings, dict) else None
+    meta = listed.get("meta")
+    trained = _whole(meta.get("n_ctx_train")) if isinstance(meta, dict) else None
+    file = str(props.get("model_path") or "").replace("\\", "/").rpartition("/")[2]
+    return ServerInfo(
+        "llama.cpp",
+        version=str(props.get("build_info") or ""),
+        digest=file,
+        context=context,
+        how_to_raise="start llama-server with a larger --ctx-size (it is shared by its --parallel slots)",
+        is_models_limit=None not in (context, trained) and (context or 0) >= (trained or 0),
+    )
+
+
+async def _ollama(client: Client, config: ApiConfig) -> ServerInfo | None:
+    """`GET /api/version`, `POST /api/show` and `GET /api/ps`, which knows the context of what is loaded."""
+    version = await _get(client, f"{_root(config)}/api/version")
+    if not isinstance(version, dict) or "version" not in version:
+        return None
+    shown = await _post(client, f"{_root(config)}/api/show", {"model": config.model})
+    details = shown.get("details") if isinstance(shown, dict) else None
+    loaded = await _ollama_loaded(client, config)
+    return ServerInfo(
+        "ollama",
+        version=str(version["version"]),
+        digest=str(loaded.get("digest") or ""),
+        quantization=str(details.get("quantization_level") or "") if isinstance(details, dict) else "",
+        context=_whole(loaded.get("context_length")),
+        how_to_raise=(
+            "start Ollama with OLLAMA_CONTEXT_LENGTH=… (its /v1 ignores num_ctx in requests), or make a model"
+            " with `PARAMETER num_ctx …` in its Modelfile"
+        ),
+    )
+
+
+async def _ollama_loaded(client: Client, config: ApiConfig) -> dict[str, Any]:
+    """The model's entry among those that are loaded; a request without a prompt loads it."""
+    address = f"{_root(config)}/api/ps"
+    if not (loaded := _named(await _get(client, address), config)):
+        await _post(client, f"{_root(config)}/api/generate", {"model": config.model})
+        loaded = _named(await _get(client, address), config)
+    return loaded
+
+
+def _named(answer: object, config: ApiConfig) -> dict[str, Any]:
+    """The row's model in one of Ollama's lists; `name` and `name:latest` are one."""
+    models = answer.get("models") if isinstance(answer, dict) else None
+    names = {config.model, f"{config.model}:latest"}
+    entries = [model for model in models or () if isinstance(model, dict)]
+    return next((model for model in entries if {model.get("name"), model.get("model")} & names), {})
+
+
+async def _open_router(client: Client, config: ApiConfig) -> ServerInfo:
+    """`GET /models/AUTHOR/MODEL/endpoints`: the hosts that may answer, with their quantisations."""
+    answer = await _get(client, f"/models/{config.model}/endpoints")
+    data = answer.get("data") if isinstance(answer, dict) else None
+    listed = data.get("endpoints") if isinstance(data, dict) else None
+    hosts = [host for host in listed or () if isinstance(host, dict) and _may_answer(host, config)]
+    contexts = [context for host in hosts if (context := _whole(host.get("context_length"))) is not None]
+    return ServerInfo(
+        " or ".join(sorted({str(host.get("provider_name")) for host in hosts})),
+        quantization=" or ".join(sorted({str(host.get("quantization") or "unknown") for host in hosts})),
+        context=min(contexts, default=None),
+        how_to_raise="name a host with a longer context: `body: {provider: {only: [...]}}` in the api block",
+    )
+
+
+def _may_answer(host: dict[str, Any], config: ApiConfig) -> bool:
+    """Whether the row's `body: {provider: {only: …, quantizations: …}}` lets OpenRouter choose this host."""
+    wanted = config.body.get("provider")
+    if not isinstance(wanted, dict):
+        return True
+    names = {str(host.get("provider_name", "")).lower(), str(host.get("tag", "")).lower()}
+    names |= {name.partition("/")[0] for name in names}
+    only, quantizations = wanted.get("only"), wanted.get("quantizations")
+    return (not only or bool(names & {str(name).lower() for name in only})) and (
+        not quantizations or host.get("quantization") in quantizations
+    )
+
+
+async def _get(client: Client, path: str) -> object:
+    return _json_of(await client.get(path))
+
+
+async def _post(client: Client, path: str, body: dict[str, Any]) -> object:
+    return _json_of(await client.post(path, json.dumps(body).encode()))
+
+
+def _json_of(reply: Any) -> object:
+    if reply.status != 200:
+        return None
+    try:
+        parsed: object = json.loads(reply.body)
+    except ValueError:
+        return None
+    return parsed
+
+
+def _root(config: ApiConfig) -> str:
+    """The server's address without the path of its OpenAI protocol."""
+    return config.base_url.removesuffix("/v1")
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None

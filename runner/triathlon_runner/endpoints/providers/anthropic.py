@@ -1,0 +1,115 @@
+"""Anthropic's own Messages API (`POST /messages`).
+
+Anthropic also has an address that speaks OpenAI's protocol, and says of it that it is for trying models out:
+it gives no reasoning text and ignores settings without a word. The Messages API needs no other package than
+`openai`, whose client sends any request: what it takes is in this file.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from triathlon_runner.endpoints._api import Completion
+from triathlon_runner.endpoints._client import Client, HttpReply
+from triathlon_runner.endpoints._config import ApiConfig
+from triathlon_runner.endpoints._errors import Malformed, ModelUnavailableError
+from triathlon_runner.endpoints._reasoning import content_text
+from triathlon_runner.endpoints._reply import (
+    ParsedReply,
+    check_model,
+    clean,
+    count,
+    cut_at_stop,
+    read_error,
+    read_json,
+)
+from triathlon_runner.endpoints._request import Question, Request
+from triathlon_runner.endpoints._server_info import ServerInfo
+from triathlon_runner.records import Finish, Reply, Usage
+
+_VERSION = "2023-06-01"
+"""Of the API; Anthropic has had no other since."""
+_FINISH = {
+    "max_tokens": Finish.LENGTH,
+    "refusal": Finish.REFUSED,
+    "model_context_window_exceeded": Finish.CONTEXT_OVERFLOW,
+}
+
+
+class Anthropic:
+    """Implements `Provider`."""
+
+    def __init__(self, config: ApiConfig) -> None:
+        """Takes the row's `api:` block."""
+        self._config = config
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        """Shows the key, and names the API's version."""
+        return {"x-api-key": key, "anthropic-version": _VERSION}
+
+    def request(self, question: Question) -> Request:
+        """Returns the request; a seed is never sent, since there is no such setting.
+
+        Raises:
+            ModelUnavailableError: the question is a text to go on with.
+        """
+        config, prompt, sampling = self._config, question.prompt, question.sampling
+        if isinstance(prompt, Completion):
+            raise ModelUnavailableError(
+                f"{config.model!r} chats and cannot go on with a text: set `kind: instruct` in its row"
+            )
+        max_tokens = sampling.max_tokens + config.reasoning_max_tokens
+        body: dict[str, Any] = {"model": config.model, "max_tokens": max_tokens}
+        if system := "\n\n".join(each.content for each in prompt.messages if each.role == "system"):
+            body["system"] = system
+        body["messages"] = [
+            {"role": each.role, "content": each.content} for each in prompt.messages if each.role != "system"
+        ]
+        body.update(self._decoding(question), **config.body)
+        greedy = sampling.temperature == 0 and "temperature" not in config.unsupported
+        return Request(question, "/messages", body, max_tokens, repeatable=greedy)
+
+    def _decoding(self, question: Question) -> dict[str, Any]:
+        """The settings that are sent: not `top_p: 1`, which newer models refuse beside a temperature."""
+        config, sampling = self._config, question.sampling
+        stop = [sequence for sequence in sampling.stop if sequence.strip()]  # blank ones are refused
+        wanted = {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p if sampling.top_p < 1 else None,
+            "stop_sequences": stop[: config.max_stop_sequences] or None,
+        }
+        left_out = {"stop_sequences" if name == "stop" else name for name in config.unsupported}
+        return {name: value for name, value in wanted.items() if value is not None and name not in left_out}
+
+    def read(self, request: Request, reply: HttpReply) -> ParsedReply:
+        """Returns what a reply says; see `Provider.read`."""
+        if reply.status != 200:
+            return read_error(reply, self._config)
+        body = read_json(reply.body)
+        content, finish = body.get("content"), _FINISH.get(str(body.get("stop_reason")), Finish.STOP)
+        if body.get("type") != "message" or not isinstance(content, list):
+            raise Malformed(f"no message but {body.get('type')!r}")
+        served = clean(str(body.get("model") or ""))
+        check_model(self._config, served)
+        text, reasoning = content_text(content)
+        said = Reply(text=clean(text or ""), reasoning=clean(reasoning), finish=finish)
+        is_empty = not content and finish is Finish.STOP
+        oddities = () if isinstance(body.get("usage"), dict) else ("no usage",)
+        whole = cut_at_stop(said, request.question.sampling.stop)
+        return ParsedReply(whole, _usage(body.get("usage")), served, oddities, is_empty)
+
+    async def server_info(self, client: Client) -> ServerInfo:
+        """Returns nothing beyond the row: the API serves one model under a name, and names no build."""
+        del client
+        return ServerInfo()
+
+
+def _usage(usage: object) -> Usage:
+    """Tokens that went in, those of Anthropic's own prompt cache included, and out."""
+    if not isinstance(usage, dict):
+        return Usage(requests=1, uncounted=1)
+    inputs = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    return Usage(
+        requests=1,
+        input_tokens=sum(count(usage.get(name)) for name in inputs),
+        output_tokens=count(usage.get("output_tokens")),
+    )

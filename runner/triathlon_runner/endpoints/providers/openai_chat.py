@@ -1,0 +1,194 @@
+"""Servers that speak OpenAI's protocol: chat completions for instruct models, completions for base models."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from triathlon_runner.endpoints._api import Chat
+from triathlon_runner.endpoints._client import Client, HttpReply
+from triathlon_runner.endpoints._config import ApiConfig
+from triathlon_runner.endpoints._errors import Malformed, Retryable
+from triathlon_runner.endpoints._reasoning import content_text, reasoning_field, split_reasoning
+from triathlon_runner.endpoints._refusals import failure_of
+from triathlon_runner.endpoints._reply import (
+    ParsedReply,
+    check_model,
+    clean,
+    count,
+    cut_at_stop,
+    error_outcome,
+    read_error,
+    read_json,
+)
+from triathlon_runner.endpoints._request import Question, Request
+from triathlon_runner.endpoints._server_info import ServerInfo, ask_server
+from triathlon_runner.records import Finish, Reply, Usage
+
+_FINISH = {
+    "length": Finish.LENGTH,
+    "max_tokens": Finish.LENGTH,
+    "max_output_tokens": Finish.LENGTH,
+    "model_length": Finish.LENGTH,
+    "content_filter": Finish.REFUSED,
+    "refusal": Finish.REFUSED,
+    "safety": Finish.REFUSED,
+    "recitation": Finish.REFUSED,
+    "prohibited_content": Finish.REFUSED,
+    "blocklist": Finish.REFUSED,
+    "sensitive": Finish.REFUSED,
+}
+_BROKEN = frozenset(
+    ["error", "abort", "cancelled", "insufficient_system_resource", "malformed_function_call"]
+)
+"""Finish reasons with which a server says that it failed, not the model."""
+
+
+class OpenAIChat:
+    """Implements `Provider`."""
+
+    def __init__(self, config: ApiConfig) -> None:
+        """Takes the row's `api:` block."""
+        self._config = config
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        """Shows the key as a bearer token; servers that want none ignore it."""
+        return {"Authorization": f"Bearer {key or 'none'}"}
+
+    def request(self, question: Question) -> Request:
+        """Returns the request, with the fields that the row adds."""
+        config, prompt = self._config, question.prompt
+        body: dict[str, Any] = {"model": config.model}
+        if isinstance(prompt, Chat):
+            body["messages"] = [{"role": each.role, "content": each.content} for each in prompt.messages]
+        else:
+            body["prompt"] = prompt.text
+        max_tokens = question.sampling.max_tokens + config.reasoning_max_tokens
+        body.update(self._decoding(question, max_tokens), **config.body)
+        return Request(
+            question=question,
+            path="/chat/completions" if question.is_chat else "/completions",
+            body=body,
+            max_tokens=max_tokens,
+            repeatable=question.sampling.temperature == 0 and "temperature" not in config.unsupported,
+        )
+
+    def _decoding(self, question: Question, max_tokens: int) -> dict[str, Any]:
+        config, sampling = self._config, question.sampling
+        wanted = {
+            "max_tokens": max_tokens,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "stop": list(sampling.stop[: config.max_stop_sequences]) or None,
+            "seed": sampling.seed,
+        }
+        sent: dict[str, Any] = {
+            name: value
+            for name, value in wanted.items()
+            if value is not None and name not in config.unsupported
+        }
+        if "max_tokens" in sent:
+            sent[config.max_tokens_field] = sent.pop("max_tokens")
+        if config.reasoning_effort is not None:
+            sent["reasoning_effort"] = config.reasoning_effort
+        return sent
+
+    def read(self, request: Request, reply: HttpReply) -> ParsedReply:
+        """Returns what a reply says; see `Provider.read`."""
+        config = self._config
+        if reply.status != 200:
+            return read_error(reply, config)
+        body = read_json(reply.body)
+        served = clean(str(body.get("model") or ""))
+        if isinstance(error := body.get("error"), dict) and not body.get("choices"):
+            return self._disguised_error(error, reply, body, served)
+        oddities: list[str] = [] if served else ["no model name"]
+        if served:
+            check_model(config, served)
+        choice = _choice(body, oddities)
+        usage = _usage(body, oddities)
+        finish = _finish(choice, usage, request.max_tokens, oddities)
+        is_chat = request.question.is_chat
+        said = _chat_reply(choice, finish) if is_chat else _text_reply(choice, finish)
+        whole = cut_at_stop(said or Reply(text=""), request.question.sampling.stop)
+        return ParsedReply(whole, usage, served, tuple(oddities), is_empty=said is None)
+
+    def _disguised_error(
+        self, error: dict[str, Any], reply: HttpReply, body: dict[str, Any], served: str
+    ) -> ParsedReply:
+        """An error under status 200, as OpenRouter sends the errors of those behind it."""
+        code = str(error.get("code"))
+        status = int(code) if code.isdigit() and 400 <= int(code) < 600 else 500
+        return error_outcome(failure_of(status, error, reply.headers, json.dumps(body)), self._config, served)
+
+    async def server_info(self, client: Client) -> ServerInfo:
+        """Asks vLLM, llama.cpp, Ollama and OpenRouter, each in its way; see `ask_server`."""
+        return await ask_server(client, self._config)
+
+
+def _choice(body: dict[str, Any], oddities: list[str]) -> dict[str, Any]:
+    choices = body.get("choices")
+    if (
+        not isinstance(choices, list)
+        or not choices
+        or not all(isinstance(choice, dict) for choice in choices)
+    ):
+        raise Malformed("a reply without choices")
+    if len(choices) > 1:
+        oddities.append(f"{len(choices)} choices where one was asked for; the first was taken")
+    first: dict[str, Any] = min(choices, key=_index)
+    return first
+
+
+def _index(choice: dict[str, Any]) -> int:
+    index = choice.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _usage(body: dict[str, Any], oddities: list[str]) -> Usage:
+    usage = body.get("usage")
+    if not isinstance(usage, dict):
+        oddities.append("no usage")
+        return Usage(requests=1, uncounted=1)
+    details = usage.get("completion_tokens_details") or usage.get("output_tokens_details")
+    reasoning = details.get("reasoning_tokens") if isinstance(details, dict) else 0
+    return Usage(
+        requests=1,
+        input_tokens=count(usage.get("prompt_tokens")),
+        output_tokens=count(usage.get("completion_tokens")),
+        reasoning_tokens=count(reasoning),
+    )
+
+
+def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int, oddities: list[str]) -> Finish:
+    said = choice.get("finish_reason") or choice.get("native_finish_reason")
+    reason = str(said or "").lower()
+    if reason in _BROKEN or isinstance(choice.get("error"), dict):
+        raise Retryable(f"the server broke off the reply ({reason or 'error'})")
+    if reason:
+        return _FINISH.get(reason, Finish.STOP)
+    oddities.append("no finish reason")
+    return Finish.LENGTH if usage.output_tokens >= max_tokens else Finish.STOP
+
+
+def _text_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
+    text = choice.get("text")
+    if isinstance(text, str):
+        return Reply(text=clean(text), finish=finish)
+    return None if finish is Finish.STOP else Reply(text="", finish=finish)
+
+
+def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise Malformed("a choice without a message")
+    content, inner = content_text(message.get("content"))
+    aside = reasoning_field(message) or inner
+    if message.get("refusal") and not content:
+        return Reply(text=clean(str(message["refusal"])), reasoning=clean(aside), finish=Finish.REFUSED)
+    if content is None:
+        if finish is Finish.STOP and not aside and not message.get("tool_calls"):
+            return None
+        content = ""
+    answer, tagged = split_reasoning(content)
+    reasoning = "\n".join(part for part in (aside, tagged) if part)
+    return Reply(text=clean(answer), reasoning=clean(reasoning), finish=finish)
