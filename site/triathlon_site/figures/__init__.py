@@ -2,16 +2,18 @@
 
 from triathlon_site.figures._badge import badge
 from triathlon_site.figures._bars import bars
-from triathlon_site.figures._bump import RankLine, bump
-from triathlon_site.figures._curves import Series, curve_path, curves, curves_frame
+from triathlon_site.figures._degradation_curve import Series, curve_path, curves, curves_frame
 from triathlon_site.figures._grid import grid
 from triathlon_site.figures._pairs import Axis, pair_scatter
+from triathlon_site.figures._plotly import PLOTLY, plotly_script, plotly_styles
 from triathlon_site.figures._radar import radar, radar_frame, radar_path
+from triathlon_site.figures._rank_shift import RankLine, rank_shift
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
 from triathlon_site.figures._strip import strip
 
 __all__ = [
+    "PLOTLY",
     "Axis",
     "Border",
     "DotRow",
@@ -21,16 +23,18 @@ __all__ = [
     "arrows",
     "badge",
     "bars",
-    "bump",
     "curve_path",
     "curves",
     "curves_frame",
     "dots",
     "grid",
     "pair_scatter",
+    "plotly_script",
+    "plotly_styles",
     "radar",
     "radar_frame",
     "radar_path",
+    "rank_shift",
     "scatter",
     "strip",
 ]

@@ -4,8 +4,8 @@ from support.results import FakeModel, FakeSuite, fake_records
 from support.site import entries
 from triathlon_runner.records import Reply
 from triathlon_site.evidence import EvidenceSource, changed_words, evidence_path, render_evidence
-from triathlon_site.evidence._markup import LONGEST_TEXT, cut
-from triathlon_site.pages import installed_environment
+from triathlon_site.render import installed_environment
+from triathlon_site.render.formats import LONGEST_TEXT, cut
 
 
 def test_what_stayed_and_what_is_new_give_the_new_sentence() -> None:

@@ -11,9 +11,9 @@ import pytest
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import build_small, entries, small_results
 from triathlon_site.build import gather
-from triathlon_site.pages import Gathered, _format, installed_environment, render_site
-from triathlon_site.pages._compare_data import _as_shown
-from triathlon_site.pages._neighbours import BEST, model_pairs
+from triathlon_site.pages import Gathered, render_site
+from triathlon_site.pages.compare import BEST, as_shown, model_pairs
+from triathlon_site.render import formats, installed_environment
 from triathlon_site.uncertainty import paired_difference
 
 
@@ -111,7 +111,7 @@ def test_differences_are_computed_once(tmp_path: Path) -> None:
                 (low, difference.interval.low),
                 (high, difference.interval.high),
             ):
-                assert _format.signed(written / scale, maximum) == _format.signed(exact, maximum)
+                assert formats.signed(written / scale, maximum) == formats.signed(exact, maximum)
                 assert (written > 0) == (exact > 0) and (written < 0) == (exact < 0)
     assert not any(one["minus"] for one in found[order[-1]]["columns"])
 
@@ -131,6 +131,6 @@ def test_a_pair_without_shared_tasks_has_no_difference(tmp_path: Path) -> None:
 def test_a_small_difference_keeps_its_sign() -> None:
     """What would be written as zero is written with one digit: whether an interval leaves out zero stays."""
     values = np.array([[0.0, 0.0004, 0.12345], [-0.0004, np.nan, 0.0]], dtype=np.float32)
-    assert _as_shown(values, 1)[0] == pytest.approx([0.0, 0.04, 12.3])
-    assert _as_shown(values, 10)[0] == pytest.approx([0.0, 0.0004, 0.12])
-    assert _as_shown(values, 1)[1][0] == pytest.approx(-0.04)
+    assert as_shown(values, 1)[0] == pytest.approx([0.0, 0.04, 12.3])
+    assert as_shown(values, 10)[0] == pytest.approx([0.0, 0.0004, 0.12])
+    assert as_shown(values, 1)[1][0] == pytest.approx(-0.04)

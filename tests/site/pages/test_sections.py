@@ -13,13 +13,13 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, rich_results, small_results
 from triathlon_runner.evolved import analysis
 from triathlon_site.build import build, gather
-from triathlon_site.pages import Gathered, installed_environment
-from triathlon_site.pages._evolved_sections import evolved_sections, share
-from triathlon_site.pages._loop_sections import loop_sections, translation_sections
-from triathlon_site.pages._profile import profile
-from triathlon_site.pages._runtime_sections import runtime_sections
-from triathlon_site.pages._sections import Section
-from triathlon_site.pages._site import render_site
+from triathlon_site.pages import Gathered, render_site
+from triathlon_site.pages.board.evolved import evolved_sections, share
+from triathlon_site.pages.board.loop import loop_sections
+from triathlon_site.pages.board.runtime import runtime_sections
+from triathlon_site.pages.board.translation import translation_sections
+from triathlon_site.pages.model import profile
+from triathlon_site.render import Section, installed_environment
 from triathlon_site.scores import Board
 
 MODELS = (

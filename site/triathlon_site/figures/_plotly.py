@@ -1,0 +1,27 @@
+"""plotly.js, out of the installed package: what draws interactive figures when a visitor asks for them."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import plotly
+
+PLOTLY: Final = f"plotly-{plotly.__version__}.min.js"
+"""Name of the copy of plotly.js under `assets/`."""
+
+
+@cache
+def plotly_script() -> bytes:
+    """The content of plotly.js."""
+    return Path(plotly.__file__).with_name("package_data").joinpath("plotly.min.js").read_bytes()
+
+
+@cache
+def plotly_styles() -> tuple[str, ...]:
+    """Ids of the style sheets that plotly.js would write into the page unless elements with them are there.
+
+    They are of its maps, which no page draws; the content policy of the site does not admit such a sheet.
+    """
+    guarded = re.findall(rb'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)', plotly_script())
+    return tuple(found.decode() for found in guarded)
