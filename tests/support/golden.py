@@ -37,7 +37,7 @@ SHOWN: Final = (
     "tasks/loop-core.html",
     "agreement.html",
     "compare.html",
-    "published/evoeval.html",
+    "published/reval.html",
     "evidence/strong/loop-core-1.html",
 )
 """Pages that are kept: one of each kind."""
@@ -70,7 +70,7 @@ def golden_site(root: Path) -> dict[str, bytes]:
 
 
 def shown(site: Mapping[str, bytes]) -> dict[str, str]:
-    """The pages that are kept, with a line a tag, without scripts, styles, hashes of assets and the version."""
+    """The pages that are kept, with a line a tag, without scripts, styles, hashes and the version."""
     return {path: _normal(site[path].decode()) for path in SHOWN}
 
 
