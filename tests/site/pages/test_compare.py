@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from plotly import graph_objects
 
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import build_small, entries, small_results
@@ -71,7 +72,16 @@ def test_the_script_of_a_model_says_what_it_solves(tmp_path: Path) -> None:
     write_results(results, [FakeModel("weak", -2.0, 0.5)], partial)
     site = gather(results, None)
     found = scripts(site)
-    assert list(found["weak"]) == ["id", "name", "curve", "curvePath", "radarPath", "solved", "columns"]
+    assert list(found["weak"]) == [
+        "id",
+        "name",
+        "curvePath",
+        "radarPath",
+        "curve",
+        "radar",
+        "solved",
+        "columns",
+    ]
     board = next(board for board in site.boards if board.plan.id == "evolved-core")
     tasks = found["index"]["clusters"][found["index"]["clustersOf"]["evolved/core-seeds"]]
     for model in ("strong", "weak"):
@@ -134,3 +144,22 @@ def test_a_small_difference_keeps_its_sign() -> None:
     assert as_shown(values, 1)[0] == pytest.approx([0.0, 0.04, 12.3])
     assert as_shown(values, 10)[0] == pytest.approx([0.0, 0.0004, 0.12])
     assert as_shown(values, 1)[1][0] == pytest.approx(-0.04)
+
+
+def test_interactive_figures_show_the_numbers_of_the_pages(tmp_path: Path) -> None:
+    """The trace of each model is one that plotly accepts, with the scores that the boards have."""
+    site = gather(small_results(tmp_path / "results"), None)
+    found = scripts(site)
+    loop = next(board for board in site.boards if board.plan.id == "loop-core")
+    points = [column for column in loop.columns if column.column.role in {"baseline", "curve"}]
+    for model in ("strong", "weak"):
+        curve, radar = (graph_objects.Figure(found[model][name]).data[0] for name in ("curve", "radar"))
+        assert (curve.type, curve.name, radar.type) == ("scatter", model, "scatterpolar")
+        assert list(curve.y) == pytest.approx(
+            [100 * column.scores[model].value for column in points], rel=1e-5
+        )
+        assert list(curve.x) == list(range(1, len(points) + 1))
+        assert radar.theta[0] == radar.theta[-1] and radar.r[0] == radar.r[-1]
+        assert radar.r[radar.theta.index("loop pass@1")] == pytest.approx(curve.y[0], rel=1e-5)
+    for layout in found["index"]["layouts"].values():
+        graph_objects.Layout(layout)

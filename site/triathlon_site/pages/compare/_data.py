@@ -12,7 +12,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from triathlon_site.figures import curve_path, radar_path
+from triathlon_site.figures import (
+    curve_path,
+    interactive_curve,
+    interactive_curves_layout,
+    interactive_radar,
+    interactive_radar_layout,
+    radar_path,
+)
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._dimensions import axis_title, dimension_title, dimensions, share_of_maximum
 from triathlon_site.pages.board import degradation_curve
@@ -21,6 +28,8 @@ from triathlon_site.render import Page, formats
 from triathlon_site.scores import Board, ColumnScores
 
 DIGITS: Final = 6
+FEWEST_AXES: Final = 3
+"""Dimensions below which a radar spans no area."""
 INDEX: Final = "data/compare.js"
 """Not in the folder of the models' files, where a model may have any name."""
 
@@ -28,18 +37,19 @@ INDEX: Final = "data/compare.js"
 def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Page]:
     """The index, then a file for each model."""
     shown = [(board, column) for board in boards for column in board.shown]
-    ids, axes = list(dict.fromkeys(model for board in boards for model in board.models)), dimensions(boards)
+    ids = list(dict.fromkeys(model for board in boards for model in board.models))
     index = {
         "models": [
             {"id": m, "name": models[m].name, "page": models[m].page, "data": data_path(models[m])}
             for m in ids
         ],
-        "columns": [_heading(board, column, axes) for board, column in shown],
+        "columns": [_heading(board, column) for board, column in shown],
         **_clusters([column for _, column in shown]),
+        "layouts": {"curve": interactive_curves_layout(), "radar": interactive_radar_layout()},
         "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
     yield Page(INDEX, f"window.triathlonIndex = {as_script(index)};\n")
-    lines, solved = _lines(boards), _solved([column for _, column in shown])
+    lines, solved = _lines(boards, models), _solved([column for _, column in shown])
     minus = [differences_of(column, ids) for _, column in shown]
     for model in ids:
         content = {
@@ -82,31 +92,31 @@ def _curves(boards: Sequence[Board]) -> dict[str, list[float]]:
     return found
 
 
-def _lines(boards: Sequence[Board]) -> dict[str, dict[str, Any]]:
-    """What each model draws in the figures of the page."""
+def _lines(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> dict[str, dict[str, Any]]:
+    """What each model draws on the page: paths of the static figures, traces of the interactive ones."""
     axes, curves = dimensions(boards), _curves(boards)
+    titles = [axis_title(board, column) for board, column in axes]
     steps = max(map(len, curves.values()), default=0)
-    return {
-        model: {
-            "curve": curves.get(model),
-            "curvePath": curve_path(curves[model], steps) if model in curves else None,
-            "radarPath": radar_path([share_of_maximum(column, model) for _, column in axes]),
+    found = {}
+    for model in dict.fromkeys(model for board in boards for model in board.models):
+        curve, name = curves.get(model), models[model].name
+        shares = [share_of_maximum(column, model) for _, column in axes]
+        short = [None if share is None else _short(share) for share in shares]
+        found[model] = {
+            "curvePath": curve_path(curve, steps) if curve else None,
+            "radarPath": radar_path(shares),
+            "curve": interactive_curve(name, curve) if curve else None,
+            "radar": interactive_radar(name, titles, short) if len(titles) >= FEWEST_AXES else None,
         }
-        for board in boards
-        for model in board.models
-    }
+    return found
 
 
-def _heading(
-    board: Board, column: ColumnScores, axes: Sequence[tuple[Board, ColumnScores]]
-) -> dict[str, Any]:
+def _heading(board: Board, column: ColumnScores) -> dict[str, Any]:
     return {
         "id": f"{board.plan.id} {column.column.id}",
         "title": formats.sentence(dimension_title(board, column)),
-        "short": axis_title(board, column),
         "solving": column.column.parts[0][0] if _is_solving(column) else None,
         "ranked": column.column.ranked,
-        "axis": any(column is axis for _, axis in axes),
     }
 
 
