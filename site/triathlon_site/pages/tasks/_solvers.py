@@ -20,7 +20,7 @@ class Solvers:
     @property
     def kind(self) -> str:
         """The class of its colour."""
-        if self.outcome == "passed" or "loop" in self.outcome:
+        if self.outcome == "passed" or self.outcome.endswith(("loop", "loops")):
             return "passed"
         return "partly" if " of " in self.outcome else self.outcome
 
