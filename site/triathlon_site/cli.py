@@ -114,16 +114,32 @@ def build_command(
     epilog=examples(
         "triathlon serve",
         "triathlon serve --port 0",
+        "triathlon serve --watch",
     ),
 )
 def serve_command(
     out: Out = Path("_site"),
     port: Annotated[int, typer.Option("--port", help="0 takes any free port.", min=0, max=65535)] = 8000,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Build first, and again when results, templates or code change; pages reload themselves.",
+        ),
+    ] = False,
+    results: ResultsFolder = Path("results"),
+    models_file: ModelsFile = None,
 ) -> None:
     """Shows the site on this machine only (loopback), until Ctrl-C."""
-    from triathlon_site.serve import serve  # noqa: PLC0415  see above
+    from triathlon_site.serve import serve, serve_watching  # noqa: PLC0415  see above
 
-    serve(out, port, started=lambda address: write(f"{address}  (Ctrl-C stops)"))
+    def started(address: str) -> None:
+        write(f"{address}  (Ctrl-C stops)")
+
+    if watch:
+        serve_watching(out, port, started=started, results=results, models_file=models_file)
+    else:
+        serve(out, port, started=started)
 
 
 @app.command(

@@ -1,6 +1,8 @@
 """Showing the built site on loopback, as a host of static pages would."""
 
 import gzip
+import sys
+import threading
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
@@ -8,34 +10,62 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
+from urllib.parse import parse_qs, urlsplit
 
 from triathlon_runner.errors import UserError
+from triathlon_site.render import find_templates, installed_environment
+from triathlon_site.watch import Versions, rebuild_command, run_rebuild, snapshot, watch, watched_places
 
 COMPRESSED: Final = frozenset({".html", ".css", ".js", ".json", ".csv", ".svg", ".xml", ".tex"})
 """Texts, which every host of static pages sends compressed."""
+LONGEST_WAIT: Final = 25.0
+"""Seconds until a page that waits for a rebuild gets an empty answer and asks again."""
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Files only, said nothing about. Pages are asked for anew each time; assets are named by content."""
+    """Files only. Pages are asked for anew each time; assets are named by content."""
 
     protocol_version = "HTTP/1.1"  # one connection carries a page and what belongs to it
     disable_nagle_algorithm = True  # else the body waits until the head is acknowledged
     timeout = 60
 
+    def __init__(self, *args: Any, versions: Versions | None, **named: Any) -> None:
+        self._versions = versions
+        super().__init__(*args, **named)
+
     def send_head(self) -> BytesIO | BinaryIO | None:
+        address = urlsplit(self.path)
+        if self._versions and address.path == "/_watch.js":
+            return self._send(find_templates().joinpath("shared/watch.js").read_bytes(), "text/javascript")
+        if self._versions and address.path == "/_changed.js":
+            return self._send(_changed(self._versions, address.query), "text/javascript")
         path = Path(self.translate_path(self.path))
-        if path.is_dir() and self.path.partition("?")[0].endswith("/"):
+        if path.is_dir() and address.path.endswith("/"):
             path /= "index.html"
-        if path.suffix not in COMPRESSED or "gzip" not in self.headers.get("Accept-Encoding", ""):
+        watched = self._versions is not None and path.suffix == ".html"
+        if not watched and (path.suffix not in COMPRESSED or not self._takes_gzip):
             return super().send_head()
         try:
-            body = gzip.compress(path.read_bytes(), mtime=0)
+            body = path.read_bytes()
         except OSError:
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
+        if watched and self._versions:
+            script = installed_environment().render("shared/watch", version=self._versions.number)
+            body += script.encode()
+        return self._send(body, self.guess_type(path))
+
+    @property
+    def _takes_gzip(self) -> bool:
+        return "gzip" in self.headers.get("Accept-Encoding", "")
+
+    def _send(self, body: bytes, content_type: str) -> BytesIO:
+        """The head of an answer, compressed for a client that takes that; returns its body."""
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", self.guess_type(path))
-        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Type", content_type)
+        if self._takes_gzip:
+            body = gzip.compress(body, mtime=0)
+            self.send_header("Content-Encoding", "gzip")
         self.send_header("Vary", "Accept-Encoding")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -51,8 +81,27 @@ class _Handler(SimpleHTTPRequestHandler):
         """Requests are not worth a line each."""
 
 
-def make_server(folder: Path, port: int) -> ThreadingHTTPServer:
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that closes its connection is no fault: browsers do that when a page is left."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+def _changed(versions: Versions, query: str) -> bytes:
+    """The script that a page gets when the site was rebuilt; empty if it was not for a while."""
+    (seen,) = parse_qs(query).get("version", ["0"])[:1]
+    newer = versions.wait_beyond(int(seen) if seen.isdigit() else 0, LONGEST_WAIT)
+    return b"location.reload();\n" if newer else b""
+
+
+def make_server(folder: Path, port: int, versions: Versions | None = None) -> ThreadingHTTPServer:
     """A server on 127.0.0.1 that is not running yet.
+
+    Args:
+        folder: the folder of the site.
+        port: 0 takes any free one.
+        versions: if given, pages load themselves again after each rebuild.
 
     Raises:
         UserError: there is no site in the folder, or the port is taken.
@@ -61,23 +110,48 @@ def make_server(folder: Path, port: int) -> ThreadingHTTPServer:
         raise UserError(
             f"expected a built site at --out, found no index.html in {str(folder)!r}; run `triathlon build`"
         )
+    handler = partial(_Handler, directory=str(folder), versions=versions)
     try:
-        return ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, directory=str(folder)))
+        return _Server(("127.0.0.1", port), handler)
     except OSError as error:
         raise UserError(
             f"cannot listen on port {port} ({error.strerror}); choose another with --port"
         ) from None
 
 
-def serve(folder: Path, port: int, *, started: Callable[[str], None]) -> None:
-    """Serves until Ctrl-C.
+def serve(
+    folder: Path, port: int, *, started: Callable[[str], None], versions: Versions | None = None
+) -> None:
+    """Serves until Ctrl-C; `started` is called with the address.
 
     Raises:
         UserError: as `make_server`.
     """
-    with make_server(folder, port) as server:
+    with make_server(folder, port, versions) as server:
         started(f"http://127.0.0.1:{server.server_address[1]}/")
         try:
             server.serve_forever()
         except KeyboardInterrupt:
             return
+
+
+def serve_watching(
+    folder: Path, port: int, *, started: Callable[[str], None], results: Path, models_file: Path | None
+) -> None:
+    """Builds the site and serves it until Ctrl-C; builds again after each change of what it is made from.
+
+    Raises:
+        UserError: as `make_server`; the first build failed and there is no older site.
+    """
+    rebuild = partial(run_rebuild, rebuild_command(results, folder, models_file))
+    versions, stop = Versions(), threading.Event()
+    places = watched_places(results, models_file)
+    before = snapshot(places)
+    rebuild()
+    watcher = threading.Thread(target=watch, args=(places, before, rebuild, versions, stop), daemon=True)
+    watcher.start()
+    try:
+        serve(folder, port, started=started, versions=versions)
+    finally:
+        stop.set()
+        watcher.join()

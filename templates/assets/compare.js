@@ -209,22 +209,24 @@
     const style = getComputedStyle(document.body);
     return { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: style.color, family: style.fontFamily, size: 12 }, margin: { t: 20, r: 20, b: 40, l: 50 }, legend: { orientation: "h", y: -0.2 } };
   };
-  const lines = () => {
+  /* Figures come as plotly's own from the build; the page adds its colours. */
+  const gridded = (axis) => {
     const color = getComputedStyle(figures.querySelector(".grid")).stroke;
-    return { gridcolor: color, linecolor: color, zerolinecolor: color };
+    return { ...axis, gridcolor: color, linecolor: color, zerolinecolor: color };
   };
   const colour = (i) => getComputedStyle(place.querySelector(`.c${i}`)).color;
   const add = (holder, label) => { const div = make("div", { class: "plot", role: "img", "aria-label": label }); holder.append(div); return div; };
-  const curve = (div, models) => window.Plotly.newPlot(div,
-    models.flatMap((m, i) => m.curve ? [{ x: m.curve.map((_, j) => j + 1), y: m.curve, name: m.name, mode: "lines+markers", line: { color: colour(i) }, marker: { symbol: i } }] : []),
-    { ...layout(), xaxis: { title: { text: "loop" }, dtick: 1, ...lines() }, yaxis: { title: { text: "still passing, %" }, range: [0, 100], ...lines() } }, { displaylogo: false, responsive: true });
+  const plotted = (div, traces, axes) => window.Plotly.newPlot(div, traces, { ...layout(), ...axes }, { displaylogo: false, responsive: true });
+  const curve = (div, models) => {
+    const { xaxis, yaxis } = index.layouts.curve;
+    const traces = models.flatMap((m, i) => m.curve ? [{ ...m.curve, line: { color: colour(i) }, marker: { symbol: i } }] : []);
+    plotted(div, traces, { xaxis: gridded(xaxis), yaxis: gridded(yaxis) });
+  };
   const radar = (div, models) => {
-    const axes = index.columns.filter((column) => column.axis && models.every((m) => m.columns.some((one) => one.id === column.id)));
-    if (axes.length < 3) return;
-    const value = (m, column) => { const cell = m.columns.find((one) => one.id === column.id); return 100 * cell.value / cell.maximum; };
-    window.Plotly.newPlot(div,
-      models.map((m, i) => ({ type: "scatterpolar", name: m.name, r: [...axes, axes[0]].map((c) => value(m, c)), theta: [...axes, axes[0]].map((c) => c.short), line: { color: colour(i) }, fill: "none" })),
-      { ...layout(), polar: { radialaxis: { range: [0, 100], ...lines() }, angularaxis: { rotation: 90, direction: "clockwise", ...lines() }, bgcolor: "rgba(0,0,0,0)" } }, { displaylogo: false, responsive: true });
+    const { polar } = index.layouts.radar;
+    const traces = models.flatMap((m, i) => m.radar ? [{ ...m.radar, line: { color: colour(i) } }] : []);
+    if (!traces.length) return;
+    plotted(div, traces, { polar: { ...polar, radialaxis: gridded(polar.radialaxis), angularaxis: gridded(polar.angularaxis) } });
   };
 
   const others = document.getElementById("compare-tables");

@@ -4,7 +4,6 @@
 is then looked at like any other.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -22,7 +21,6 @@ from triathlon_runner.registry import Registry
 from triathlon_site.build import build
 
 FOLDER: Final = Path(__file__).parents[1] / "site/golden"
-MANIFEST: Final = "manifest.txt"
 PUBLISHED: Final = Path(__file__).parents[2] / "results/published"
 HOSTILE: Final = "\"><script>alert('x')</script>&amp;{{ 7 * 7 }}\u202e"
 HOSTILE_MODEL: Final = "<img src=x onerror=alert(1)>'\"&{{ 7 * 7 }} ünï"
@@ -35,33 +33,14 @@ VARIANTS: Final = ("loop/core@prompt-upper", "loop/core@attack-upper", "translat
 SHOWN: Final = (
     "index.html",
     "loop.html",
-    "runtime.html",
-    "evolved.html",
-    "translation.html",
-    "tasks.html",
+    "models/strong.html",
     "tasks/loop-core.html",
     "agreement.html",
     "compare.html",
-    "changes.html",
-    "changes.xml",
-    "method.html",
-    "data.html",
-    "published/evoeval.html",
-    "models/strong.html",
-    "models/img-src-x-onerror-alert-1-7-7-n-*.html",
+    "published/reval.html",
     "evidence/strong/loop-core-1.html",
-    "evidence/strong/runtime-core-1.html",
-    "evidence/weak/evolved-core-difficult-1.html",
-    "data/loop-core.json",
-    "data/loop-core.csv",
-    "data/loop-core.tex",
-    "data/overall-core.json",
-    "data/notices.json",
-    "badges/strong-overall-core.svg",
 )
-"""Files kept in full, one or more of each kind; of the others the manifest holds the hash."""
-_OTHERS_WORK: Final = re.compile(r"assets/|.*\.parquet$")
-"""Styles and scripts (their sources are reviewed as they are) and what pyarrow's version shapes."""
+"""Pages that are kept: one of each kind."""
 _BLOCK: Final = re.compile(r"(?<!\n)(?=<(?:tr|t[hd]|li|p|h\d|section|div|dt|dd|g|path|text|circle|rect|a)\b)")
 
 
@@ -90,18 +69,9 @@ def golden_site(root: Path) -> dict[str, bytes]:
     return files(root / "_site")
 
 
-def normalised(site: Mapping[str, bytes]) -> dict[str, str]:
-    """Text with a line a tag, without hashes of assets and the version; other people's work left out."""
-    return {
-        path: _normal(content.decode()) for path, content in site.items() if not _OTHERS_WORK.fullmatch(path)
-    }
-
-
-def kept(site: Mapping[str, str]) -> dict[str, str]:
-    """What `tests/site/golden/` holds: the shown files, and a line for every file."""
-    texts = {path: text for path, text in site.items() if any(Path(path).match(one) for one in SHOWN)}
-    lines = [f"{hashlib.sha256(text.encode()).hexdigest()[:16]}  {path}" for path, text in site.items()]
-    return {**texts, MANIFEST: "\n".join(lines) + "\n"}
+def shown(site: Mapping[str, bytes]) -> dict[str, str]:
+    """The pages that are kept, with a line a tag, without scripts, styles, hashes and the version."""
+    return {path: _normal(site[path].decode()) for path in SHOWN}
 
 
 def stored() -> dict[str, str]:
@@ -112,7 +82,7 @@ def stored() -> dict[str, str]:
 def rewrite() -> None:
     """Accepts the site as it is built now."""
     with tempfile.TemporaryDirectory() as folder:
-        found = kept(normalised(golden_site(Path(folder))))
+        found = shown(golden_site(Path(folder)))
     shutil.rmtree(FOLDER, ignore_errors=True)
     for path, text in found.items():
         target = FOLDER / path
@@ -123,7 +93,10 @@ def rewrite() -> None:
 def _normal(text: str) -> str:
     text = re.sub(r"-[0-9a-f]{8,16}\.(css|js|svg)\b", r"-HASH.\1", text)
     text = re.sub(r"<style>.*?</style>", "<style>STYLE</style>", text, flags=re.DOTALL)
-    text = re.sub(r"(style-src 'self' 'sha256-)[^']+", r"\1HASH", text)
+    text = re.sub(r"(<script[^>]*>).*?</script>", r"\1SCRIPT</script>", text, flags=re.DOTALL)
+    text = re.sub(r"'sha256-[^']+'", "'sha256-HASH'", text)
+    text = re.sub(r"plotly-[\d.]+min", "plotly-VERSION.min", text)
+    text = re.sub(r'(data-plotly-styles)="[^"]*"', r'\1="IDS"', text)
     text = text.replace(f"Triathlon {version('triathlon-leaderboard')}", "Triathlon VERSION")
     text = re.sub(r"(?m)[ \t]+$", "", _BLOCK.sub("\n", text))
     return re.sub(r"\n{2,}", "\n", text).rstrip("\n") + "\n"

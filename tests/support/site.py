@@ -76,6 +76,11 @@ def build_small(root: Path, *, strict: bool = False, tasks: int = 12) -> BuildRe
     return build(results, root / "_site", None, strict, cache=root / "cache")
 
 
+def page_text(path: Path) -> str:
+    """A page with every run of white space as one space: where a template breaks its lines is no matter."""
+    return " ".join(path.read_text().split())
+
+
 def files(folder: Path) -> dict[str, bytes]:
     """Every file of a folder by its path."""
     return {

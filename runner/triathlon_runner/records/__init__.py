@@ -2,7 +2,6 @@
 
 from triathlon_runner.records._base import (
     SCHEMA_VERSION,
-    Discipline,
     Finish,
     Outcome,
     Reply,
@@ -20,7 +19,6 @@ __all__ = [
     "SCHEMA_VERSION",
     "AnswerRecord",
     "DataSetRecord",
-    "Discipline",
     "EvolvedRecord",
     "FailingCase",
     "Finish",

@@ -17,13 +17,6 @@ class Strict(BaseModel):
     )
 
 
-class Discipline(StrEnum):
-    LOOP = "loop"
-    RUNTIME = "runtime"
-    EVOLVED = "evolved"
-    TRANSLATION = "translation"
-
-
 class Outcome(StrEnum):
     """How a unit, a program or an answer ended. Infrastructure faults are not in this list on purpose."""
 

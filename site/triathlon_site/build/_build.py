@@ -21,7 +21,6 @@ from triathlon_runner.registry import Registry
 from triathlon_runner.store import IMPORTED
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build._places import check_apart, check_empty
-from triathlon_site.environment import Environment, find_templates
 from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.load import (
     AggregateCache,
@@ -33,6 +32,7 @@ from triathlon_site.load import (
     reading,
     suite_ids,
 )
+from triathlon_site.render import installed_environment
 
 if TYPE_CHECKING:
     from triathlon_site.pages import Gathered
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 PROCESSES: Final = 2
 WORTH_A_PROCESS: Final = 20_000
 """Units of results below which starting more processes takes longer than rendering."""
-TEMPLATES: Final = "templates"
-"""In the cache: compiled ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ def build(
             )
         if not site.units:
             check_empty(results, out)
-        pages = _write(site, out, kept)
+        pages = _write(site, out)
         notices = (*site.notices, *(_remember(results, site) if history else ()))
         AggregateCache(kept).prune()
     return BuildReport(out, pages, len(site.results.models), site.units, time.monotonic() - started, notices)
@@ -108,16 +106,14 @@ def _checked_url(url: str) -> str:
     return url if not url or url.endswith("/") else f"{url}/"
 
 
-def _write(site: "Gathered", out: Path, cache: Path) -> int:
+def _write(site: "Gathered", out: Path) -> int:
     from threadpoolctl import threadpool_limits  # noqa: PLC0415  see above
 
     from triathlon_site.build._evidence import evidence_files  # noqa: PLC0415  see above
     from triathlon_site.build._write import write_site  # noqa: PLC0415  see above
-    from triathlon_site.pages import Rendering, installed_environment  # noqa: PLC0415  see above
+    from triathlon_site.pages import Rendering  # noqa: PLC0415  see above
 
     environment = installed_environment()
-    environment.keep_compiled(cache / TEMPLATES)
-    environment.compile()  # once, before processes part
     gc.freeze()  # what is gathered stays to the end: it need not be searched after each section
     processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
     with threadpool_limits(1):  # a product, in each process
@@ -188,10 +184,9 @@ def gather(
     day = _day()
     entries = catalogue if catalogue is not None else _catalogue(results)
     names = {row.id: row.name for row in registry.models} if registry else {}
-    environment = Environment(find_templates())
+    environment = installed_environment()
     measured, imported = (EvidenceExtractor(environment, names, imported=one) for one in (False, True))
     with _cache(cache) as kept:
-        environment.keep_compiled(kept / TEMPLATES)
         aggregates = AggregateCache(kept)
         foreign = read_results(results / IMPORTED, entries, aggregates, imported)
         with reading(results, entries, aggregates, measured) as finish:

@@ -15,7 +15,8 @@ from triathlon_runner.store import IMPORTED
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.history import read_history, snapshot_of
 from triathlon_site.load import Notice, Results, read_archived
-from triathlon_site.pages import Gathered, model_infos
+from triathlon_site.models import model_infos
+from triathlon_site.pages import Gathered
 from triathlon_site.published import read_published
 from triathlon_site.scores import (
     Board,

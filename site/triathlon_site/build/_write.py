@@ -15,8 +15,9 @@ from typing import Final
 
 from triathlon_runner.errors import UserError
 from triathlon_site.build._places import MARK, check_replaceable
-from triathlon_site.environment import Environment
-from triathlon_site.pages import PLOTLY, Rendering, plotly_script
+from triathlon_site.figures import PLOTLY, plotly_script
+from triathlon_site.pages import Rendering
+from triathlon_site.render import Environment
 from triathlon_site.workers import Map, workers
 
 PIECE: Final = 1 << 17

@@ -2,7 +2,6 @@
 
 from triathlon_site.evidence._extractor import EvidenceExtractor
 from triathlon_site.evidence._lists import Attempt, read_addresses, read_attempts
-from triathlon_site.evidence._markup import outcome
 from triathlon_site.evidence._pages import (
     ATTEMPTS,
     LINKS,
@@ -30,7 +29,6 @@ __all__ = [
     "imported_page",
     "imported_slug",
     "model_slug",
-    "outcome",
     "read_addresses",
     "read_attempts",
     "render_evidence",

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from triathlon_runner.records import UnitRecord
-from triathlon_site.environment import Environment, spelt_out
-from triathlon_site.evidence._pages import LINKS, EvidenceSource, extracts, model_slug
+from triathlon_site.evidence._pages import EvidenceSource, extracts, model_slug
+from triathlon_site.render import Environment
 
 
 class EvidenceExtractor:
@@ -28,5 +28,4 @@ class EvidenceExtractor:
     ) -> dict[str, str]:
         name = self._name(model)
         source = EvidenceSource(model_slug(model), name, suite, parents, imported=self._imported)
-        found = extracts(records, self._environment, source)
-        return found | {LINKS: spelt_out(found[LINKS])}  # what goes onto pages as it lies there
+        return extracts(records, self._environment, source)

@@ -1,11 +1,7 @@
-"""What pages that list units say of those of one file, written while the file is read.
-
-A large site has hundreds of thousands of entries; most builds change a few files.
-"""
+"""What pages that list units say of the units of one file, written while the file is read."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from typing import NamedTuple
 
 from pydantic_core import from_json
@@ -23,32 +19,39 @@ class Attempt(NamedTuple):
     """Of its evidence, from the root of the site; of a failed unit where there is one."""
 
 
+class UnitLink(NamedTuple):
+    """One unit in the list of all units of a model."""
+
+    outcome: str
+    address: str
+    label: str
+    parents_solved: bool
+    """Whether all problems that it was made from are solved."""
+
+
 def unit_links(
     records: Sequence[UnitRecord], addresses: Sequence[str], parents: Mapping[str, UnitRecord]
-) -> str:
-    """A list item a unit, for a page one folder below the root: how it ended, the way to its evidence."""
-    found = zip(records, addresses, strict=True)
-    return "".join(_unit_link(record, address, parents) for record, address in found)
+) -> list[UnitLink]:
+    """A link for each unit: how it ended, and where its evidence is."""
+    return [
+        UnitLink(record.outcome.value, address, _label(record), _parents_solved(record, parents))
+        for record, address in zip(records, addresses, strict=True)
+    ]
 
 
-def _unit_link(record: UnitRecord, address: str, parents: Mapping[str, UnitRecord]) -> str:
-    label = record.task_id if not record.sample else f"{record.task_id}, sample {record.sample + 1}"
-    note = ""
-    if record.outcome != Outcome.PASSED:
-        known = ", original solved" if _parents_solved(record, parents) else ""
-        note = f" <small>{record.outcome.replace('_', ' ')}{known}</small>"
-    return f'<li><a class="{record.outcome}" href="../{escape(address)}">{escape(label)}</a>{note}</li>'
+def _label(record: UnitRecord) -> str:
+    return record.task_id if not record.sample else f"{record.task_id}, sample {record.sample + 1}"
 
 
 def _parents_solved(record: UnitRecord, parents: Mapping[str, UnitRecord]) -> bool:
-    """Whether all of those that there are results of are solved."""
+    """Whether those of its parents that there are results of are all solved."""
     names = getattr(record, "parents", ())
     known = [parents[name].outcome == Outcome.PASSED for name in names if name in parents]
     return bool(known) and all(known)
 
 
 def attempts(records: Sequence[UnitRecord], addresses: Sequence[str]) -> str:
-    """As JSON, what `read_attempts` reads."""
+    """The attempts at each task of one file, as the JSON that `read_attempts` reads."""
     groups: dict[str, list[int]] = {}
     for index, record in enumerate(records):
         groups.setdefault(getattr(record, "program_id", record.task_id), []).append(index)

@@ -5,20 +5,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final, Protocol
+from typing import Final
+
+from markupsafe import Markup
 
 from triathlon_runner.records import UnitRecord
 from triathlon_site.evidence._lists import attempts, unit_links
-from triathlon_site.evidence._unit import article
+from triathlon_site.evidence._unit import unit_view
+from triathlon_site.render import Environment
 
 PAGE_CHARACTERS: Final = 120_000
 """More would be slow to load; smaller, a hundred models on every suite have tens of thousands of files."""
-
-
-class Renderer(Protocol):
-    """What fills a template."""
-
-    def render(self, template: str, **context: object) -> str: ...
 
 
 _PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -99,52 +96,49 @@ LINKS: Final = "links.html"
 ATTEMPTS: Final = "attempts.json"
 
 
-def extracts(records: Sequence[UnitRecord], renderer: Renderer, source: EvidenceSource) -> dict[str, str]:
+def extracts(
+    records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
+) -> dict[str, str]:
     """Every text of one file's records: its evidence pages `1.html`…, `LINKS` and `ATTEMPTS`."""
-    pages, numbers = render_evidence(records, renderer, source)
+    pages, numbers = render_evidence(records, environment, source)
     paths = source.paths(len(pages))
     addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
+    links = unit_links(records, addresses, source.parents)
     return {
         **{f"{number}.html": page for number, page in enumerate(pages, start=1)},
-        LINKS: unit_links(records, addresses, source.parents),
+        LINKS: environment.render("evidence/links", links=links),
         ATTEMPTS: attempts(records, addresses),
     }
 
 
 def render_evidence(
-    records: Sequence[UnitRecord], renderer: Renderer, source: EvidenceSource
+    records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
 ) -> tuple[list[str], list[int]]:
     """The pages, and for each record the number of its page. Record i has the anchor `u<i>`."""
-    articles = [article(record, f"u{index}", source.parents) for index, record in enumerate(records)]
-    pages, numbers = [], []
-    for number, group in enumerate(_grouped(articles), start=1):
-        pages.append("".join(group))
-        numbers += [number] * len(group)
-    context = {
-        "root": "../../",
-        "model": source.model,
-        "home": source.home,
-        "all_tasks": source.all_tasks,
-        "suite": source.suite,
-        "names": [path.rpartition("/")[2] for path in source.paths(len(pages))],
-    }
-    return (
-        [
-            renderer.render("evidence", articles=body, page=number, **context)
-            for number, body in enumerate(pages, 1)
-        ],
-        numbers,
-    )
+    article = environment.macro("evidence/unit", "article")
+    articles = [
+        article(unit_view(record, f"u{index}", source.parents)) for index, record in enumerate(records)
+    ]
+    groups = list(_grouped(articles))
+    names = [path.rpartition("/")[2] for path in source.paths(len(groups))]
+    pages = [
+        environment.render(
+            "evidence/page", root="../../", source=source, articles=group, page=number, names=names
+        )
+        for number, group in enumerate(groups, 1)
+    ]
+    return pages, [number for number, group in enumerate(groups, 1) for _ in group]
 
 
-def _grouped(articles: Sequence[str]) -> Iterator[list[str]]:
-    group: list[str] = []
+def _grouped(articles: Sequence[Markup]) -> Iterator[list[Markup]]:
+    """The articles of each page."""
+    group: list[Markup] = []
     size = 0
-    for one in articles:
-        if group and size + len(one) > PAGE_CHARACTERS:
+    for article in articles:
+        if group and size + len(article) > PAGE_CHARACTERS:
             yield group
             group, size = [], 0
-        group.append(one)
-        size += len(one)
+        group.append(article)
+        size += len(article)
     if group:
         yield group

@@ -1,159 +1,163 @@
-"""One unit as an article: the film of a loop, the steps of a runtime chain, a problem beside its seeds."""
+"""One unit as its article shows it: the loops, the questions about a run, or a problem beside its seeds."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
-from typing import Final
+from typing import Final, Literal
 
 from triathlon_runner.records import (
     AnswerRecord,
     EvolvedRecord,
     LoopRecord,
-    Reply,
+    LoopStep,
     RuntimeRecord,
     StatementRecord,
     UnitRecord,
 )
 from triathlon_runner.runtime import chains
-from triathlon_site.evidence._markup import answer, cut, failing, folded, outcome, words
 from triathlon_site.evidence._words import Words, changed_words
 
 _FRACTIONS: Final = {1.0: "1", 0.5: "½", 0.25: "¼", 0.125: "⅛"}
-_HEADS: Final = ("Line", "Variable", "covered?", "state", "next line", "chain")
 
 
-def article(record: UnitRecord, anchor: str, seeds: Mapping[str, UnitRecord]) -> str:
-    """A unit with everything that the model wrote and the test that decided.
+@dataclass(frozen=True)
+class StepView:
+    """One loop: its prompt, with the words that differ from the prompt before."""
+
+    step: LoopStep
+    words: list[Words]
+
+
+@dataclass(frozen=True)
+class LoopView:
+    """A unit of the loop disciplines."""
+
+    record: LoopRecord
+    steps: list[StepView]
+    template: Literal["loop"] = "loop"
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """One answer about a run."""
+
+    answer: AnswerRecord
+    first_wrong: bool
+    """Whether it is the first wrong one of its chain."""
+
+
+@dataclass(frozen=True)
+class StatementView:
+    """The answers about one statement, and what their chain scores."""
+
+    statement: StatementRecord
+    answers: list[AnswerView]
+    score: str
+
+
+@dataclass(frozen=True)
+class RuntimeView:
+    """A unit of the runtime discipline."""
+
+    record: RuntimeRecord
+    statements: list[StatementView]
+    output: AnswerView
+    wrong: list[tuple[str, str]]
+    """What was asked and the whole reply, of each wrong answer."""
+    template: Literal["runtime"] = "runtime"
+
+
+@dataclass(frozen=True)
+class EvolvedView:
+    """A unit of the evolved discipline, beside what the model did with its seeds."""
+
+    record: EvolvedRecord
+    seeds: list[EvolvedRecord]
+    problem: list[Words]
+    """The problem with the words that differ from its seed's; empty where it has none or two."""
+    template: Literal["evolved"] = "evolved"
+
+
+@dataclass(frozen=True)
+class UnitView:
+    """A unit as its article shows it."""
+
+    record: UnitRecord
+    anchor: str
+    body: LoopView | RuntimeView | EvolvedView | None
+    """None for a record of a kind that has no article of its own."""
+
+
+def unit_view(record: UnitRecord, anchor: str, parents: Mapping[str, UnitRecord]) -> UnitView:
+    """What the article of a unit shows.
 
     Args:
         record: the unit.
         anchor: its id on the page.
-        seeds: by task_id, what the model did with the problems that this one may have been evolved from.
+        parents: by task_id, what the model did with the problems that this one may have been made from.
     """
-    sample = f" <small>sample {record.sample + 1}</small>" if record.sample else ""
-    name = f'<h2><a href="#{anchor}">{escape(record.task_id)}</a>{sample} {outcome(record.outcome)}</h2>'
-    return f'<article class="unit" id="{anchor}">\n{name}\n{_body(record, seeds)}\n</article>\n'
+    return UnitView(record, anchor, _body(record, parents))
 
 
-def _body(record: UnitRecord, seeds: Mapping[str, UnitRecord]) -> str:
+def _body(
+    record: UnitRecord, parents: Mapping[str, UnitRecord]
+) -> LoopView | RuntimeView | EvolvedView | None:
     if isinstance(record, LoopRecord):
-        return _loop(record)
+        return LoopView(record, list(_steps(record)))
     if isinstance(record, RuntimeRecord):
         return _runtime(record)
     if isinstance(record, EvolvedRecord):
-        return _evolved(record, [found for name in record.parents if (found := seeds.get(name))])
-    return folded(record.model_dump_json(indent=1), "record")
+        return _evolved(record, [parents[name] for name in record.parents if name in parents])
+    return None
 
 
-def _loop(record: LoopRecord) -> str:
-    similar = "" if record.similarity is None else f"; similarity of the last two prompts {record.similarity}"
-    head = f"<p>Sustained {record.sustained_loops} of {record.max_loops} loops{similar}.</p>"
-    return f'{head}\n<ol class="film">\n{"".join(_steps(record))}</ol>'
-
-
-def _steps(record: LoopRecord) -> Iterator[str]:
-    """Each prompt with its words compared with those of the prompt before."""
+def _steps(record: LoopRecord) -> Iterator[StepView]:
     before = None
     for step in record.loops:
-        runs = [Words("same", step.prompt)] if before is None else changed_words(before, step.prompt)
-        reply = folded(step.reply.text, "reply") if step.reply.text != step.program else ""
-        yield (
-            f'<li><p class="sentence">{words(runs)}</p>\n{outcome(step.outcome)}\n{failing(step.verdict)}\n'
-            f"{folded(step.program, 'program')}{reply}{_reasoning(step.reply)}</li>\n"
-        )
+        words = [Words("same", step.prompt)] if before is None else changed_words(before, step.prompt)
+        yield StepView(step, words)
         before = step.prompt
 
 
-def _reasoning(reply: Reply) -> str:
-    return folded(reply.reasoning, "reasoning")
-
-
-def _runtime(record: RuntimeRecord) -> str:
-    sample = f", sample {record.sample + 1}" if record.sample else ""
-    label = f"Questions about {escape(record.task_id)}{sample}"
-    heads = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
+def _runtime(record: RuntimeRecord) -> RuntimeView:
     scores = [chain.score for chain in chains(record)]
-    rows = "".join(_statement(*pair) for pair in zip(record.statements, scores, strict=True))
+    statements = [_statement(*pair) for pair in zip(record.statements, scores, strict=True)]
     known = all(s.coverage.correct and s.state.correct and s.path.correct for s in record.statements)
-    last = answer(record.output, known and not record.output.correct, 4)
-    return (
-        f"<p><code>{escape(cut(record.input))}</code></p>\n{folded(record.program, 'program')}\n"
-        f'<div class="table-frame" tabindex="0" role="region" aria-label="{label}"><table class="data">'
-        f"<thead><tr>{heads}</tr></thead>\n<tbody>{rows}\n"
-        f'<tr><th scope="row" colspan="2">output</th>{last}</tr></tbody></table></div>\n'
-        f"{''.join(_wrong_replies(record))}"
-    )
+    output = AnswerView(record.output, known and not record.output.correct)
+    return RuntimeView(record, statements, output, list(_wrong_replies(record)))
 
 
-def _statement(one: StatementRecord, score: float) -> str:
+def _statement(statement: StatementRecord, score: float) -> StatementView:
     """A chain, its first wrong step marked."""
-    covered = one.coverage.correct
-    stated = covered and one.state.correct
-    cells = (
-        answer(one.coverage, not covered)
-        + answer(one.state, covered and not one.state.correct)
-        + answer(one.path, stated and not one.path.correct)
-    )
-    return (
-        f'<tr><th scope="row">{one.line}</th><td><code>{escape(one.variable)}</code></td>{cells}'
-        f'<td class="number">{_FRACTIONS.get(score, "0")}</td></tr>'
-    )
+    answers, right = [], True
+    for answer in (statement.coverage, statement.state, statement.path):
+        answers.append(AnswerView(answer, right and not answer.correct))
+        right = right and answer.correct
+    return StatementView(statement, answers, _FRACTIONS.get(score, "0"))
 
 
-def _wrong_replies(record: RuntimeRecord) -> Iterator[str]:
-    for one in record.statements:
-        named = (("covered", one.coverage), ("state", one.state), ("next line", one.path))
-        yield from (_wrong(found, f"line {one.line}, {name}") for name, found in named)
-    yield _wrong(record.output, "output")
+def _wrong_replies(record: RuntimeRecord) -> Iterator[tuple[str, str]]:
+    asked = [
+        (f"line {statement.line}, {question}", answer)
+        for statement in record.statements
+        for question, answer in (
+            ("covered", statement.coverage),
+            ("state", statement.state),
+            ("next line", statement.path),
+        )
+    ]
+    for place, answer in (*asked, ("output", record.output)):
+        if not answer.correct:
+            yield place, answer.reply.text
 
 
-def _wrong(found: AnswerRecord, place: str) -> str:
-    return "" if found.correct else folded(found.reply.text, f"reply: {place}")
-
-
-def _evolved(record: EvolvedRecord, seeds: Sequence[UnitRecord]) -> str:
-    """The problem and the model's program beside those of its seeds."""
-    beside = [one for one in seeds if isinstance(one, EvolvedRecord)]
-    alone = ""
-    if record.parents and not beside:
-        names = escape(", ".join(record.parents))
-        alone = f'<p class="muted">Evolved from {names}, without a result of this model.</p>\n'
-    reply = folded(record.reply.text, "reply") if record.reply.text != record.program else ""
-    return (
-        f'{alone}<div class="beside">\n{_solution(record, titled=bool(beside))}\n'
-        f"{''.join(map(_seed, beside))}</div>\n{_problem(record, beside)}\n{reply}{_reasoning(record.reply)}"
-    )
-
-
-def _solution(record: EvolvedRecord, *, titled: bool) -> str:
-    taken = escape("; ".join(record.changes))
-    notes = f'<p class="muted">Taken out of the reply: {taken}.</p>\n' if taken else ""
-    program = folded(record.program, "program", opened=True)
-    none = "" if record.program else '<p class="muted">No program was found in the reply.</p>'
-    title = "<h3>This problem</h3>" if titled else ""
-    return f"<div>{title}\n{failing(record.verdict)}\n{notes}{program}{none}</div>"
-
-
-def _seed(record: EvolvedRecord) -> str:
-    return (
-        f"<div><h3>Evolved from {escape(record.task_id)} {outcome(record.outcome)}</h3>\n"
-        f"{failing(record.verdict)}\n{folded(record.program, 'program for it', opened=True)}"
-        f"{folded(record.prompt, 'the problem it came from')}</div>\n"
-    )
-
-
-def _problem(record: EvolvedRecord, seeds: Sequence[EvolvedRecord]) -> str:
-    """With the words marked that differ from its one seed's; plain where it has none or two."""
-    if len(seeds) != 1:
-        return folded(record.prompt, "problem")
-    return _retold(seeds[0].prompt, record.prompt)
+def _evolved(record: EvolvedRecord, parents: Sequence[UnitRecord]) -> EvolvedView:
+    seeds = [parent for parent in parents if isinstance(parent, EvolvedRecord)]
+    problem = _changed_problem(seeds[0].prompt, record.prompt) if len(seeds) == 1 else []
+    return EvolvedView(record, seeds, problem)
 
 
 @lru_cache(maxsize=4096)
-def _retold(before: str, after: str) -> str:
-    """All models are asked the same: one comparison serves them all."""
-    marked = words(changed_words(before, after))
-    return (
-        "<details><summary>problem, with the words that changed</summary>"
-        f'<pre class="retold">{marked}</pre></details>'
-    )
+def _changed_problem(seed: str, problem: str) -> list[Words]:
+    """Cached, because all models are asked the same and a comparison takes milliseconds."""
+    return changed_words(seed, problem)

@@ -2,16 +2,26 @@
 
 from triathlon_site.figures._badge import badge
 from triathlon_site.figures._bars import bars
-from triathlon_site.figures._bump import RankLine, bump
-from triathlon_site.figures._curves import Series, curve_path, curves, curves_frame
+from triathlon_site.figures._degradation_curve import Series, curve_path, curves, curves_frame
 from triathlon_site.figures._grid import grid
 from triathlon_site.figures._pairs import Axis, pair_scatter
+from triathlon_site.figures._plotly import (
+    PLOTLY,
+    interactive_curve,
+    interactive_curves_layout,
+    interactive_radar,
+    interactive_radar_layout,
+    plotly_script,
+    plotly_styles,
+)
 from triathlon_site.figures._radar import radar, radar_frame, radar_path
+from triathlon_site.figures._rank_shift import RankLine, rank_shift
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
 from triathlon_site.figures._strip import strip
 
 __all__ = [
+    "PLOTLY",
     "Axis",
     "Border",
     "DotRow",
@@ -21,16 +31,22 @@ __all__ = [
     "arrows",
     "badge",
     "bars",
-    "bump",
     "curve_path",
     "curves",
     "curves_frame",
     "dots",
     "grid",
+    "interactive_curve",
+    "interactive_curves_layout",
+    "interactive_radar",
+    "interactive_radar_layout",
     "pair_scatter",
+    "plotly_script",
+    "plotly_styles",
     "radar",
     "radar_frame",
     "radar_path",
+    "rank_shift",
     "scatter",
     "strip",
 ]

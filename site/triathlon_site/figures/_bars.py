@@ -1,12 +1,11 @@
 """Grouped bars with a line across them: several accuracies a model, and what holds together of them."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup
 
-from triathlon_site.figures._curves import shorten
+from triathlon_site.figures._degradation_curve import shorten
 from triathlon_site.figures._rows import DotRow
 from triathlon_site.figures._svg import number, path, svg, tag
 
@@ -70,9 +69,7 @@ def _group(row: DotRow, x: float, bar: float) -> Markup:
     return tag("g", *marks, name)
 
 
-@lru_cache(maxsize=64)
 def _axis(width: float) -> Markup:
-    """Kept, as the legend: many models stand beside as many others."""
     parts = []
     for value in (0, 25, 50, 75, 100):
         parts.append(tag("path", class_="grid", d=f"M{LEFT} {number(_y(value))}H{number(width)}"))
@@ -80,7 +77,6 @@ def _axis(width: float) -> Markup:
     return Markup("").join(parts)
 
 
-@lru_cache(maxsize=64)
 def _legend(series: tuple[str, ...], line: str) -> Markup:
     parts, x = [], float(LEFT)
     for place, name in enumerate(series):

@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from triathlon_site.figures._curves import shorten
+from triathlon_site.figures._degradation_curve import shorten
 from triathlon_site.figures._svg import number, svg, tag
 
 WIDTH: Final = 1000

@@ -1,13 +1,12 @@
 """The plane of a scatter: where its values lie, its axes, dots and names."""
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
 from typing import Final
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from triathlon_site.figures._curves import shorten
-from triathlon_site.figures._svg import number, tag
+from triathlon_site.figures._degradation_curve import shorten
+from triathlon_site.figures._svg import tag
 
 SIZE: Final = 360
 LEFT: Final = 44
@@ -33,7 +32,6 @@ def frame(horizontal: Sequence[Markup], vertical: Sequence[Markup]) -> list[Mark
     return [part for parts in zip(_lines(), horizontal, vertical, strict=True) for part in parts]
 
 
-@cache
 def _lines() -> tuple[Markup, ...]:
     """One each way at each number; none at the titles."""
     places = [(across(share, 1), up(share, 1)) for share in SHARES]
@@ -58,20 +56,9 @@ def _tick(text: str, x: float, y: float, anchor: str = "middle", transform: str 
     return tag("text", text, class_="tick", x=x, y=y, text_anchor=anchor, transform=transform)
 
 
-def dot_across(x: float) -> str:
-    """The half of a dot that `dot_up` ends: there are a hundred dots in each of thousands of figures."""
-    return f'<circle class="dot" cx="{number(x)}"'
-
-
-def dot_up(y: float, name: str) -> str:
-    """The other half of a dot."""
-    return f' cy="{number(y)}" r="3.5">{named(name)}</circle>'
-
-
-@lru_cache(maxsize=2048)
-def named(name: str) -> str:
-    """What is told when a mark is pointed at."""
-    return f"<title>{escape(name)}</title>"
+def dot(name: str, x: float, y: float) -> Markup:
+    """A point, named when pointed at."""
+    return tag("circle", tag("title", name), class_="dot", cx=x, cy=y, r=3.5)
 
 
 Box = tuple[float, float, float, float]

@@ -2,18 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 
 from markupsafe import Markup
 
-from triathlon_site.figures._curves import Series, shorten
+from triathlon_site.figures._degradation_curve import Series, shorten
 from triathlon_site.figures._svg import PALETTE, path, svg, tag
 
 WIDTH, HEIGHT, RADIUS = 560, 340, 120
 
 
 def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
-    """Nothing for fewer than three axes: there is no area to compare. Muted shapes are grey."""
+    """One shape a model, muted ones in grey; nothing for fewer than three axes, which span no area."""
     if len(axes) < 3 or not any(value for line in series for value in line.values):
         return Markup("")
     classes = [f"c{place}" if not line.muted else "other" for place, line in enumerate(series[:PALETTE])]
@@ -51,15 +50,12 @@ def radar_path(values: Sequence[float | None]) -> str:
     return "".join(path(run) for run in runs if run)
 
 
-@lru_cache(maxsize=64)
 def _web(axes: int) -> Markup:
-    """Kept, as the names below: many models have the same axes."""
     rings = [_ring(axes, share) for share in (0.25, 0.5, 0.75, 1.0)]
     spokes = [tag("path", class_="grid", d=path([_at(0, 0, 1), _at(i, 1, axes)])) for i in range(axes)]
     return Markup("").join([*rings, *spokes])
 
 
-@lru_cache(maxsize=64)
 def _axis_names(axes: tuple[str, ...]) -> Markup:
     return Markup("").join(_axis_name(name, position, len(axes)) for position, name in enumerate(axes))
 
@@ -83,7 +79,6 @@ def _shape(line: Series, colour: str) -> Markup:
     return tag("path", class_=f"area {colour}", d=radar_path(line.values))
 
 
-@lru_cache(maxsize=4096)
 def _legend(name: str, colour: str, row: int) -> Markup:
     y = float(HEIGHT + 18 * row)
     return tag(

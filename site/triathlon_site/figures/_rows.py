@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from triathlon_site.figures._curves import shorten
+from triathlon_site.figures._degradation_curve import shorten
 from triathlon_site.figures._svg import PALETTE, number, path, svg, tag
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 560, 190, 16, 20, 44

@@ -12,20 +12,20 @@ from triathlon_site.figures._plane import (
     SIZE,
     TOP,
     across,
-    dot_across,
-    dot_up,
+    dot,
     frame,
     horizontal_axis,
     labels,
-    named,
     up,
     vertical_axis,
 )
-from triathlon_site.figures._svg import number, path, svg, tag
+from triathlon_site.figures._svg import path, svg, tag
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
+    """One model in the plane."""
+
     name: str
     x: float
     y: float
@@ -82,7 +82,7 @@ def _regions(border: Border, x_maximum: float, y_maximum: float) -> list[Markup]
 
 
 def _mark(point: Point, x: float, y: float) -> Markup:
-    if point.marked:
-        place = f'x="{number(x - 3.4)}" y="{number(y - 3.4)}" width="6.8" height="6.8"'
-        return Markup(f'<rect class="dot marked" {place}>{named(point.name)}</rect>')
-    return Markup(dot_across(x) + dot_up(y, point.name))
+    if not point.marked:
+        return dot(point.name, x, y)
+    title = tag("title", point.name)
+    return tag("rect", title, class_="dot marked", x=x - 3.4, y=y - 3.4, width=6.8, height=6.8)

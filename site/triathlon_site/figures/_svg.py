@@ -1,7 +1,9 @@
-"""SVG elements as markup: escaped, without inline style, numbers rounded to what an eye sees."""
+"""SVG elements as markup: escaped, without inline style, numbers rounded to what an eye sees.
+
+The figures are drawn in Python, where their geometry is; `tag` is the one place there that writes markup.
+"""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -11,10 +13,9 @@ PALETTE: Final = 8
 """Classes c0…c7 of the style sheet; each also has a dash pattern or marker of its own."""
 
 
-@lru_cache(maxsize=1 << 16)
 def number(value: float) -> str:
-    """At most one decimal: a tenth of a pixel is more than an eye sees. Kept, as figures share their axes."""
-    text = f"{value + 0.0:.1f}"  # what is kept for 0.0 is found for -0.0 too: let them be the same
+    """A length with at most one decimal: a tenth of a pixel is more than an eye sees."""
+    text = f"{value + 0.0:.1f}"  # plus 0.0, so that there is no -0.0
     return text[:-2] if text.endswith(".0") else text
 
 
@@ -25,9 +26,7 @@ def tag(name: str, *children: Markup | str, **attributes: Value) -> Markup:
     return Markup(f"<{name}{written}>{inside}</{name}>")
 
 
-@lru_cache(maxsize=1 << 14, typed=True)
 def _attribute(key: str, value: str | float | int) -> str:
-    """Kept, as most elements have those of others."""
     name = key.rstrip("_").replace("_", "-")
     text = number(value) if isinstance(value, float) else escape(value)
     return f' {name}="{text}"'

@@ -1,23 +1,8 @@
-"""Pages: from scores to HTML, through typed contexts and jinja2 templates."""
+"""Pages: from scores to HTML, one folder a page, through typed contexts and jinja2 templates."""
 
+from triathlon_site.pages._cells import Cell
 from triathlon_site.pages._data import Row, score_rows
-from triathlon_site.pages._imported import imported_files
-from triathlon_site.pages._installed import PLOTLY, installed_environment, plotly_script
-from triathlon_site.pages._models import ModelInfo, model_infos
-from triathlon_site.pages._page import Page
-from triathlon_site.pages._site import Gathered, Rendering, render_site
+from triathlon_site.pages._rendering import Gathered, Rendering, render_site
+from triathlon_site.pages.imported import imported_files
 
-__all__ = [
-    "PLOTLY",
-    "Gathered",
-    "ModelInfo",
-    "Page",
-    "Rendering",
-    "Row",
-    "imported_files",
-    "installed_environment",
-    "model_infos",
-    "plotly_script",
-    "render_site",
-    "score_rows",
-]
+__all__ = ["Cell", "Gathered", "Rendering", "Row", "imported_files", "render_site", "score_rows"]

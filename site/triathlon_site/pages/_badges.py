@@ -7,10 +7,10 @@ from typing import Final
 from markupsafe import Markup
 
 from triathlon_site.figures import badge
-from triathlon_site.pages import _format
-from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import Page
+from triathlon_site.models import ModelInfo
 from triathlon_site.ranking import Rank
+from triathlon_site.render import Page
+from triathlon_site.render import formats as _format
 from triathlon_site.scores import Board, Overall
 
 _COLOURS: Final = {"loop": "#0b5fa5", "runtime": "#b3450b", "evolved": "#00704f", "translation": "#7a3f9d"}

@@ -8,38 +8,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from triathlon_site.load import Archived, Notice
-from triathlon_site.pages import _format
+from triathlon_site.load import Notice
+from triathlon_site.models import ModelInfo
 from triathlon_site.pages._latex import board_files, overall_files, section_file
-from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import Draft, Page
-from triathlon_site.pages._schema import DATA_SCHEMA, FORMATS, schema_files
-from triathlon_site.pages._sections import Section
+from triathlon_site.pages._schema import DATA_SCHEMA, schema_files
 from triathlon_site.published import Published
 from triathlon_site.ranking import Rank
+from triathlon_site.render import Page, Section
+from triathlon_site.render import formats as _format
 from triathlon_site.scores import Board, Overall, Score
 
 Row = dict[str, Any]
 _FORMULA: Final = tuple("=+-@\t\r")
 _NUMBERS: Final = {int, float, bool, type(None)}
 _INTERVAL: Final = re.compile(r"([+-]?\d+(?:\.\d+)?)(?: to |–)([+-]?\d+(?:\.\d+)?)")
-
-
-def draft(
-    boards: Sequence[Board],
-    overalls: Mapping[str, Overall],
-    notices: Sequence[Notice],
-    archived: Sequence[Archived],
-) -> Draft:
-    context = {
-        "boards": boards,
-        "overalls": overalls,
-        "notices": notices,
-        "archived": archived,
-        "data_schema": DATA_SCHEMA,
-        "formats": FORMATS,
-    }
-    return Draft("data.html", "data", context)
 
 
 def files(

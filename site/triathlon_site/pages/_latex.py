@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from triathlon_site.pages import _format
-from triathlon_site.pages._models import ModelInfo
-from triathlon_site.pages._page import Page
-from triathlon_site.pages._sections import Section, Value
+from triathlon_site.models import ModelInfo
+from triathlon_site.render import Page, Section, Value
+from triathlon_site.render import formats as _format
 from triathlon_site.scores import Board, ColumnScores, Overall
 
 _SIGNS: Final = str.maketrans(

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from triathlon_runner.records import Strict
-from triathlon_site.pages._page import Page
+from triathlon_site.render import Page
 
 DATA_SCHEMA: Final = 1
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

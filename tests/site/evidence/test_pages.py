@@ -2,10 +2,9 @@
 
 from support.results import FakeModel, FakeSuite, fake_records
 from support.site import entries
-from triathlon_runner.records import Reply
 from triathlon_site.evidence import EvidenceSource, changed_words, evidence_path, render_evidence
-from triathlon_site.evidence._markup import LONGEST_TEXT, cut
-from triathlon_site.pages import installed_environment
+from triathlon_site.render import installed_environment
+from triathlon_site.render.formats import LONGEST_TEXT, cut
 
 
 def test_what_stayed_and_what_is_new_give_the_new_sentence() -> None:
@@ -47,9 +46,6 @@ def test_a_path_is_plain_for_any_suite() -> None:
     assert "@" not in variant and variant != evidence_path("m", "loop/core-temperature-0.2", 1)
 
 
-HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-
-
 def test_an_evolved_problem_stands_beside_its_seed() -> None:
     """Program, outcome and failing input of the seed, and the words of the problem that changed."""
     seeds, difficult = entries(["evolved/core-seeds", "evolved/core-difficult"])
@@ -62,17 +58,3 @@ def test_an_evolved_problem_stands_beside_its_seed() -> None:
         assert f"Evolved from {name}" in page
     (alone,), _ = render_evidence(children, installed_environment(), EvidenceSource("m", "m", difficult.id))
     assert "without a result of this model" in alone
-
-
-def test_what_a_model_wrote_is_text() -> None:
-    """Programs, replies and inputs of a problem and of its seed cannot bring markup in."""
-    seeds, difficult = entries(["evolved/core-seeds", "evolved/core-difficult"])
-    model = FakeModel("m", -9.0)
-    (parent,) = fake_records(model, FakeSuite(seeds, tasks=1))
-    (child,) = fake_records(model, FakeSuite(difficult, tasks=1))
-    evil = {"program": HOSTILE, "prompt": HOSTILE, "reply": Reply(text=HOSTILE, reasoning=HOSTILE)}
-    parent, child = parent.model_copy(update=evil), child.model_copy(update={**evil, "prompt": "<b>new</b>"})
-    source = EvidenceSource("m", HOSTILE, difficult.id, {parent.task_id: parent})
-    (page,), _ = render_evidence([child], installed_environment(), source)
-    assert "<script>alert" not in page and "<img" not in page and "<b>new" not in page
-    assert page.count("&lt;script&gt;") >= 4

@@ -7,7 +7,9 @@ import pytest
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries
 from triathlon_site.build import gather
-from triathlon_site.pages._figures import MOST_BARS, MOST_MUTED, board_figures
+from triathlon_site.pages.board import board_figures
+
+MOST_BARS, MOST_MUTED = 12, 60
 
 
 @pytest.mark.parametrize(("models", "titles"), [(MOST_BARS, 1), (MOST_BARS + 1, 2)])

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from triathlon_site.load import Results
-from triathlon_site.pages._card import SEEDS, draft
+from triathlon_site.pages.method import SEEDS, core_draft
 
 
 def _results(*outcomes: tuple[str, str, int]) -> Results:
@@ -17,7 +17,7 @@ def _results(*outcomes: tuple[str, str, int]) -> Results:
 
 def test_levels_count_the_first_sample_of_each_seed() -> None:
     """Solved of run, by level; a second sample and a task that is no seed any more count nowhere."""
-    (row,) = draft(
+    (row,) = core_draft(
         _results(
             ("core/seeds/mirror-name", "passed", 0),
             ("core/seeds/mirror-name", "failed", 1),
@@ -25,12 +25,12 @@ def test_levels_count_the_first_sample_of_each_seed() -> None:
             ("core/seeds/open-minutes", "passed", 0),
             ("core/seeds/of-old", "passed", 0),
         )
-    ).context["rows"]
+    ).context.variables()["rows"]
     assert (row.model, row.solved) == ("m", ((1, 2), (0, 0), (0, 0), (1, 1), (0, 0)))
 
 
 def test_the_card_is_that_of_the_package() -> None:
     """Its headings and tables come out as HTML."""
-    card = draft(_results()).context["card"]
+    card = core_draft(_results()).context.variables()["card"]
     assert "<h2>Known limits</h2>" in card
     assert "<table>" in card

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from plotly import graph_objects
 
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import build_small, entries, small_results
 from triathlon_site.build import gather
-from triathlon_site.pages import Gathered, _format, installed_environment, render_site
-from triathlon_site.pages._compare_data import _as_shown
-from triathlon_site.pages._neighbours import BEST, model_pairs
+from triathlon_site.pages import Gathered, render_site
+from triathlon_site.pages.compare import BEST, as_shown, model_pairs
+from triathlon_site.render import formats, installed_environment
 from triathlon_site.uncertainty import paired_difference
 
 
@@ -71,7 +72,16 @@ def test_the_script_of_a_model_says_what_it_solves(tmp_path: Path) -> None:
     write_results(results, [FakeModel("weak", -2.0, 0.5)], partial)
     site = gather(results, None)
     found = scripts(site)
-    assert list(found["weak"]) == ["id", "name", "curve", "curvePath", "radarPath", "solved", "columns"]
+    assert list(found["weak"]) == [
+        "id",
+        "name",
+        "curvePath",
+        "radarPath",
+        "curve",
+        "radar",
+        "solved",
+        "columns",
+    ]
     board = next(board for board in site.boards if board.plan.id == "evolved-core")
     tasks = found["index"]["clusters"][found["index"]["clustersOf"]["evolved/core-seeds"]]
     for model in ("strong", "weak"):
@@ -111,7 +121,7 @@ def test_differences_are_computed_once(tmp_path: Path) -> None:
                 (low, difference.interval.low),
                 (high, difference.interval.high),
             ):
-                assert _format.signed(written / scale, maximum) == _format.signed(exact, maximum)
+                assert formats.signed(written / scale, maximum) == formats.signed(exact, maximum)
                 assert (written > 0) == (exact > 0) and (written < 0) == (exact < 0)
     assert not any(one["minus"] for one in found[order[-1]]["columns"])
 
@@ -131,6 +141,25 @@ def test_a_pair_without_shared_tasks_has_no_difference(tmp_path: Path) -> None:
 def test_a_small_difference_keeps_its_sign() -> None:
     """What would be written as zero is written with one digit: whether an interval leaves out zero stays."""
     values = np.array([[0.0, 0.0004, 0.12345], [-0.0004, np.nan, 0.0]], dtype=np.float32)
-    assert _as_shown(values, 1)[0] == pytest.approx([0.0, 0.04, 12.3])
-    assert _as_shown(values, 10)[0] == pytest.approx([0.0, 0.0004, 0.12])
-    assert _as_shown(values, 1)[1][0] == pytest.approx(-0.04)
+    assert as_shown(values, 1)[0] == pytest.approx([0.0, 0.04, 12.3])
+    assert as_shown(values, 10)[0] == pytest.approx([0.0, 0.0004, 0.12])
+    assert as_shown(values, 1)[1][0] == pytest.approx(-0.04)
+
+
+def test_interactive_figures_show_the_numbers_of_the_pages(tmp_path: Path) -> None:
+    """The trace of each model is one that plotly accepts, with the scores that the boards have."""
+    site = gather(small_results(tmp_path / "results"), None)
+    found = scripts(site)
+    loop = next(board for board in site.boards if board.plan.id == "loop-core")
+    points = [column for column in loop.columns if column.column.role in {"baseline", "curve"}]
+    for model in ("strong", "weak"):
+        curve, radar = (graph_objects.Figure(found[model][name]).data[0] for name in ("curve", "radar"))
+        assert (curve.type, curve.name, radar.type) == ("scatter", model, "scatterpolar")
+        assert list(curve.y) == pytest.approx(
+            [100 * column.scores[model].value for column in points], rel=1e-5
+        )
+        assert list(curve.x) == list(range(1, len(points) + 1))
+        assert radar.theta[0] == radar.theta[-1] and radar.r[0] == radar.r[-1]
+        assert radar.r[radar.theta.index("loop pass@1")] == pytest.approx(curve.y[0], rel=1e-5)
+    for layout in found["index"]["layouts"].values():
+        graph_objects.Layout(layout)

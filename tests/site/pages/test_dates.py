@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from support.site import build_small, small_results
-from triathlon_site.pages._format import age
-from triathlon_site.pages._overall import is_old
+from support.site import build_small, page_text, small_results
+from triathlon_site.pages.front import is_old
+from triathlon_site.render.formats import age
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_an_old_result_is_marked(tmp_path: Path) -> None:
         manifest = json.loads(path.read_text())
         path.write_text(json.dumps({**manifest, "ended": "2025-01-02T03:04:05Z"}))
     build_small(tmp_path)
-    page = (tmp_path / "_site/index.html").read_text()
+    page = page_text(tmp_path / "_site/index.html")
     assert "Measured from 2025-01-02 to 2026-01-02." in page
     assert page.count('<span class="flag">old</span>') == 1
     assert "1 result is more than half a year older" in page

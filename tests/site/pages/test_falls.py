@@ -11,9 +11,10 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import SUITES, build_small, entries
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
-from triathlon_site.pages._falls import falls_of, steepest
-from triathlon_site.pages._kept import FEWEST, kept_of
+from triathlon_site.pages.model import falls_of, retention_on, steepest
 
+FEWEST = 2
+"""Other models below which a task says nothing."""
 FORGETFUL = FakeModel("forgetful", 4.0, 0.15)
 """Solves nearly everything once and keeps none of it."""
 MODELS = (FORGETFUL, *(FakeModel(f"steady-{n}", 0.4 + 0.1 * n, 0.97) for n in range(3)))
@@ -36,7 +37,7 @@ def site(root: Path) -> Gathered:
 def test_only_solved_tasks_can_be_lost(root: Path, site: Gathered) -> None:
     """The loops of a task count where it was solved at all, as the records say."""
     board = next(board for board in site.boards if board.plan.id == "loop-core")
-    found = kept_of(board, {})
+    found = retention_on(board, {})
     (kept,) = found.suites
     for row, model in enumerate(found.models):
         lines = (root / f"results/runs/{model}/loop/core.jsonl").read_text().splitlines()
@@ -53,7 +54,7 @@ def test_a_changed_problem_counts_where_its_seeds_are_solved(site: Gathered) -> 
     files = {file.suite: file for file in board.files["forgetful"]}
     parents = {task.task_id: task.parents for file in files.values() for task in file.tasks}
     solved = {t.task_id for t in files["evolved/core-seeds"].tasks if t.outcome == "passed"}
-    found = kept_of(board, parents)
+    found = retention_on(board, parents)
     row = found.models.index("forgetful")
     assert [kept.suite.partition("-")[2] for kept in found.suites] == [
         "difficult",
@@ -71,18 +72,17 @@ def test_a_changed_problem_that_a_model_did_not_run_counts_for_nobody_beside_it(
     """Whoever ran a part is compared on that part; what is reckoned for the others stays as it is."""
     board = next(board for board in site.boards if board.plan.id == "evolved-core")
     parents = {t.task_id: t.parents for file in board.files["forgetful"] for t in file.tasks}
-    full = kept_of(board, parents)
+    full = retention_on(board, parents)
     dropped = next(task for task in full.suites[0].tasks if parents[task])
-    part = kept_of(board, {task: names for task, names in parents.items() if task != dropped})
+    part = retention_on(board, {task: names for task, names in parents.items() if task != dropped})
     place = part.suites[0].tasks.index(dropped)
     assert np.isnan(part.suites[0].values[:, place]).all() and not part.suites[0].gaps[:, place].any()
-    assert kept_of(board, dict(reversed(parents.items()))) is full
 
 
 def test_a_gap_is_what_the_other_models_keep_more(site: Gathered) -> None:
     """Mean of the others minus the model's own, as a share; nothing where too few others count."""
     board = next(board for board in site.boards if board.plan.id == "loop-core")
-    (kept,) = kept_of(board, {}).suites
+    (kept,) = retention_on(board, {}).suites
     for row, own in enumerate(kept.values):
         others = np.delete(kept.values, row, axis=0)
         for place, gap in enumerate(kept.gaps[row]):
@@ -101,7 +101,11 @@ def test_a_fall_names_what_others_keep(site: Gathered) -> None:
         lasts, _, count, mean = map(float, re.findall(r"\d+\.?\d*", example.note))
         assert lasts < mean and count >= 2
     found = steepest(site.boards)
-    assert found is not None and (found[0], found[1].plan.id, found[2]) == ("forgetful", "loop-core", 3)
+    assert found is not None and (found.model, found.board.plan.id, found.places) == (
+        "forgetful",
+        "loop-core",
+        3,
+    )
 
 
 def test_two_clicks_from_the_front_page_to_the_evidence(root: Path) -> None:

@@ -4,7 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
-from support.site import build_small, imported_results, small_results
+from support.site import build_small, imported_results, page_text, small_results
 
 
 def test_imported_results_have_a_page_and_no_rank(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_imported_evidence_is_apart_and_can_be_reached(tmp_path: Path) -> None:
     build_small(tmp_path)
     out = tmp_path / "_site"
     assert 'href="imported/weak.html"' in (out / "imported.html").read_text()
-    units = (out / "imported/weak.html").read_text()
+    units = page_text(out / "imported/weak.html")
     links = re.findall(r'href="\.\./(evidence/imported\+weak/[^"#]+)#(u\d+)"', units)
     assert len(links) == 12 and "imported, not measured here" in units
     for path, anchor in links:

@@ -8,7 +8,8 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries
 from triathlon_runner.registry import Registry
 from triathlon_site.build import gather
-from triathlon_site.pages import installed_environment, render_site
+from triathlon_site.pages import render_site
+from triathlon_site.render import installed_environment
 
 THREE = ("loop/core", "runtime/core", "evolved/core-seeds")
 MOST = 60_000

@@ -1,0 +1,94 @@
+"""Degradation curves: lines over loops, named at their ends instead of in a legend."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from triathlon_site.figures._svg import PALETTE, path, spread_labels, svg, tag
+
+LEFT, RIGHT, TOP, BOTTOM = 34, 168, 14, 34
+WIDTH, HEIGHT = 560, 300
+LABEL_GAP = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line. Muted ones are drawn thin, grey and without a name."""
+
+    name: str
+    values: tuple[float, ...]
+    muted: bool = False
+
+
+def curves(title: str, series: Sequence[Series], *, x_title: str, maximum: float = 100.0) -> Markup:
+    """Values from 0 to `maximum` over steps 1…n; nothing where all are 0."""
+    steps = max((len(line.values) for line in series), default=0)
+    if steps < 2 or not any(value for line in series for value in line.values):
+        return Markup("")
+
+    def place(line: Series) -> list[tuple[float, float]]:
+        return _points(line.values, steps, maximum)
+
+    named = [line for line in series if not line.muted][:PALETTE]
+    muted = [line for line in series if line.muted]
+    ends = spread_labels([place(line)[-1][1] for line in named], LABEL_GAP, TOP, HEIGHT - BOTTOM)
+    marks = [_muted(line.values, steps, maximum) for line in muted]
+    for colour, (line, end) in enumerate(zip(named, ends, strict=True)):
+        marks.append(_named(line, place(line), end, colour))
+    return svg(WIDTH, HEIGHT, title, _axes(steps, maximum, x_title), *marks)
+
+
+def curves_frame(title: str, steps: int, *, x_title: str, maximum: float = 100.0) -> Markup:
+    """Empty axes, for scripts to add `curve_path`s to its group."""
+    return svg(WIDTH, HEIGHT, title, _axes(steps, maximum, x_title), tag("g", data_series="curve"))
+
+
+def curve_path(values: Sequence[float], steps: int, *, maximum: float = 100.0) -> str:
+    """The line of one model on these axes."""
+    return path(_points(values, steps, maximum))
+
+
+def _points(values: Sequence[float], steps: int, maximum: float) -> list[tuple[float, float]]:
+    x_scale, y_scale = (WIDTH - LEFT - RIGHT) / (steps - 1), (HEIGHT - TOP - BOTTOM) / maximum
+    return [(LEFT + step * x_scale, HEIGHT - BOTTOM - value * y_scale) for step, value in enumerate(values)]
+
+
+def _muted(values: tuple[float, ...], steps: int, maximum: float) -> Markup:
+    return tag("path", class_="line muted", d=path(_points(values, steps, maximum)))
+
+
+def _named(line: Series, points: Sequence[tuple[float, float]], label: float, colour: int) -> Markup:
+    x, y = points[-1]
+    return tag(
+        "g",
+        tag("path", class_="line", d=path(points)),
+        tag("path", class_="leader", d=path([(x + 3, y), (x + 12, label)])),
+        tag("circle", cx=x, cy=y, r=2.5),
+        tag("text", shorten(line.name), x=x + 15, y=label + 4),
+        class_=f"c{colour}",
+    )
+
+
+def _axes(steps: int, maximum: float, x_title: str) -> Markup:
+    right, base = WIDTH - RIGHT, HEIGHT - BOTTOM
+    x_scale, y_scale = (right - LEFT) / (steps - 1), (base - TOP) / maximum
+    parts = []
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        y = base - share * maximum * y_scale
+        parts.append(tag("path", class_="grid", d=f"M{LEFT} {y:.1f}H{right}"))
+        parts.append(
+            tag("text", f"{share * maximum:g}", class_="tick", x=LEFT - 6, y=y + 4, text_anchor="end")
+        )
+    for step in range(steps):
+        x = LEFT + step * x_scale
+        parts.append(tag("text", str(step + 1), class_="tick", x=x, y=base + 16, text_anchor="middle"))
+    parts.append(
+        tag("text", x_title, class_="tick", x=(LEFT + right) / 2, y=HEIGHT - 2, text_anchor="middle")
+    )
+    return Markup("").join(parts)
+
+
+def shorten(name: str, most: int = 24) -> str:
+    """Names are cut in figures only; the table beside has them whole."""
+    return name if len(name) <= most else name[: most - 1].rstrip() + "…"

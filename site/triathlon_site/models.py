@@ -1,0 +1,77 @@
+"""What models.yaml says of a model, for the pages that show it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_runner.registry import ModelRow, Registry
+from triathlon_site.evidence import model_slug
+from triathlon_site.render import formats
+
+_UNSEEN: Final = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ufffe\\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """One model's card. Fields are None where models.yaml does not say."""
+
+    id: str
+    name: str
+    organization: str | None = None
+    parameters: str | None = None
+    license: str | None = None
+    open_weights: bool | None = None
+    released: str | None = None
+    kind: str | None = None
+    link: str | None = None
+    notes: str | None = None
+    price: tuple[float, float] | None = None
+    """USD per million tokens, in and out."""
+
+    @property
+    def slug(self) -> str:
+        """Its name in addresses."""
+        return model_slug(self.id)
+
+    @property
+    def page(self) -> str:
+        return f"models/{self.slug}.html"
+
+    @property
+    def billions(self) -> float | None:
+        """The size as a number to sort by; experts (8x22B) multiplied out."""
+        return formats.billions(self.parameters or "")
+
+    @property
+    def safe_link(self) -> str | None:
+        """The link if it is a web address; a `javascript:` link is left out."""
+        return self.link if self.link and self.link.startswith(("https://", "http://")) else None
+
+
+def model_infos(registry: Registry | None, models: Iterable[str]) -> Mapping[str, ModelInfo]:
+    """A `ModelInfo` for each registered model and for each model that only has results."""
+    known = {row.id: _info(row) for row in registry.models} if registry else {}
+    return known | {model: ModelInfo(model, printable(model)) for model in models if model not in known}
+
+
+def printable(name: str) -> str:
+    """Without control characters: no reader sees them, and XML, the feed's language, forbids most."""
+    return _UNSEEN.sub("\ufffd", name)
+
+
+def _info(row: ModelRow) -> ModelInfo:
+    price = (row.price.input, row.price.output) if row.price else None
+    return ModelInfo(
+        row.id,
+        printable(row.name),
+        row.organization,
+        row.parameters,
+        row.license,
+        row.open_weights,
+        row.released,
+        row.kind,
+        row.link,
+        row.notes,
+        price,
+    )

@@ -1,0 +1,170 @@
+"""The whole site as a list of pages, before anything is written."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from triathlon_site.history import History
+from triathlon_site.load import Archived, Notice, Results
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages import (
+    _data,
+    agreement,
+    board,
+    changes,
+    compare,
+    data,
+    front,
+    imported,
+    method,
+    model,
+    tasks,
+)
+from triathlon_site.pages import published as published_pages
+from triathlon_site.published import Published, published_boards
+from triathlon_site.render import Draft, Environment, Link, Page
+from triathlon_site.scores import Board, Overall
+
+MODELS_A_SECTION: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Everything that pages are made of."""
+
+    results: Results
+    boards: tuple[Board, ...]
+    overalls: Mapping[str, Overall]
+    """By family of data; families without results are left out."""
+    models: Mapping[str, ModelInfo]
+    date: str
+    """Day of the newest result, or of SOURCE_DATE_EPOCH."""
+    version: str
+    published: Published | None = None
+    history: History = field(default_factory=History)
+    imported: tuple[Board, ...] = ()
+    """Boards of imported results alone."""
+    archived: tuple[Archived, ...] = ()
+    url: str = ""
+    """Where the site will be published, with a slash at its end; empty where that is not known."""
+
+    @property
+    def units(self) -> int:
+        """Units of all measured results."""
+        return sum(file.units for file in self.results.files)
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """What was wrong in the results."""
+        return self.results.notices
+
+
+Parts = Iterable[Draft | Page]
+Section = Callable[[], Parts]
+
+
+class Rendering:
+    """The pages and data files of a site, in sections that can be made apart from each other."""
+
+    def __init__(self, site: Gathered, environment: Environment) -> None:
+        self.site, self.environment = site, environment
+        self._links = _links(site)
+        self._sections = _sections(site)
+
+    def __len__(self) -> int:
+        """The number of sections."""
+        return len(self._sections)
+
+    def section(self, number: int) -> Iterator[Page]:
+        """The pages of one section."""
+        for part in self._sections[number]():
+            if isinstance(part, Page):
+                yield part
+            else:
+                yield Page(part.path, self._rendered(part))
+                yield from part.files
+
+    def _rendered(self, draft: Draft) -> str:
+        return self.environment.render(
+            draft.context.template,
+            root="../" * draft.path.count("/"),
+            here=draft.path,
+            links=self._links,
+            site=self.site,
+            **draft.context.variables(),
+        )
+
+
+def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
+    """Every page and data file, in a fixed order."""
+    rendering = Rendering(site, environment)
+    for number in range(len(rendering)):
+        yield from rendering.section(number)
+
+
+def _sections(site: Gathered) -> tuple[Section, ...]:
+    """The front page first; models, of which there are many, a few at a time."""
+    shown = site.results.models
+    return (
+        lambda: front.drafts(site.overalls, site.models, site.results),
+        *(partial(_board_section, site, own) for own in site.boards),
+        lambda: agreement.drafts(site.boards, site.models),
+        lambda: tasks.drafts(site.boards, site.models),
+        lambda: _compare_section(site),
+        lambda: _published_section(site),
+        lambda: imported.drafts(site.imported, site.models),
+        lambda: _other_section(site),
+        lambda: _data.files(site.boards, site.overalls, site.models, site.notices),
+        *(
+            partial(_model_section, site, shown[start : start + MODELS_A_SECTION])
+            for start in range(0, len(shown), MODELS_A_SECTION)
+        ),
+    )
+
+
+def _board_section(site: Gathered, own: Board) -> Parts:
+    yield board.board_draft(own, site.boards, site.models)
+
+
+def _model_section(site: Gathered, models: Sequence[str]) -> Parts:
+    yield from model.drafts(models, site.boards, site.overalls, site.models, site.results)
+
+
+def _compare_section(site: Gathered) -> Parts:
+    if len(site.results.models) > 1:
+        yield compare.draft(site.boards, site.overalls, site.models)
+    yield from compare.files(site.boards, site.models)
+
+
+def _published_section(site: Gathered) -> Parts:
+    if site.published:
+        yield from published_pages.drafts(site.published, published_boards(site.published))
+        yield from _data.published_files(site.published)
+
+
+def _other_section(site: Gathered) -> Parts:
+    yield from method.drafts(site.results)
+    if site.boards:
+        yield from changes.drafts(site.history, site.boards, site.models, site.results.models)
+    yield data.draft(site.boards, site.overalls, site.notices, site.archived)
+
+
+def _links(site: Gathered) -> list[Link]:
+    """The links to the main pages, as every page has them."""
+    links = [Link("Overall", "index.html")]
+    links += [
+        Link(front.title(family), front.path(family, site.overalls)) for family in list(site.overalls)[1:]
+    ]
+    for heading in dict.fromkeys(board.heading_of(own) for own in site.boards):
+        pages = [board.board_page(own) for own in site.boards if board.heading_of(own) == heading]
+        links.append(Link(heading.capitalize(), pages[0], tuple(pages)))
+    if site.boards:
+        links += [Link("Tasks", "tasks.html"), Link("Agreement", "agreement.html")]
+    if len(site.results.models) > 1:
+        links.append(Link("Compare", "compare.html"))
+    if site.published:
+        links.append(Link("Published", "published.html"))
+    if site.imported:
+        links.append(Link("Imported", imported.PATH))
+    return [*links, Link("Method", "method.html", ("prompts.html", "core.html")), Link("Data", "data.html")]

@@ -1,0 +1,69 @@
+"""Figures of a board's columns, for the whole board or for one model."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from triathlon_site.figures import Series, curves, radar
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages._dimensions import share_of_maximum
+from triathlon_site.render import Figure
+from triathlon_site.scores import Board, ColumnScores
+
+MOST_MUTED: Final = 60
+"""Lines in the background; more would be a grey patch."""
+FEWEST_POINTS: Final = 3
+"""Points below which a degradation curve is not drawn."""
+
+
+def curve_columns(board: Board) -> list[ColumnScores]:
+    """The points of the degradation curve, the baseline first; empty on a board without loops."""
+    points = [column for column in board.columns if column.column.role in {"baseline", "curve"}]
+    return points if len(points) >= FEWEST_POINTS else []
+
+
+def degradation_curve(board: Board, model: str) -> tuple[float, ...]:
+    """Share of tasks, in per cent, that sustain 1…M loops; empty where it is not known."""
+    points = curve_columns(board)
+    return _values(points, model) if all(model in column.scores for column in points) else ()
+
+
+def degradation_figure(
+    board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]
+) -> Iterator[Figure]:
+    """The degradation curves of these models, the others in grey; the baseline is the first point."""
+    others = [model for model in board.models if model not in shown]
+    step = -(-len(others) // MOST_MUTED) or 1
+    series = [
+        Series(models[model].name, values, muted=model not in shown)
+        for model in (*shown, *others[::step])
+        if (values := degradation_curve(board, model))
+    ]
+    svg = curves("Share of tasks that still pass after each loop", series, x_title="loop")
+    grey = f" Grey: one in {step} of the other models." if step > 1 else ""
+    caption = "Tasks that still pass in each loop, in per cent. A flat line is a model that keeps its word."
+    if svg:
+        yield Figure(svg, f"{caption}{grey}")
+
+
+def radar_figure(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Iterator[Figure]:
+    """Every ranked column beside the headline, one shape a model."""
+    axes = [c for c in board.shown if c.column.ranked and not c.column.headline]
+    series = [
+        Series(models[model].name, _values(axes, model))
+        for model in shown
+        if all(model in column.scores for column in axes)
+    ]
+    svg = radar("Columns of this board, one shape a model", [c.column.title for c in axes], series)
+    if svg:
+        yield Figure(svg, "Every column of the board, each axis from 0 to its maximum.")
+
+
+def curve_and_radar(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Iterator[Figure]:
+    """The degradation curves, then the radar; only what there is to draw."""
+    yield from degradation_figure(board, shown, models)
+    yield from radar_figure(board, shown, models)
+
+
+def _values(columns: Sequence[ColumnScores], model: str) -> tuple[float, ...]:
+    """Scores in per cent of their maximum."""
+    return tuple(share_of_maximum(column, model) or 0.0 for column in columns)

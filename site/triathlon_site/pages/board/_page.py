@@ -1,0 +1,117 @@
+"""One board: its ranking with every column, its figures and the smaller tables."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from triathlon_runner.records import Outcome
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages._cells import Cell, cell
+from triathlon_site.pages._data import section_files, section_path
+from triathlon_site.pages.board._address import board_page, part_run
+from triathlon_site.pages.board._finding import Finding, finding
+from triathlon_site.pages.board._view import DisciplineView
+from triathlon_site.pages.board._views import heading_of, view_of
+from triathlon_site.render import Draft, Figure, Link, PageContext, Section
+from triathlon_site.scores import Board, Column
+
+Models = Mapping[str, ModelInfo]
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """One model in the ranking."""
+
+    info: ModelInfo
+    cells: tuple[Cell, ...]
+    open_units: int
+    tasks_done: str
+    """`20 of 142` where only a part of the suites was planned, else empty."""
+
+
+@dataclass(frozen=True)
+class OutcomeRow:
+    """How many units of one model ended in each way, in the order of `BoardContext.outcome_names`."""
+
+    info: ModelInfo
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class BoardContext(PageContext):
+    """What the page of a board shows."""
+
+    template: ClassVar[str] = "board/page"
+    board: Board
+    discipline: str
+    view: DisciplineView
+    siblings: list[Link]
+    """The discipline's boards on other data, this one among them; empty where it is alone."""
+    columns: list[Column]
+    rows: list[BoardRow]
+    finding: Finding | None
+    figures: list[Figure]
+    sections: list[Section]
+    section_paths: Mapping[str, str]
+    """By anchor of a section, its CSV file."""
+    outcome_names: list[str]
+    outcomes: list[OutcomeRow]
+
+
+def board_draft(board: Board, boards: Sequence[Board], models: Models) -> Draft:
+    """The page of one board, with the files of its smaller tables."""
+    view = view_of(board)
+    sections = list(view.sections(board, models))
+    names, outcomes = _outcomes(board, models)
+    context = BoardContext(
+        board=board,
+        discipline=board.plan.discipline,
+        view=view,
+        siblings=_siblings(board, boards),
+        columns=[column.column for column in board.shown],
+        rows=[_row(board, models[model]) for model in board.models],
+        finding=finding(board, models),
+        figures=board_figures(board, board.models[: view.models_drawn], models),
+        sections=sections,
+        section_paths={part.anchor: section_path(board, part) for part in sections if part.rows},
+        outcome_names=names,
+        outcomes=outcomes,
+    )
+    return Draft(board_page(board), context, tuple(section_files(board, sections)))
+
+
+def board_figures(board: Board, shown: Sequence[str], models: Models) -> list[Figure]:
+    """What can be drawn of these models on the board; the other models stay in the background."""
+    return list(view_of(board).figures(board, shown, models))
+
+
+def _row(board: Board, info: ModelInfo) -> BoardRow:
+    return BoardRow(
+        info,
+        tuple(cell(column, info.id, with_strip=column is board.headline) for column in board.shown),
+        board.open_units(info.id),
+        part_run(board, info.id),
+    )
+
+
+def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:
+    own = [other for other in boards if heading_of(other) == heading_of(board)]
+    return [Link(_sibling_title(other), board_page(other)) for other in own] if len(own) > 1 else []
+
+
+def _sibling_title(board: Board) -> str:
+    """The data; behind the name of the discipline where that is not the heading."""
+    under_another = heading_of(board) != board.plan.discipline
+    return f"{board.plan.discipline}, {board.plan.title}" if under_another else board.plan.title
+
+
+def _outcomes(board: Board, models: Models) -> tuple[list[str], list[OutcomeRow]]:
+    """The outcomes that there are, and how many units of each model, in the board's order, ended so."""
+    totals = {model: Counter[str]() for model in board.models}
+    for model, total in totals.items():
+        for file in board.files[model]:
+            total.update(file.outcomes)
+    names = [name.value for name in Outcome if any(name in total for total in totals.values())]
+    rows = [OutcomeRow(models[m], tuple(total[name] for name in names)) for m, total in totals.items()]
+    return names, rows

@@ -1,0 +1,38 @@
+"""What a page says and draws for the discipline of a board."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages.board._retention import BoardRetention, Retention
+from triathlon_site.render import Figure, Section
+from triathlon_site.scores import Board
+
+Models = Mapping[str, ModelInfo]
+
+
+@dataclass(frozen=True)
+class DisciplineView:
+    """The parts of pages that one discipline fills in its own way; each discipline's folder has one."""
+
+    figures_title: str
+    unit: str
+    """What the number of tasks counts: `task` or `program`."""
+    endings: str
+    """What an outcome says about a unit, in one sentence."""
+    models_drawn: int
+    """Models in a figure of the board."""
+    figures: Callable[[Board, Sequence[str], Models], Iterator[Figure]]
+    """The figures of these models on the board; the other models stay in the background."""
+    sections: Callable[[Board, Models], Iterator[Section]]
+    """The smaller tables below the ranking."""
+    retentions: Callable[[Board, Mapping[str, Sequence[str]]], Iterator[Retention]]
+    """How much of what it can do each model keeps, by suite; the mapping has the parents of each task."""
+    losses: Callable[[str, Board, BoardRetention], Iterator[str]]
+    """What one model loses on the board, in sentences."""
+    loss_note: Callable[[float, float, float, float], str]
+    """One task that a model loses: its value, the sum over the other models, their number, the maximum."""
+    has_parents: bool = False
+    """Whether tasks were made from other tasks."""
+    names_endings: bool = True
+    """Whether how a lost task ended says more than that it was lost."""

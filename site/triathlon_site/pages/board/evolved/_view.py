@@ -1,0 +1,52 @@
+"""What pages say of the evolved discipline."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from triathlon_site.pages.board._figures import curve_and_radar
+from triathlon_site.pages.board._retention import BoardRetention, Retention, changed_values, retention
+from triathlon_site.pages.board._view import DisciplineView
+from triathlon_site.pages.board.evolved._sections import evolved_sections
+from triathlon_site.scores import Board, set_title
+
+
+def _retentions(board: Board, parents: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
+    """Whether a changed problem is solved, of those whose seeds are."""
+    seeds = {entry.seeds for entry in board.plan.suites}
+    samples = board.headline.samples
+    seed = next((sample for sample in samples if sample.suite in seeds), None)
+    for sample in samples:
+        if seed is not None and sample.suite not in seeds:
+            yield retention(sample, changed_values(sample, seed, parents), 1.0)
+
+
+def _losses(model: str, _: Board, found: BoardRetention) -> Iterator[str]:
+    """The share of changed problems that the model solves, and the set where it is furthest behind."""
+    own, others = found.beside(model, found.means)
+    yield (
+        f"Of the changed problems whose seeds it solves, it solves {100 * own:.0f} %;"
+        f" the other models {100 * others:.0f} % of theirs."
+    )
+    pairs = [(suite.suite, *found.beside(model, suite.means)) for suite in found.suites]
+    behind = [pair for pair in pairs if pair[2] - pair[1] > 0]
+    if behind:
+        suite, own, others = max(behind, key=lambda pair: pair[2] - pair[1])
+        name = set_title(suite.partition("/")[2].removeprefix("core-"))
+        yield f"Furthest behind: {name}, {100 * own:.0f} % against {100 * others:.0f} %."
+
+
+def _loss_note(_value: float, total: float, others: float, _most: float) -> str:
+    return f"not solved, its seed is; {total:.0f} of {others:.0f} others with the seed solve it"
+
+
+EVOLVED = DisciplineView(
+    figures_title="Set by set",
+    unit="task",
+    endings="One unit a problem, over all sets that the board shows.",
+    models_drawn=5,
+    figures=curve_and_radar,
+    sections=evolved_sections,
+    retentions=_retentions,
+    losses=_losses,
+    loss_note=_loss_note,
+    has_parents=True,
+)

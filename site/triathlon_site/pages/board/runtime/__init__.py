@@ -1,0 +1,6 @@
+"""The runtime discipline on the pages."""
+
+from triathlon_site.pages.board.runtime._sections import runtime_sections
+from triathlon_site.pages.board.runtime._view import RUNTIME
+
+__all__ = ["RUNTIME", "runtime_sections"]

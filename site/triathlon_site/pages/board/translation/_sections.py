@@ -1,0 +1,29 @@
+"""What the translation loop shows beside its ranking."""
+
+from collections.abc import Iterator, Mapping
+
+from triathlon_runner import translation
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages.board._values import named
+from triathlon_site.render import Section, Value, formats
+from triathlon_site.scores import Board, total
+
+
+def translation_sections(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Section]:
+    """The share of right programs whose translation passes, language by language."""
+    rows = []
+    titles: tuple[str, ...] = ()
+    for entry in board.plan.suites:
+        for model, file in board.of_suite(entry.id).items():
+            found = translation.by_language({name: [total(file, name)] for name in translation.CURVE})
+            titles = tuple(f"into {step.title}" for step in found)
+            rows.append((named(models[model]), *(_step(step) for step in found)))
+    text = "Of the programs that were right so far, the share whose translation passes its own tests."
+    if rows:
+        yield Section("Where the chain breaks", text, ("Model", *titles), tuple(rows))
+
+
+def _step(step: translation.LanguageStep) -> Value:
+    if not step.reached:
+        return Value(formats.NONE, "none reached it")
+    return Value(formats.percent(step.rate), f"{step.passed} of {step.reached}")

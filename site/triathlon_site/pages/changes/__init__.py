@@ -1,0 +1,5 @@
+"""What moved since the last builds: a page and an Atom feed."""
+
+from triathlon_site.pages.changes._page import drafts
+
+__all__ = ["drafts"]

@@ -1,0 +1,134 @@
+"""What moved since the last builds: a page and an Atom feed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from triathlon_site.history import Change, Event, History
+from triathlon_site.models import ModelInfo, printable
+from triathlon_site.render import Draft, PageContext
+from triathlon_site.scores import Board
+
+FEED: Final = "changes.xml"
+FEED_ID: Final = "urn:uuid:827f5f21-d8f3-5098-b38f-219a0cfbf5fe"
+MOST_NAMED: Final = 6
+"""Suites or models named in a sentence."""
+FEW: Final = 8
+"""So many places that others moved stand among what happened; more are folded."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One event as a sentence behind the model's name."""
+
+    kind: str
+    name: str
+    page: str
+    """Empty for a model that is gone."""
+    text: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One build's changes."""
+
+    id: str
+    date: str
+    version: str
+    lines: tuple[Line, ...]
+    pushed: int = 0
+    """Places that moved only because of others, where they are many: one new model moves all below it."""
+    pushed_lines: tuple[Line, ...] = ()
+    """In the newest entry alone: of older ones the history keeps the number."""
+
+
+@dataclass(frozen=True)
+class ChangesContext(PageContext):
+    """What moved, the newest build first."""
+
+    template: ClassVar[str] = "changes/page"
+    entries: list[Entry]
+    feed: str
+
+
+@dataclass(frozen=True)
+class FeedContext(PageContext):
+    """What moved, as an Atom feed."""
+
+    template: ClassVar[str] = "changes/feed"
+    entries: list[Entry]
+    feed_id: str
+
+
+def drafts(
+    history: History, boards: Sequence[Board], models: Mapping[str, ModelInfo], measured: Sequence[str]
+) -> Iterator[Draft]:
+    """The page of changes, and its feed.
+
+    Args:
+        history: the changes of each build.
+        boards: the boards, for their titles.
+        models: what is known of each model.
+        measured: the models that have a page.
+    """
+    titles = {board.plan.id: _board_title(board) for board in boards}
+    entries = [_entry(change, titles, models, measured) for change in history.changes]
+    yield Draft("changes.html", ChangesContext(entries, FEED))
+    yield Draft(FEED, FeedContext(entries, FEED_ID))
+
+
+def _board_title(board: Board) -> str:
+    return f"{board.plan.discipline} ({board.plan.title})"
+
+
+def _entry(
+    change: Change,
+    titles: Mapping[str, str],
+    models: Mapping[str, ModelInfo],
+    measured: Sequence[str],
+) -> Entry:
+    def line(event: Event) -> Line:
+        return Line(
+            event.kind,
+            models[event.model].name if event.model in models else printable(event.model),
+            models[event.model].page if event.model in measured and event.model in models else "",
+            _sentence(event, titles, models),
+        )
+
+    by_others = [event for event in change.events if event.by_others]
+    folded = by_others if len(by_others) > FEW else []
+    listed = [event for event in change.events if not (folded and event.by_others)]
+    return Entry(
+        change.id,
+        change.date,
+        change.version,
+        tuple(map(line, sorted(listed, key=_weight))),
+        len(folded) + change.dropped,
+        tuple(map(line, folded)),
+    )
+
+
+def _weight(event: Event) -> int:
+    """Sorts what happened before what moved, and of that the longest way first."""
+    return -abs(event.after - event.before) if event.kind == "moved" else -(10**9)
+
+
+def _sentence(event: Event, titles: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:
+    if event.kind == "moved":
+        overall = {"overall-core": "overall", "overall-official": "overall (official data)"}
+        board = overall.get(event.board) or titles.get(event.board, event.board)
+        names = [models[other].name if other in models else printable(other) for other in event.passed_by]
+        passed = f", passed by {_named(names, 'models', event.passed_by_more)}" if names else ""
+        return f"{board}: from rank {event.before} to {event.after}{passed}; {event.why}"
+    return {
+        "new model": f"is new, with {_named(event.suites)}",
+        "gone model": "has no results any more",
+        "new results": f"has new results in {_named(event.suites)}",
+        "changed protocol": f"was asked under another protocol in {_named(event.suites)}",
+    }[event.kind]
+
+
+def _named(names: Sequence[str], kind: str = "suites", more: int = 0) -> str:
+    shown = ", ".join(names[:MOST_NAMED])
+    rest = max(0, len(names) - MOST_NAMED) + more
+    return f"{shown} and {rest} other {kind}" if rest > 0 else shown

@@ -1,0 +1,5 @@
+"""The page of the data files."""
+
+from triathlon_site.pages.data._page import draft
+
+__all__ = ["draft"]

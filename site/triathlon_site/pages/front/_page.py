@@ -1,0 +1,182 @@
+"""The front page: all disciplines, who leads, and how sure that is."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import ClassVar, Final
+
+from triathlon_runner.records import Manifest
+from triathlon_site.load import Results
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages._cells import Cell, cell
+from triathlon_site.pages.board import Finding, finding, part_run
+from triathlon_site.pages.model import SteepestFall, steepest
+from triathlon_site.render import Draft, PageContext
+from triathlon_site.scores import Overall, OverallRow
+
+SMALL_BILLIONS: Final = 10
+"""Up to which size a model is one that people run themselves; the filter of sizes has the same bound."""
+OLD_DAYS: Final = 183
+"""A result so much older than the newest is marked: servers, engines and prompts have changed since."""
+_TITLES: Final = {"core": "Overall", "official": "Overall, official data"}
+
+
+@dataclass(frozen=True)
+class OverallLine:
+    """One model on the front page."""
+
+    info: ModelInfo
+    row: OverallRow
+    cells: tuple[Cell, ...]
+    open_units: int
+    tasks_done: tuple[str, ...]
+    cost: float | None
+    """USD over the boards' files; None where no price is known."""
+    date: str
+    """Day of its newest result."""
+    old: bool
+    """Whether that is long before the newest result of the board."""
+
+    @property
+    def percentiles(self) -> str:
+        """For the visitor's own weights."""
+        return " ".join("" if share is None else f"{share:.6g}" for share in self.row.percentiles)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A registered model that was not run here."""
+
+    info: ModelInfo
+    reason: str
+
+
+@dataclass(frozen=True)
+class EmptyContext(PageContext):
+    """What the front page shows before there are results."""
+
+    template: ClassVar[str] = "front/empty"
+    skipped: list[Skipped]
+
+
+@dataclass(frozen=True)
+class FrontContext(PageContext):
+    """What the front page shows."""
+
+    template: ClassVar[str] = "front/page"
+    overall: Overall
+    family: str
+    lines: list[OverallLine]
+    findings: list[Finding]
+    skipped: list[Skipped]
+    partial: bool
+    """Whether some model was run on a part of the tasks."""
+    costs: bool
+    """Whether what some model's run cost is known."""
+    prices: bool
+    """Whether the price of some model is known."""
+    fallen: SteepestFall | None
+    measured: tuple[str, str] | None
+    """Days of the oldest and of the newest result."""
+    neighbours: bool
+    """Whether there are two models to compare."""
+    small_open: bool
+    """Whether there are two small models with open weights."""
+    robust: str
+    """The order by the first discipline, as the page's address says it."""
+    old: int
+    """Models whose results are old."""
+    open_units: int
+
+
+def title(family: str) -> str:
+    """What the ranking of a family of data is called."""
+    return _TITLES[family]
+
+
+def path(family: str, overalls: Mapping[str, Overall]) -> str:
+    """The page of a family of data: the first with results is the front page."""
+    return "index.html" if family == next(iter(overalls)) else f"overall-{family}.html"
+
+
+def drafts(
+    overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo], results: Results
+) -> Iterator[Draft]:
+    """The front page, and a page like it for each further family of data; one page where nothing was run."""
+    skipped = _skipped(results, models)
+    if not overalls:
+        yield Draft("index.html", EmptyContext(skipped))
+    newest = max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
+    for family, overall in overalls.items():
+        yield Draft(path(family, overalls), _context(family, overall, models, skipped, newest))
+
+
+def _context(
+    family: str, overall: Overall, models: Mapping[str, ModelInfo], skipped: list[Skipped], newest: str
+) -> FrontContext:
+    lines = [_line(overall, row, models, newest) for row in overall.rows]
+    dates = [line.date for line in lines if line.date]
+    return FrontContext(
+        overall=overall,
+        family=family,
+        lines=lines,
+        findings=[found for board in overall.boards if (found := finding(board, models))],
+        skipped=skipped,
+        partial=any(line.tasks_done for line in lines),
+        costs=any(line.cost is not None for line in lines),
+        prices=any(line.info.price for line in lines),
+        fallen=steepest(overall.boards),
+        measured=(min(dates), max(dates)) if dates else None,
+        neighbours=sum(row.rank is not None for row in overall.rows) > 1,
+        small_open=sum(_small_and_open(line.info) for line in lines) > 1,
+        robust=_by_first_column(overall),
+        old=sum(line.old for line in lines),
+        open_units=sum(line.open_units for line in lines),
+    )
+
+
+def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo], newest: str) -> OverallLine:
+    boards = [board for board in overall.boards if row.model in board.models]
+    manifests = [file.manifest for board in boards for file in board.files[row.model] if file.manifest]
+    return OverallLine(
+        models[row.model],
+        row,
+        tuple(cell(board.headline, row.model, with_strip=True) for board in overall.boards),
+        sum(board.open_units(row.model) for board in boards),
+        tuple(done for board in boards if (done := part_run(board, row.model))),
+        _cost(manifests),
+        (ended := max((manifest.ended[:10] for manifest in manifests), default="")),
+        is_old(ended, newest),
+    )
+
+
+def _cost(manifests: Sequence[Manifest]) -> float | None:
+    """USD of all suites together; None where the cost of one of them is not known."""
+    costs = [manifest.cost_usd for manifest in manifests if manifest.cost_usd is not None]
+    return sum(costs) if costs and not any(manifest.usage.uncounted for manifest in manifests) else None
+
+
+def _small_and_open(info: ModelInfo) -> bool:
+    return bool(info.open_weights) and info.billions is not None and info.billions < SMALL_BILLIONS
+
+
+def _by_first_column(overall: Overall) -> str:
+    """How the page's address says "by the first discipline, best first"."""
+    plan = overall.boards[0].plan
+    return "-" + re.sub(r"[^a-z0-9@+]+", "-", f"{plan.discipline}{plan.headline.title}".lower()).strip("-")
+
+
+def is_old(ended: str, newest: str) -> bool:
+    """Whether a result is old beside the newest one; today's date plays no part."""
+    try:
+        return (date.fromisoformat(newest) - date.fromisoformat(ended)).days > OLD_DAYS
+    except ValueError:
+        return False  # a manifest that somebody wrote by hand
+
+
+def _skipped(results: Results, models: Mapping[str, ModelInfo]) -> list[Skipped]:
+    return [
+        Skipped(models.get(skipped.model, ModelInfo(skipped.model, skipped.model)), skipped.reason)
+        for skipped in results.skipped
+    ]

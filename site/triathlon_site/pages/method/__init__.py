@@ -1,0 +1,6 @@
+"""The method page, the prompts, and the card of our own problems."""
+
+from triathlon_site.pages.method._core import SEEDS, core_draft
+from triathlon_site.pages.method._page import drafts
+
+__all__ = ["SEEDS", "core_draft", "drafts"]

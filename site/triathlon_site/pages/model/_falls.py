@@ -1,0 +1,175 @@
+"""Why a model falls: where it ranks lower than by plain pass@1, what it loses there, and on which tasks."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from triathlon_site.evidence import ATTEMPTS, read_addresses
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages.board import BoardRetention, Retention, board_page, board_retention, view_of
+from triathlon_site.ranking import RankShift
+from triathlon_site.scores import Board, Score
+
+LISTED: Final = 5
+"""Tasks that are named: those that say the most."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A task that the model loses and others keep."""
+
+    task: str
+    note: str
+    path: str
+    """Its evidence; empty where none is kept."""
+
+
+@dataclass(frozen=True)
+class Fall:
+    """One board on which a model ranks lower than by plain pass@1."""
+
+    board: Board
+    path: str
+    score: Score
+    shift: RankShift
+    baseline: str
+    text: tuple[str, ...]
+    """What it loses, in sentences."""
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True)
+class SteepestFall:
+    """The model that falls by the most places, for sure."""
+
+    model: str
+    board: Board
+    places: int
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """A task of which the other models keep more than one model does."""
+
+    suite: Retention
+    place: int
+    """Of the task in the suite."""
+    row: int
+    """Of the model."""
+
+    @property
+    def gap(self) -> float:
+        return float(self.suite.gaps[self.row, self.place])
+
+    @property
+    def task(self) -> str:
+        return self.suite.tasks[self.place]
+
+
+def falls_of(info: ModelInfo, boards: Sequence[Board]) -> Iterator[Fall]:
+    """The boards that rank a model below its rank by plain pass@1; those that do so for sure first."""
+    found = [
+        (board, score, score.shift)
+        for board in boards
+        if (score := board.headline.scores.get(info.id)) and score.shift and score.shift.shift < 0
+    ]
+    for board, score, shift in sorted(found, key=lambda fall: not fall[2].significant):
+        yield _fall(info.id, board, score, shift)
+
+
+def steepest(boards: Sequence[Board]) -> SteepestFall | None:
+    """The steepest significant fall on these boards; None where no model falls for sure."""
+    found = [
+        (score.shift.shift, place, model)
+        for place, board in enumerate(boards)
+        for model, score in board.headline.scores.items()
+        if score.shift and score.shift.significant and score.shift.shift < 0
+    ]
+    if not found:
+        return None
+    shift, place, model = min(found)
+    return SteepestFall(model, boards[place], -shift)
+
+
+def retention_on(board: Board, parents: Mapping[str, Sequence[str]]) -> BoardRetention:
+    """The retention of every model on a board, given the parents of each of its tasks."""
+    suites = list(view_of(board).retentions(board, parents))
+    return board_retention(board.headline.samples[0].models, suites)
+
+
+def _fall(model: str, board: Board, score: Score, shift: RankShift) -> Fall:
+    found = retention_on(board, _parents(model, board))
+    losses = _losses(found, found.models.index(model))
+    paths = _paths(model, board, losses)
+    return Fall(
+        board,
+        board_page(board),
+        score,
+        shift,
+        board.baseline or "plain pass@1",
+        tuple(_text(model, board, found)),
+        tuple(_example(board, loss, paths) for loss in losses),
+    )
+
+
+def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
+    """The parents of each task that the model ran; empty in disciplines whose tasks have none."""
+    if not view_of(board).has_parents:
+        return {}
+    return {task.task_id: task.parents for file in board.files[model] for task in file.tasks}
+
+
+def _losses(found: BoardRetention, row: int) -> list[_Loss]:
+    """The tasks of which the other models keep the most more."""
+    losses = [
+        _Loss(suite, int(place), row)
+        for suite in found.suites
+        for place in np.argsort(-suite.gaps[row], kind="stable")[:LISTED]
+        if suite.gaps[row, place] > 0
+    ]
+    return sorted(losses, key=lambda loss: (-loss.gap, loss.task))[:LISTED]
+
+
+def _text(model: str, board: Board, found: BoardRetention) -> Iterator[str]:
+    row = found.models.index(model)
+    if not np.isnan(found.means[row]):
+        view = view_of(board)
+        yield from view.losses(model, board, found)
+        if view.names_endings:
+            yield from _endings(model, board, found, row)
+
+
+def _endings(model: str, board: Board, found: BoardRetention, row: int) -> Iterator[str]:
+    """How the tasks that the model lost ended."""
+    lost = {
+        suite.tasks[place]
+        for suite in found.suites
+        for place in np.flatnonzero(suite.values[row] < suite.most)
+    }
+    ends = Counter(
+        str(task.outcome)
+        for file in board.files[model]
+        for task in file.tasks
+        if task.outcome != "passed" and task.task_id in lost
+    )
+    if ends:
+        listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in ends.most_common())
+        yield f"How the tasks that it loses end: {listed}."
+
+
+def _example(board: Board, loss: _Loss, paths: Mapping[str, Mapping[str, str]]) -> Example:
+    suite, place = loss.suite, loss.place
+    value = float(suite.values[loss.row, place])
+    others, total = float(suite.counts[place] - 1), float(suite.totals[place] - value)
+    note = view_of(board).loss_note(value, total, others, suite.most)
+    return Example(loss.task, note, paths[suite.suite].get(loss.task, ""))
+
+
+def _paths(model: str, board: Board, losses: Sequence[_Loss]) -> dict[str, dict[str, str]]:
+    """By suite and task: the evidence of its first unit that is not right."""
+    suites = {loss.suite.suite for loss in losses}
+    files = [file for file in board.files[model] if file.suite in suites]
+    return {file.suite: read_addresses(file.extracts.read(ATTEMPTS)) for file in files}

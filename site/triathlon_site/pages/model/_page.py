@@ -1,0 +1,189 @@
+"""One model: its card, its numbers and where each comes from."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from triathlon_runner import catalogue
+from triathlon_runner.records import Outcome
+from triathlon_site.load import FileAggregate, Notice, Results
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages._badges import Badge, badges_of
+from triathlon_site.pages._badges import files as badge_files
+from triathlon_site.pages._cells import Cell, cell
+from triathlon_site.pages.board import board_figures, board_page
+from triathlon_site.pages.model._falls import Fall, falls_of
+from triathlon_site.pages.model._profile import Profile, profile
+from triathlon_site.pages.model._receipts import Receipt, receipt, receipt_anchor
+from triathlon_site.pages.model._units import unit_draft
+from triathlon_site.render import Draft, Figure, PageContext, formats
+from triathlon_site.scores import Board, Column, Overall, OverallRow
+
+USUAL: Final = tuple(Outcome)[:-1]
+"""Outcomes that have a column even where no unit ended so."""
+
+
+@dataclass(frozen=True)
+class ModelBoard:
+    """One model on one board."""
+
+    board: Board
+    path: str
+    cells: tuple[tuple[Column, Cell], ...]
+    headline: tuple[Column, Cell] | None
+    figures: list[Figure]
+    of: int
+    """Models that the board ranks."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A model's place in the overall order of one family of data."""
+
+    family: str
+    row: OverallRow
+    of: int
+    """Models that the order ranks."""
+
+
+@dataclass(frozen=True)
+class OutcomeRow:
+    """How many units of one suite ended in each way, and what they took."""
+
+    file: FileAggregate
+    counts: tuple[int, ...]
+    cost: str
+
+
+@dataclass(frozen=True)
+class ModelContext(PageContext):
+    """What the page of a model shows."""
+
+    template: ClassVar[str] = "model/page"
+    info: ModelInfo
+    card: list[tuple[str, str]]
+    comparable: bool
+    """Whether there is another model to compare with."""
+    units_page: str
+    overall: list[Place]
+    boards: list[ModelBoard]
+    profile: Profile
+    falls: list[Fall]
+    outcome_names: list[str]
+    outcomes: list[OutcomeRow]
+    receipts: list[Receipt]
+    anchors: Mapping[str, str]
+    """By suite, the anchor of its receipt."""
+    badges: list[Badge]
+    notices: list[Notice]
+
+
+def drafts(
+    shown: Sequence[str],
+    boards: Sequence[Board],
+    overalls: Mapping[str, Overall],
+    models: Mapping[str, ModelInfo],
+    results: Results,
+) -> Iterator[Draft]:
+    """The pages of these models, two each."""
+    order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
+    comparable = len(results.models) > 1
+    for model, unordered in results.of_models(shown).items():
+        info = models[model]
+        files = sorted(unordered, key=lambda file: _place(file.suite, order))
+        own = [board for board in boards if model in board.models]
+        badges = list(badges_of(info, own, overalls))
+        names = [n.value for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)]
+        context = ModelContext(
+            info=info,
+            card=[*_card(info), *_served(files)],
+            comparable=comparable,
+            units_page=units_page(info),
+            overall=list(_places(overalls, model)),
+            boards=[_model_board(board, model, models) for board in own],
+            profile=profile(model, own, overalls, models),
+            falls=list(falls_of(info, own)),
+            outcome_names=names,
+            outcomes=[_outcomes(file, names) for file in files],
+            receipts=[receipt(file, info) for file in files],
+            anchors={file.suite: receipt_anchor(file.suite) for file in files},
+            badges=badges,
+            notices=[notice for file in files for notice in file.notices],
+        )
+        yield Draft(info.page, context, badge_files(badges))
+        yield unit_draft(info, files, units_page(info), info.page)
+
+
+def units_page(info: ModelInfo) -> str:
+    """The page of every unit of a model."""
+    return f"models/{info.slug}-tasks.html"
+
+
+def _place(suite: str, order: Mapping[str, int]) -> tuple[int, str]:
+    """As the catalogue lists the suites, a suite's variants behind it."""
+    return order.get(suite.partition("@")[0], len(order)), suite
+
+
+def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ModelBoard:
+    cells = tuple(
+        (column.column, cell(column, model, with_strip=True))
+        for column in board.shown
+        if model in column.scores
+    )
+    return ModelBoard(
+        board,
+        board_page(board),
+        cells,
+        next((pair for pair in cells if pair[0].headline), None),
+        board_figures(board, _neighbours(board, model), models),
+        len(board.headline.scores),
+    )
+
+
+def _neighbours(board: Board, model: str, reach: int = 2) -> list[str]:
+    """The model, then those ranked next to it."""
+    position = board.models.index(model)
+    around = board.models[max(0, position - reach) : position + reach + 1]
+    return [model, *(other for other in around if other != model)]
+
+
+def _places(overalls: Mapping[str, Overall], model: str) -> Iterator[Place]:
+    for family, overall in overalls.items():
+        ranked = sum(row.rank is not None for row in overall.rows)
+        yield from (Place(family, row, ranked) for row in overall.rows if row.model == model)
+
+
+def _outcomes(file: FileAggregate, names: Sequence[str]) -> OutcomeRow:
+    return OutcomeRow(file, tuple(file.outcomes.get(name, 0) for name in names), _cost(file))
+
+
+def _cost(file: FileAggregate) -> str:
+    """In dollars; `unknown` where the server counted no tokens, a dash where models.yaml names no price."""
+    if file.manifest is None:
+        return formats.NONE
+    if file.manifest.usage.uncounted:
+        return "unknown"
+    return formats.NONE if file.manifest.cost_usd is None else f"${file.manifest.cost_usd:.2f}"
+
+
+def _served(files: Sequence[FileAggregate]) -> Iterator[tuple[str, str]]:
+    """The line of the card that says which servers answered, from the manifests."""
+    by = sorted({file.manifest.served_by for file in files if file.manifest})
+    if by:
+        yield "Served by", "; ".join(by)
+
+
+def _card(info: ModelInfo) -> Iterator[tuple[str, str]]:
+    """The lines of the card: what models.yaml says of the model."""
+    openness = {True: "open", False: "closed", None: None}[info.open_weights]
+    price = f"${info.price[0]:g} in, ${info.price[1]:g} out per million tokens" if info.price else None
+    facts = {
+        "Size": info.parameters,
+        "Licence": info.license,
+        "Weights": openness,
+        "Released": info.released,
+        "Kind": info.kind,
+        "Price": price,
+        "Id": info.id,
+    }
+    yield from ((label, value) for label, value in facts.items() if value)

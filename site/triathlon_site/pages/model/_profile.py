@@ -1,0 +1,112 @@
+"""Where a model is better and worse than its rank says, and all its dimensions in one figure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from markupsafe import Markup
+
+from triathlon_site.figures import Series, radar
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages._dimensions import axis_title, dimension_title, dimensions
+from triathlon_site.ranking import Rank, RankShift
+from triathlon_site.render import Figure, formats
+from triathlon_site.scores import Board, Overall
+
+MOST: Final = 6
+"""Columns named in either direction."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A column beside what sums it up."""
+
+    column: str
+    rank: Rank
+    against: int
+    """Its rank in the headline of the discipline; for a headline its overall rank."""
+    of: str
+    """What `against` is a rank in."""
+    shift: RankShift
+    """From the one rank to the other, among the models that have both."""
+
+    @property
+    def gap(self) -> int:
+        return self.shift.shift
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What sets a model's columns apart from its rank."""
+
+    better: tuple[Contrast, ...]
+    worse: tuple[Contrast, ...]
+    compared: int
+    """Columns that were looked at."""
+    radar: Figure
+
+
+def profile(
+    model: str, boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]
+) -> Profile:
+    """The contrasts on whose side 97.5 % of the draws agree, both ranks drawn with the same weights."""
+    contrasts = [*_in_boards(model, boards), *_between_boards(model, overalls)]
+    sure = [contrast for contrast in contrasts if contrast.shift.significant]
+    better = sorted((c for c in sure if c.gap > 0), key=lambda c: (-c.gap, c.column))[:MOST]
+    worse = sorted((c for c in sure if c.gap < 0), key=lambda c: (c.gap, c.column))[:MOST]
+    return Profile(tuple(better), tuple(worse), len(contrasts), _radar(model, boards, models))
+
+
+def _in_boards(model: str, boards: Sequence[Board]) -> Iterator[Contrast]:
+    for board in boards:
+        headline = board.headline.scores.get(model)
+        if headline is None or headline.rank is None:
+            continue
+        for column in board.shown:
+            score = column.scores.get(model)
+            if score and score.rank and score.contrast and len(column.scores) > 1:
+                what = f"{board.plan.discipline} {formats.inside(board.plan.headline.title)}"
+                yield Contrast(
+                    dimension_title(board, column), score.rank, headline.rank.rank, what, score.contrast
+                )
+
+
+def _between_boards(model: str, overalls: Mapping[str, Overall]) -> Iterator[Contrast]:
+    for found in overalls.values():
+        row = next((row for row in found.rows if row.model == model and row.rank), None)
+        if row is None or row.rank is None:
+            continue
+        for board, score, shift in zip(found.boards, row.scores, row.contrasts, strict=True):
+            if score and score.rank and shift:
+                yield Contrast(
+                    dimension_title(board, board.headline),
+                    score.rank,
+                    row.rank.rank,
+                    "the overall order",
+                    shift,
+                )
+
+
+def _radar(model: str, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Figure:
+    """Every dimension that the model has; grey: the median of all models."""
+    axes = [(board, column) for board, column in dimensions(boards) if model in column.scores]
+    own = [100 * column.scores[model].value / column.column.maximum for _, column in axes]
+    median = [_medians(board)[column.column.id] for board, column in axes]
+    series = [Series(models[model].name, tuple(own))]
+    if axes and len(axes[0][1].scores) > 1:
+        series.append(Series("median of all models", tuple(median), muted=True))
+    names = [axis_title(board, column) for board, column in axes]
+    svg = radar(f"All dimensions of {models[model].name}", names, series) if axes else Markup("")
+    return Figure(svg, "All dimensions, each axis from 0 in the centre to its maximum.")
+
+
+def _medians(board: Board) -> dict[str, float]:
+    """By column, the median of all models, in per cent of the column's maximum."""
+    return {
+        column.column.id: float(
+            np.median([100 * score.value / column.column.maximum for score in column.scores.values()])
+        )
+        for column in board.shown
+        if column.scores
+    }

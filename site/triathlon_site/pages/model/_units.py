@@ -1,0 +1,60 @@
+"""Every unit of a model with a link to its evidence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from markupsafe import Markup
+
+from triathlon_runner.records import Outcome
+from triathlon_site.evidence import LINKS
+from triathlon_site.load import FileAggregate
+from triathlon_site.models import ModelInfo
+from triathlon_site.render import Draft, PageContext
+
+
+@dataclass(frozen=True)
+class SuiteUnits:
+    """The units of one suite."""
+
+    suite: str
+    outcomes: list[tuple[str, int]]
+    links: Markup
+    """A list item a unit, as it was made when the file was read."""
+
+
+@dataclass(frozen=True)
+class UnitsContext(PageContext):
+    """What the page of all units of a model shows."""
+
+    template: ClassVar[str] = "model/units"
+    info: ModelInfo
+    suites: list[SuiteUnits]
+    home: str
+    """The page that it belongs to."""
+    imported: bool
+
+
+def unit_draft(
+    info: ModelInfo, files: Sequence[FileAggregate], path: str, home: str, *, imported: bool = False
+) -> Draft:
+    """The page of every unit of a model.
+
+    Args:
+        info: the model.
+        files: its results, a suite each.
+        path: of the page.
+        home: the page that it belongs to.
+        imported: whether others asked the model.
+    """
+    suites = [
+        SuiteUnits(file.suite, _ordered(file.outcomes), Markup(file.extracts.read(LINKS).decode()))
+        for file in files
+    ]
+    return Draft(path, UnitsContext(info, suites, home, imported))
+
+
+def _ordered(outcomes: dict[str, int]) -> list[tuple[str, int]]:
+    """Outcomes and their numbers in the order of the records; outcomes that the records do not list, last."""
+    order = {name.value: place for place, name in enumerate(Outcome)}
+    return sorted(outcomes.items(), key=lambda named: (order.get(named[0], len(order)), named[0]))

@@ -1,0 +1,142 @@
+"""The figures of the published rankings."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from markupsafe import Markup
+
+from triathlon_runner.evolved import analysis
+from triathlon_site.figures import DotRow, Point, Series, arrows, curves, dots, radar, scatter
+from triathlon_site.pages.board.evolved import far_below, region_border
+from triathlon_site.pages.published._tables import rows_of
+from triathlon_site.published import PublishedBoard, PublishedRow
+from triathlon_site.render import Figure
+
+SHOWN: Final = 5
+SETS: Final = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
+QUESTIONS: Final = ("coverage", "state", "path", "output")
+
+
+def published_figures(board: PublishedBoard) -> list[Figure]:
+    """What can be drawn of this ranking."""
+    return _FIGURES[board.id](board)
+
+
+def _evaloop_figures(board: PublishedBoard) -> list[Figure]:
+    with_curve = [row for row in board.rows if row.curve]
+    series = [Series(row.name, row.curve, muted=position >= SHOWN) for position, row in enumerate(with_curve)]
+    lines = curves("Share of tasks that still pass after each loop", series, x_title="loop")
+    caption = (
+        f"Tasks that still pass in each loop, in per cent: the {SHOWN} best of {len(with_curve)} models with"
+        " published curves, the others in grey."
+    )
+    plot = scatter(
+        "ASL against pass@1",
+        [Point(row.name, 100 * row.scores["pass_at_1"].value, row.scores["asl"].value) for row in board.rows],
+        x_title="pass@1",
+        y_title="ASL",
+        x_maximum=100,
+        y_maximum=10,
+    )
+    return [
+        Figure(lines, caption),
+        Figure(
+            plot,
+            "Solving a task once is not keeping it solved: models of equal pass@1 differ by several loops.",
+        ),
+    ]
+
+
+def _reval_figures(board: PublishedBoard) -> list[Figure]:
+    names = ("coverage", "state", "path", "output", "ic")
+    rows = [DotRow(row.name, tuple(_score(row, name) for name in names)) for row in board.rows]
+    figure = dots("The four questions and IC", (*names[:-1], "IC"), rows)
+    return [
+        Figure(
+            figure,
+            "Accuracy in the four questions, in per cent, and IC: single answers are not a chain of them.",
+        )
+    ]
+
+
+def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
+    axes = [
+        c
+        for c in board.columns
+        if c.id in {"humaneval", "difficult", "creative", "subtle", "combine", "tool_use"}
+    ]
+    series = [
+        Series(row.name, tuple(row.scores[axis.id].value for axis in axes)) for row in board.rows[:SHOWN]
+    ]
+    placed = _placed(board)
+    far = [name for name, one in placed.items() if one.region != "aligned"]
+    plot = scatter(
+        "EvoEval average against HumanEval+",
+        [
+            Point(name, one.old, one.new, label=name in far, marked=name in far)
+            for name, one in placed.items()
+        ],
+        x_title="HumanEval+ pass@1",
+        y_title="EvoEval mean pass@1",
+        x_maximum=100,
+        y_maximum=100,
+        identity=True,
+        border=region_border(placed),
+    )
+    return [
+        Figure(
+            radar("The best five on each set", [axis.title for axis in axes], series),
+            "pass@1 on the originals and the five changed sets.",
+        ),
+        Figure(
+            plot,
+            f"Dashed: equal scores. {far_below(len(far), len(placed), 'what their HumanEval+ lets expect')}",
+        ),
+        Figure(_told(board, "verbose"), "From HumanEval to the same problems told at length, in per cent."),
+        Figure(_told(board, "concise"), "From HumanEval to the same problems told briefly, in per cent."),
+    ]
+
+
+def _placed(board: PublishedBoard) -> dict[str, analysis.Placed]:
+    rows = rows_of(board)
+    return analysis.regions(analysis.column(rows, "humaneval_plus"), analysis.column(rows, "evoeval"))
+
+
+def _told(board: PublishedBoard, name: str) -> Markup:
+    rows = [
+        DotRow(row.name, (_score(row, "humaneval"), _score(row, name)))
+        for row in board.rows
+        if name in row.scores
+    ]
+    return arrows(f"HumanEval and {name}", ("HumanEval", name), rows)
+
+
+def _evalplus_figures(board: PublishedBoard) -> list[Figure]:
+    points = [
+        Point(row.name, row.scores["humaneval_plus"].value, row.scores["mbpp_plus"].value)
+        for row in board.rows
+        if "mbpp_plus" in row.scores
+    ]
+    plot = scatter(
+        "MBPP+ against HumanEval+",
+        points,
+        x_title="HumanEval+",
+        y_title="MBPP+",
+        x_maximum=100,
+        y_maximum=100,
+        identity=True,
+    )
+    return [Figure(plot, "Two plain benchmarks agree: what the three disciplines add is elsewhere.")]
+
+
+_FIGURES: Final[Mapping[str, Callable[[PublishedBoard], list[Figure]]]] = {
+    "evaloop": _evaloop_figures,
+    "reval": _reval_figures,
+    "evoeval": _evoeval_figures,
+    "evalplus": _evalplus_figures,
+}
+
+
+def _score(row: PublishedRow, column: str) -> float | None:
+    score = row.scores.get(column)
+    return score.value if score else None

@@ -1,0 +1,148 @@
+"""Published results: their own pages and rankings, marked as published."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from triathlon_site.agreement import Correlation, correlate
+from triathlon_site.pages._data import table_files
+from triathlon_site.pages._latex import table
+from triathlon_site.pages.published._figures import published_figures
+from triathlon_site.pages.published._tables import side_tables
+from triathlon_site.published import DoubtfulAlias, JoinedModel, Published, PublishedBoard, join_models
+from triathlon_site.ranking import percentiles
+from triathlon_site.render import Draft, Figure, Link, Page, PageContext, Section, formats
+
+
+@dataclass(frozen=True)
+class JoinedLine:
+    """A model with its place in each source."""
+
+    model: JoinedModel
+    percentile: float | None
+    """Mean over the sources that have it, where there are two or more."""
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """One published ranking in the overview."""
+
+    board: PublishedBoard
+    path: str
+
+
+@dataclass(frozen=True)
+class PublishedContext(PageContext):
+    """What the overview of published results shows."""
+
+    template: ClassVar[str] = "published/page"
+    siblings: list[Link]
+    sources: list[SourceRow]
+    lines: list[JoinedLine]
+    doubtful: Sequence[DoubtfulAlias]
+    """Names that may be one model, and were not joined."""
+    titles: Mapping[str, str]
+    """By id of a source, its title."""
+    pairs: list[tuple[str, str, Correlation]]
+
+
+@dataclass(frozen=True)
+class PublishedBoardContext(PageContext):
+    """What the page of one published ranking shows."""
+
+    template: ClassVar[str] = "published/board"
+    board: PublishedBoard
+    siblings: list[Link]
+    figures: list[Figure]
+    side_tables: list[Section]
+    paths: Mapping[str, str]
+    """By anchor of a smaller table, its CSV file."""
+
+
+def page_of(board: PublishedBoard) -> str:
+    """The page of one published ranking."""
+    return f"published/{board.id}.html"
+
+
+def drafts(published: Published, boards: Sequence[PublishedBoard]) -> Iterator[Draft]:
+    """The overview of published results, and a page for each ranking."""
+    siblings = [Link("All sources", "published.html"), *(Link(b.title, page_of(b)) for b in boards)]
+    yield _overview(published, boards, siblings)
+    for board in boards:
+        tables = list(side_tables(published, board))
+        paths = {part.anchor: f"data/published-{board.id}-{part.anchor}.csv" for part in tables}
+        files = [page for part in tables for page in table_files(paths[part.anchor], part)]
+        context = PublishedBoardContext(board, siblings, published_figures(board), tables, paths)
+        yield Draft(page_of(board), context, (*files, ranking_file(board)))
+
+
+def ranking_file(board: PublishedBoard) -> Page:
+    """The ranking as LaTeX."""
+    head = ("Rank", "Model", *(column.title for column in board.columns))
+    rows = [
+        (
+            formats.rank(best.rank if (best := row.scores.get(board.headline.id)) else None),
+            row.name,
+            *(
+                formats.score(found.value if (found := row.scores.get(column.id)) else None, column.maximum)
+                for column in board.columns
+            ),
+        )
+        for row in board.rows
+    ]
+    title = f"{board.title}, published ({board.sources[0].as_of})"
+    return Page(f"data/published-{board.id}.tex", table(title, head, rows))
+
+
+def _overview(published: Published, boards: Sequence[PublishedBoard], siblings: list[Link]) -> Draft:
+    joined = join_models(published, boards)
+    context = PublishedContext(
+        siblings=siblings,
+        sources=[SourceRow(board, page_of(board)) for board in boards],
+        lines=_joined_lines(joined, boards),
+        doubtful=published.doubtful,
+        titles={board.id: board.title for board in boards},
+        pairs=list(_correlations(joined, boards)),
+    )
+    return Draft("published.html", context)
+
+
+def _joined_lines(joined: Sequence[JoinedModel], boards: Sequence[PublishedBoard]) -> list[JoinedLine]:
+    shares: dict[tuple[str, str], float] = {}
+    for board in boards:
+        own = [row for row in board.rows if board.headline.id in row.scores]
+        values = percentiles([row.scores[board.headline.id].value for row in own])
+        shares |= {(board.id, row.name): float(v) for row, v in zip(own, values, strict=True)}
+    lines = []
+    for model in joined:
+        known = [shares[key, row.name] for key, row in model.rows.items() if (key, row.name) in shares]
+        lines.append(JoinedLine(model, sum(known) / len(known) if len(known) > 1 else None))
+    return sorted(
+        lines, key=lambda line: (-len(line.model.rows), -(line.percentile or 0), line.model.name.lower())
+    )
+
+
+def _correlations(
+    joined: Sequence[JoinedModel], boards: Sequence[PublishedBoard]
+) -> Iterator[tuple[str, str, Correlation]]:
+    columns = [
+        (board, column) for board in boards for column in board.columns if column.headline or column.baseline
+    ]
+    for (left, a), (right, b) in combinations(columns, 2):
+        x, y = (
+            np.array([_value(model, board.id, column.id) for model in joined])
+            for board, column in ((left, a), (right, b))
+        )
+        found = correlate(x, y, f"published {left.id} {a.id} {right.id} {b.id}")
+        if found.n >= 3:
+            yield f"{left.title} {a.title}", f"{right.title} {b.title}", found
+
+
+def _value(model: JoinedModel, board: str, column: str) -> float:
+    row = model.rows.get(board)
+    score = row.scores.get(column) if row else None
+    return score.value if score else math.nan

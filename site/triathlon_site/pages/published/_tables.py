@@ -1,0 +1,132 @@
+"""The smaller tables beside the published rankings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Final
+
+from triathlon_runner.evolved import analysis
+from triathlon_runner.loop import sensitivity
+from triathlon_site.published import Published, PublishedBoard, is_model
+from triathlon_site.render import Section, formats, plain_rows
+
+PROMPTS: Final = {
+    "prompt_1": "detailed",
+    "prompt_2": "upper case",
+    "prompt_3": "structured",
+    "prompt_4": "simplified",
+    "prompt_5": "redundant",
+}
+TEMPERATURES: Final = {"t_0.2": "0.2", "t_0.4": "0.4", "t_0.6": "0.6", "t_0.8": "0.8"}
+ATTACKS: Final = {"upper": "upper case", "structured": "structured", "redundant": "redundant"}
+
+
+def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section]:
+    tables = published.tables
+    if board.id == "evaloop":
+        yield _variants(tables["evaloop_prompts"], PROMPTS, "Other summary prompts", "summary prompts")
+        yield _variants(tables["evaloop_temperatures"], TEMPERATURES, "Other temperatures", "temperatures")
+        yield _plain(
+            tables["evaloop_attacks"],
+            {"original": "as asked", **ATTACKS},
+            "Attacks on the first prompt",
+            "pass@1, in per cent, with the prompt as it is, in upper case, in labelled structure, or told"
+            " redundantly.",
+            times=100,
+        )
+        yield _plain(
+            tables["evaloop_translation"],
+            {"asl": "ASL"},
+            "Translation loop",
+            "ASL over five languages, of at most 5.",
+        )
+    if board.id == "reval":
+        yield _plain(
+            [row for row in tables["reval"] if not is_model(row)],
+            {column.field or column.id: column.title for column in board.columns},
+            "Beside the ranking",
+            f"The mean of the {len(board.rows)} models, and the one model that was also asked with a chain of"
+            " thought: compare that run with the model’s own row.",
+        )
+    if board.id == "evoeval":
+        yield _drops(board)
+        yield _retold(board)
+        for dataset, title in (("combine", "Composition"), ("combine_naive", "Composition, naive pairs")):
+            yield _plain(
+                [row for row in tables["evoeval_combine"] if row["dataset"] == dataset],
+                {
+                    "humaneval_pass_both": "both parents solved",
+                    "solved_pass_both": "of these, combined solved",
+                    "composition": "composition, %",
+                },
+                title,
+                "Of the combined problems whose two parents a model solves, how many it solves.",
+            )
+        yield _plain(
+            tables["evoeval_decompose"],
+            {
+                "humaneval_pass": "seeds solved",
+                "pass_both": "of these, both halves",
+                "decomposition": "decomposition, %",
+                "humaneval_fail": "seeds failed",
+                "fail_both": "of these, both halves",
+                "recomposition": "recomposition, %",
+            },
+            "Decomposition",
+            "Seeds cut into halves: a model that solves a whole should solve its halves.",
+        )
+
+
+def _variants(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, what: str) -> Section:
+    base = {row["model"]: float(row["baseline"]) for row in rows}
+    variants = {name: {row["model"]: float(row[name]) for row in rows} for name in names}
+    found = sensitivity(base, variants)
+    text = (
+        f"ASL of {found.models} models under {len(names)} {what}. Spearman between the ranks as asked and"
+        f" the mean ranks under the settings: {found.spearman:.3f}."
+    )
+    return _plain(rows, {"baseline": "as asked", **names}, title, text)
+
+
+def _drops(board: PublishedBoard) -> Section:
+    found = analysis.drops(rows_of(board))
+    rows = [(name.replace("_", " "), f"{drop:.1f}") for name, drop in found.per_set.items()]
+    text = (
+        f"Relative decrease of pass@1 from HumanEval to each set, mean over {found.models} models;"
+        f" {found.overall:.1f} % over the five sets."
+    )
+    return Section("Drop from HumanEval", text, ("Set", "drop, %"), plain_rows(rows))
+
+
+def _retold(board: PublishedBoard) -> Section:
+    """What other words change, by kind of model."""
+    rows = rows_of(board)
+    kinds = {model: analysis.kind_of(model) for model in rows}
+    body = [
+        (f"{name}, {kind} models", formats.change(found.change), str(found.models))
+        for name in ("verbose", "concise", "subtle")
+        for kind, found in analysis.change_by_kind(rows, kinds, name).items()
+    ]
+    text = (
+        "Mean relative change of pass@1 from HumanEval, for models that follow instructions and base models."
+    )
+    return Section("The same problems in other words", text, ("Set", "change, %", "models"), plain_rows(body))
+
+
+def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
+    """pass@1 in per cent by model and set."""
+    return {row.name: {name: score.value for name, score in row.scores.items()} for row in board.rows}
+
+
+def _plain(
+    rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, text: str, times: int = 1
+) -> Section:
+    """Numbers as published, `times` the scale; those of a column with as many decimals each."""
+    columns = [_aligned([row[name] for row in rows], times) for name in names]
+    body = zip((row["model"] for row in rows), *columns, strict=True)
+    return Section(title, text, ("Model", *names.values()), plain_rows(list(body)))
+
+
+def _aligned(values: Sequence[str], times: int) -> list[str]:
+    scaled = [str(Decimal(value) * times).removesuffix(".") if value else "" for value in values]
+    digits = max((len(value.partition(".")[2]) for value in scaled), default=0)
+    return [f"{Decimal(value):.{digits}f}" if value else formats.NONE for value in scaled]

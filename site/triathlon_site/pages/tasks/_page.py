@@ -1,0 +1,165 @@
+"""Tasks across models: which are hard, which tell models apart, which are suspect, and who solves each."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from triathlon_site.evidence import suite_slug
+from triathlon_site.figures import grid
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages.board import view_of
+from triathlon_site.pages.tasks._solvers import Solvers, solvers_by_task
+from triathlon_site.render import Draft, Figure, PageContext
+from triathlon_site.scores import Board
+from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, TaskStatistics, suite_tasks
+
+LISTED: Final = 8
+"""Tasks in each of the short lists."""
+GRID_MODELS: Final = 40
+ENTRIES_A_PAGE: Final = 1200
+"""Models × tasks on one page of details: about 100 kB."""
+WHY: Final = {
+    "nobody": "nobody solves it",
+    "hardly anybody": "hardly anybody solves it",
+    "weaker models": "weaker models do better on it than stronger ones",
+}
+
+Models = Mapping[str, ModelInfo]
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """One task in the table of its suite."""
+
+    statistics: TaskStatistics
+    link: str
+    """Where it is told who solves it."""
+    anchor: str
+
+    @property
+    def why(self) -> str:
+        """Why the task is suspect; empty where it is not."""
+        return WHY.get(self.statistics.suspicion or "", "")
+
+    @property
+    def separation(self) -> float | None:
+        """None where the separation is not known."""
+        return None if math.isnan(self.statistics.separation) else self.statistics.separation
+
+
+@dataclass(frozen=True)
+class SuitePage:
+    """One suite with all its tasks."""
+
+    board: Board
+    found: SuiteTasks
+    path: str
+    unit: str
+    """What its tasks are called: `task` or `program`."""
+    rows: dict[str, TaskRow]
+    """By task, the easiest first."""
+
+    def listed(self, tasks: Sequence[TaskStatistics]) -> list[TaskRow]:
+        """The rows of the first of these tasks."""
+        return [self.rows[task.task] for task in tasks[:LISTED]]
+
+
+@dataclass(frozen=True)
+class TasksContext(PageContext):
+    """What the overview of all suites shows."""
+
+    template: ClassVar[str] = "tasks/page"
+    pages: list[SuitePage]
+    fewest: int
+
+
+@dataclass(frozen=True)
+class SuiteContext(PageContext):
+    """What the page of one suite shows."""
+
+    template: ClassVar[str] = "tasks/suite"
+    page: SuitePage
+    found: SuiteTasks
+    figure: Figure
+    hardest: list[TaskRow]
+    separating: list[TaskRow]
+    suspect: list[TaskRow]
+    enough: bool
+    """Whether there are models enough to say which tasks tell them apart."""
+    fewest: int
+
+
+@dataclass(frozen=True)
+class DetailsContext(PageContext):
+    """Who solves some of the tasks of a suite."""
+
+    template: ClassVar[str] = "tasks/details"
+    page: SuitePage
+    found: SuiteTasks
+    tasks: list[tuple[TaskRow, list[Solvers]]]
+
+
+def suite_page(suite: str) -> str:
+    """The page of a suite's tasks."""
+    return f"tasks/{suite_slug(suite)}.html"
+
+
+def drafts(boards: Sequence[Board], models: Models) -> Iterator[Draft]:
+    """The overview, a page a suite, and pages of who solves each task; nothing without results."""
+    pages = [page for board in boards for page in _pages(board)]
+    if not pages:
+        return
+    yield Draft("tasks.html", TasksContext(pages, FEWEST_MODELS))
+    for page in pages:
+        yield _suite_draft(page, models)
+        yield from _details(page, models)
+
+
+def _pages(board: Board) -> Iterator[SuitePage]:
+    for entry in board.plan.suites:
+        found = suite_tasks(entry, board.of_suite(entry.id), board.models)
+        if found:
+            rows = {
+                task.task: TaskRow(task, f"{_details_page(found, place)}#t{place}", f"t{place}")
+                for place, task in enumerate(found.tasks)
+            }
+            yield SuitePage(board, found, suite_page(entry.id), view_of(board).unit, rows)
+
+
+def _details_page(found: SuiteTasks, place: int) -> str:
+    return f"tasks/{suite_slug(found.entry.id)}/{place // _tasks_a_page(found) + 1}.html"
+
+
+def _tasks_a_page(found: SuiteTasks) -> int:
+    return max(1, ENTRIES_A_PAGE // len(found.models))
+
+
+def _suite_draft(page: SuitePage, models: Models) -> Draft:
+    found = page.found
+    names = [models[model].name for model in found.models[:GRID_MODELS]]
+    figure = Figure(
+        grid(f"Who solves what of {found.entry.title}", names, found.scores[:GRID_MODELS]),
+        "A row a model, the best on top; a column a task, the easiest on the left."
+        " Full blue: solved; half blue: in part; grey: not solved; blank: not run.",
+    )
+    context = SuiteContext(
+        page=page,
+        found=found,
+        figure=figure,
+        hardest=page.listed(found.hardest),
+        separating=page.listed(found.separating),
+        suspect=[page.rows[task.task] for task in found.suspect],
+        enough=len(found.models) >= FEWEST_MODELS,
+        fewest=FEWEST_MODELS,
+    )
+    return Draft(page.path, context)
+
+
+def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
+    found, each = page.found, _tasks_a_page(page.found)
+    solvers = solvers_by_task(page.board.of_suite(found.entry.id), models)
+    rows = list(page.rows.items())
+    for start in range(0, len(rows), each):
+        tasks = [(row, solvers.get(task, [])) for task, row in rows[start : start + each]]
+        yield Draft(_details_page(found, start), DetailsContext(page, found, tasks))

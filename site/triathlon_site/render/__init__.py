@@ -1,0 +1,27 @@
+"""Rendering: templates, formats of numbers, and the parts that pages are made of."""
+
+from triathlon_site.render import formats
+from triathlon_site.render._environment import (
+    Environment,
+    find_templates,
+    installed_environment,
+    show_control_characters,
+)
+from triathlon_site.render._page import Draft, Link, Page, PageContext
+from triathlon_site.render._section import Figure, Section, Value, plain_rows
+
+__all__ = [
+    "Draft",
+    "Environment",
+    "Figure",
+    "Link",
+    "Page",
+    "PageContext",
+    "Section",
+    "Value",
+    "find_templates",
+    "formats",
+    "installed_environment",
+    "plain_rows",
+    "show_control_characters",
+]

@@ -1,0 +1,56 @@
+"""What a page is before and after its template is filled."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A file of the site."""
+
+    path: str
+    content: str
+    raw: bytes | None = None
+    """In place of the content where the file is not a text."""
+
+    @property
+    def bytes(self) -> bytes:
+        """The file's content as it is written."""
+        return self.content.encode() if self.raw is None else self.raw
+
+
+@dataclass(frozen=True)
+class PageContext:
+    """What one template may use; each page declares a subclass with its fields."""
+
+    template: ClassVar[str]
+    """Path of the template below `templates/`, without its suffix."""
+
+    def variables(self) -> Mapping[str, Any]:
+        """The fields by name, as the template sees them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A page whose template is still to be filled."""
+
+    path: str
+    context: PageContext
+    files: tuple[Page, ...] = ()
+    """Data files that belong to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a navigation."""
+
+    title: str
+    path: str
+    also: tuple[str, ...] = ()
+    """Other pages that stand under this link."""
+
+    def leads_to(self, page: str) -> bool:
+        """Whether `page`, or the folder that it lies in, is what this link opens."""
+        return page in self.also or self.path in (page, f"{page.partition('/')[0]}.html")

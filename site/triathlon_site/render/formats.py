@@ -1,0 +1,163 @@
+"""How numbers look: one rule for each kind, the same on every page."""
+
+import math
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Any, Final
+
+from triathlon_site.ranking import Rank
+from triathlon_site.uncertainty import Interval
+
+NONE: Final = "–"
+MINUS: Final = "−"
+LONGEST_TEXT: Final = 12_000
+"""Of a longer text, beginning and end are shown: the results file has it whole."""
+KEPT_AT_END: Final = 2_000
+_SIZE: Final = re.compile(r"(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
+_BILLIONS: Final = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
+
+
+def score(value: float | None, maximum: float) -> str:
+    """Shares of 1 as per cent with one decimal, per cent with one, ASL (maximum 10) with two."""
+    if value is None or math.isnan(value):
+        return NONE
+    if maximum == 1:
+        return f"{100 * value:.1f}"
+    return f"{value:.2f}" if maximum <= 10 else f"{value:.1f}"
+
+
+def signed(value: float, maximum: float) -> str:
+    """A difference: `+1.2`, `−0.4`."""
+    return f"{MINUS if value < 0 else '+'}{score(abs(value), maximum)}"
+
+
+def known_range(value: float, upper: float | None, maximum: float) -> str:
+    """The score; where it is only known to lie between two ends, both."""
+    low = score(value, maximum)
+    high = low if upper is None else score(upper, maximum)
+    return low if low == high else f"{low}–{high}"
+
+
+def span(interval: Interval, maximum: float) -> str:
+    """An interval: `40.0–60.0`."""
+    if not interval.known:
+        return NONE
+    return f"{score(interval.low, maximum)}–{score(interval.high, maximum)}"
+
+
+def rank(value: Rank | None) -> str:
+    """`=3` where the place is shared."""
+    if value is None:
+        return NONE
+    return f"={value.rank}" if value.tied else str(value.rank)
+
+
+def rank_span(value: Rank | None) -> str:
+    """The interval of a rank: `1–3`."""
+    if value is None:
+        return ""
+    return str(value.low) if value.low == value.high else f"{value.low}–{value.high}"
+
+
+def change(value: float) -> str:
+    """A change in per cent: `+1.2`, `−0.4`."""
+    return f"{round(value, 1) + 0.0:+.1f}".replace("-", MINUS)
+
+
+def sentence(text: str) -> str:
+    """With a capital letter; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def inside(title: str) -> str:
+    """A title as it stands within a sentence: `mean pass@1`; `ASL` and `HumanEval+` are names and stay."""
+    first = title.split(" ", maxsplit=1)[0].strip(",")
+    return title[:1].lower() + title[1:] if first[1:].isalpha() and first[1:].islower() else title
+
+
+def shift(value: int) -> str:
+    """`+2`, `−3`, `0`, with a true minus sign."""
+    if value == 0:
+        return "0"
+    return f"+{value}" if value > 0 else f"{MINUS}{-value}"
+
+
+def coefficient(value: float) -> str:
+    """A correlation: `0.95`, `−0.10`."""
+    return NONE if math.isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("-", MINUS)
+
+
+def count(value: float) -> str:
+    """1,234,567."""
+    return f"{value:,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """`89 s`, `12 min`, `2.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def age(as_of: str, newest: str) -> str:
+    """How much older a source is than our newest result: `, 1.6 years older than our newest result`.
+
+    Empty under half a year, or where either day is not known. It does not depend on today's date: the same
+    results give the same page.
+    """
+    try:
+        years = (date.fromisoformat(newest) - _day(as_of)).days / 365.25
+    except ValueError:
+        return ""
+    return f", {years:.1f} years older than our newest result" if years >= 0.5 else ""
+
+
+def _day(text: str) -> date:
+    """The day that a text names: of a year its middle, of a month its first.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    return date.fromisoformat({4: f"{text}-07-01", 7: f"{text}-01"}.get(len(text), text))
+
+
+def percent(share: float | None) -> str:
+    """A share of 1 in whole per cent: `42 %`."""
+    return NONE if share is None else f"{100 * share:.0f} %"
+
+
+def billions(size: str) -> float | None:
+    """A model's size as a number to sort by: `135M` → 0.135; `8x22B` → 176."""
+    found = _SIZE.search(size)
+    if not found:
+        return None
+    return float(found[1] or 1) * float(found[2]) * _BILLIONS[found[3].upper()]
+
+
+def cut(text: str) -> str:
+    """A text short enough to read: of a long one the beginning and the end."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    head, tail = text[: LONGEST_TEXT - KEPT_AT_END], text[-KEPT_AT_END:]
+    return f"{head}\n\n[… {len(text) - LONGEST_TEXT:,} characters left out …]\n\n{tail}"
+
+
+FILTERS: Final[dict[str, Callable[..., Any]]] = {
+    "score": score,
+    "known_range": known_range,
+    "span": span,
+    "rank": rank,
+    "rank_span": rank_span,
+    "inside": inside,
+    "sentence": sentence,
+    "shift": shift,
+    "signed": signed,
+    "coefficient": coefficient,
+    "count": count,
+    "duration": duration,
+    "age": age,
+    "percent": percent,
+    "billions": billions,
+    "cut": cut,
+}

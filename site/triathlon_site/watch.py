@@ -1,0 +1,100 @@
+"""Rebuilding the site when its results, its templates or its code change."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import triathlon_runner
+import triathlon_site
+from triathlon_site.render import find_templates
+
+INTERVAL: Final = 0.5
+"""Seconds between two looks at the files."""
+
+Snapshot = Mapping[str, tuple[int, int]]
+
+
+class Versions:
+    """The number of the site's last rebuild, for others to wait on."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self.number = 0
+
+    def advance(self) -> None:
+        """Says that the site was rebuilt."""
+        with self._changed:
+            self.number += 1
+            self._changed.notify_all()
+
+    def wait_beyond(self, number: int, seconds: float) -> bool:
+        """Waits until there is a later version than `number`; False if there is none after `seconds`."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.number > number, seconds)
+
+
+def snapshot(places: Sequence[Path]) -> Snapshot:
+    """Size and time of change of every file below these folders, by path; a place may also be a file."""
+    found: dict[str, tuple[int, int]] = {}
+    for place in places:
+        files = [place] if place.is_file() else place.rglob("*")
+        for path in files:
+            try:
+                status = path.stat()
+            except FileNotFoundError:
+                continue  # removed since it was listed
+            if path.is_file() and "__pycache__" not in path.parts:
+                found[os.fspath(path)] = (status.st_size, status.st_mtime_ns)
+    return found
+
+
+def watched_places(results: Path, models_file: Path | None) -> list[Path]:
+    """What a site is built from: results, the list of models, templates, and the code of both packages."""
+    packages = [
+        Path(file).parent for module in (triathlon_runner, triathlon_site) if (file := module.__file__)
+    ]
+    return [results, *([models_file] if models_file else []), find_templates(), *packages]
+
+
+def watch(
+    places: Sequence[Path],
+    built: Snapshot,
+    rebuild: Callable[[], bool],
+    versions: Versions,
+    stop: threading.Event,
+    interval: float = INTERVAL,
+) -> None:
+    """Rebuilds after each change, until `stop` is set.
+
+    Args:
+        places: the folders and files to look at.
+        built: the state of them that the site was built from.
+        rebuild: builds the site and says whether that succeeded.
+        versions: advanced after each successful rebuild.
+        stop: set by another thread to end the watch.
+        interval: seconds between two looks.
+    """
+    while not stop.wait(interval):
+        now = snapshot(places)
+        if now == built:
+            continue
+        while not stop.wait(interval) and (later := snapshot(places)) != now:
+            now = later  # somebody is still writing
+        built = now
+        if rebuild():
+            versions.advance()
+
+
+def rebuild_command(results: Path, out: Path, models_file: Path | None) -> list[str]:
+    """The command that builds the site in a process of its own, which has the changed code."""
+    command = [sys.executable, "-m", "triathlon_site", "build", "--results", str(results), "--out", str(out)]
+    return [*command, "--models-file", str(models_file)] if models_file else command
+
+
+def run_rebuild(command: Sequence[str]) -> bool:
+    """Runs the command, whose messages stand on the terminal, and says whether it succeeded."""
+    return subprocess.run(command, check=False).returncode == 0
