@@ -3,7 +3,6 @@
 What they need is imported inside them: numpy, scipy and plotly take longer than most other commands.
 """
 
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -84,20 +83,25 @@ def build_command(
             envvar="TRIATHLON_URL",
         ),
     ] = "",
+    no_cache: Annotated[
+        bool,
+        typer.Option(
+            "--no-cache",
+            help="Read every results file, also where neither its size nor its time changed.",
+        ),
+    ] = False,
 ) -> None:
     """Writes the site from the results. A build that fails leaves the old site as it was."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a build has threads of its own; these would spin
     from triathlon_site.build import build, cache_folder  # noqa: PLC0415  see above
 
-    report = build(
-        results, out, load_models(models_file), strict, cache=cache_folder(), history=history, url=url
-    )
+    cache = None if no_cache else cache_folder()
+    report = build(results, out, load_models(models_file), strict, cache=cache, history=history, url=url)
     for notice in report.notices:
         write(f"warning: {notice}")
     if not report.units:
         write("warning: there are no results yet: the site says so; `triathlon run` makes some")
     write(f"{report.pages} files for {report.models} models in {report.seconds:.1f} s: {out / 'index.html'}")
-    gc.freeze()  # the end of the process need not search what the build leaves for cycles
 
 
 @app.command(

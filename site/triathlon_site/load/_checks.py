@@ -24,10 +24,10 @@ MOST_TOKENS: Final = 2**53
 """Larger numbers are no counts, and no spreadsheet or script would read them exactly."""
 
 
-def unreadable(path: str | Path) -> str:
+def unreadable(path: Path) -> str:
     """Why this is no file to read, in words; empty where it is one. A pipe would be waited for for ever."""
     try:
-        mode = os.stat(path).st_mode
+        mode = path.stat().st_mode
     except OSError as error:
         return f"cannot be read ({error.strerror})"
     if not stat.S_ISREG(mode):

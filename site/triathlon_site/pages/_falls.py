@@ -116,8 +116,7 @@ def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
     """By task of an evolved set; in other disciplines there are none, and no file is read for them."""
     if board.plan.discipline != Discipline.EVOLVED:
         return {}
-    columns = [file.tasks.columns for file in board.files[model]]
-    return {task: parents for own in columns for task, parents in zip(own.task_ids, own.parents, strict=True)}
+    return {task.task_id: task.parents for file in board.files[model] for task in file.tasks}
 
 
 def _losses(kept: KeptBoard, row: int) -> list[_Loss]:
@@ -188,12 +187,11 @@ def _endings(model: str, board: Board, kept: KeptBoard, row: int) -> Iterator[st
     if board.plan.discipline == Discipline.RUNTIME:
         return
     lost = {one.tasks[place] for one in kept.suites for place in np.flatnonzero(one.values[row] < one.most)}
-    columns = [file.tasks.columns for file in board.files[model]]
     ends = Counter(
-        outcome
-        for own in columns
-        for task, outcome in zip(own.task_ids, own.outcomes, strict=True)
-        if outcome != "passed" and task in lost
+        task.outcome
+        for file in board.files[model]
+        for task in file.tasks
+        if task.outcome != "passed" and task.task_id in lost
     )
     if ends:
         listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in ends.most_common())

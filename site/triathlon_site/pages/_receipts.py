@@ -20,7 +20,7 @@ def receipt_anchor(suite: str) -> str:
 
 def receipt(file: FileAggregate, info: ModelInfo) -> Markup:
     """What one results file holds, under which conditions it was made, and what verifies it."""
-    units, passed, run = len(file.tasks), file.outcomes.get("passed", 0), file.manifest
+    units, passed, run = file.units, file.outcomes.get("passed", 0), file.manifest
     said = (
         f", protocol {escaped(file.protocol[:12])}, {escaped(run.ended[:10] or 'unfinished')}" if run else ""
     )
