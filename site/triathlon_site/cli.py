@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -17,7 +17,7 @@ from triathlon_runner.screen import console, print_error, write
 
 if TYPE_CHECKING:
     from triathlon_runner import registry
-    from triathlon_site.pages import Gathered, Row
+    from triathlon_site.pages import Gathered
 
 ModelsFile = Annotated[
     Path | None,
@@ -137,10 +137,10 @@ def scores_command(
 ) -> None:
     """Every model, suite and metric with interval, tasks and open units: the numbers of the site."""
     from triathlon_site.build import cache_folder, gather  # noqa: PLC0415  see above
-    from triathlon_site.pages import score_rows  # noqa: PLC0415  see above
+    from triathlon_site.exports import records, score_frame  # noqa: PLC0415  see above
 
     gathered = gather(results, load_models(models_file), cache=cache_folder())
-    rows = list(score_rows(gathered.boards, gathered.models))
+    rows = records(score_frame(gathered.boards, gathered.models))
     notices = gathered.results.notices
     for notice in notices:
         print_error(f"warning: {notice}")
@@ -151,7 +151,7 @@ def scores_command(
         _print_tables(gathered, rows)
 
 
-def _rank(row: "Row") -> str:
+def _rank(row: dict[str, Any]) -> str:
     """With its interval; a column that is not ranked (a rank would say nothing) has a dash."""
     if row["rank"] is None:
         return "–"
@@ -167,7 +167,7 @@ def load_models(path: Path | None) -> "registry.Registry | None":
     return registry.load(path or Path("models.yaml"))
 
 
-def _print_tables(gathered: "Gathered", rows: "list[Row]") -> None:
+def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
     from rich.table import Table  # noqa: PLC0415  for tables alone
 
     screen = console()

@@ -72,10 +72,10 @@ def correlations(columns: Sequence[Array], name: str = "") -> dict[tuple[int, in
     found: dict[tuple[int, int], Correlation] = {}
     for both, pairs in groups.items():
         used, places = np.unique(np.array(pairs, dtype=np.int64), return_inverse=True)
-        left, right = places.reshape(-1, 2).T.astype(np.int64)
+        first, second = places.reshape(-1, 2).T.astype(np.int64)
         values = np.array([columns[column][np.frombuffer(both, dtype=bool)] for column in used])
         place = tuple(zip(*pairs, strict=True))
-        group = _of_group(values, (left, right), rho[place], tau[place], name)
+        group = _of_group(values, (first, second), rho[place], tau[place], name)
         found.update(zip(pairs, group, strict=True))
     return {pair: found[pair] for pair in every}
 

@@ -156,13 +156,13 @@ def aggregate(
 
 def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:
     """A row a record, as `FileAggregate.frame` has it."""
-    parents = {PARENTS: [r.parents for r in records]} if any(hasattr(r, PARENTS) for r in records) else {}
+    parents = [getattr(record, PARENTS) for record in records if hasattr(record, PARENTS)]
     return pd.DataFrame(
         {
             "task": [record.task_id for record in records],
             "sample": [record.sample for record in records],
             "outcome": [str(record.outcome) for record in records],
-            **parents,
+            **({PARENTS: parents} if parents else {}),
             **{metric.id: [metric.score([record]) for record in records] for metric in metrics},
             **{name: [getattr(r.usage, name) for r in records] for name in Usage.model_fields},
             "seconds": [record.seconds for record in records],

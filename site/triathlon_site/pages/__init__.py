@@ -1,6 +1,5 @@
 """Pages: from scores to HTML, through typed contexts and jinja2 templates."""
 
-from triathlon_site.pages._data import Row, score_rows
 from triathlon_site.pages._imported import imported_files
 from triathlon_site.pages._installed import PLOTLY, installed_environment, plotly_script
 from triathlon_site.pages._models import ModelInfo, model_infos
@@ -13,11 +12,9 @@ __all__ = [
     "ModelInfo",
     "Page",
     "Rendering",
-    "Row",
     "imported_files",
     "installed_environment",
     "model_infos",
     "plotly_script",
     "render_site",
-    "score_rows",
 ]

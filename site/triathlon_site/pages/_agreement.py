@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from triathlon_site.agreement import Correlation, correlations
 from triathlon_site.environment import spelt_out
+from triathlon_site.exports import table_files
 from triathlon_site.figures import Axis, RankLine, bump, pair_scatter
 from triathlon_site.pages import _format
-from triathlon_site.pages._data import table_files
 from triathlon_site.pages._models import ModelInfo
 from triathlon_site.pages._page import Draft
 from triathlon_site.pages._profile import short_title

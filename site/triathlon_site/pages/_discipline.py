@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from triathlon_runner.records import Discipline, Outcome
-from triathlon_site.pages._data import section_files, section_path
+from triathlon_site.exports import section_files, section_path
 from triathlon_site.pages._evolved_sections import evolved_sections
 from triathlon_site.pages._figures import board_figures
 from triathlon_site.pages._findings import finding

@@ -10,9 +10,8 @@ from markupsafe import Markup
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
 from triathlon_site.evidence import LINKS
+from triathlon_site.exports import badge_files, badges_of
 from triathlon_site.load import FileAggregate, Results
-from triathlon_site.pages._badges import badges_of
-from triathlon_site.pages._badges import files as badge_files
 from triathlon_site.pages._falls import falls_of
 from triathlon_site.pages._figures import board_figures, neighbours
 from triathlon_site.pages._models import ModelInfo

@@ -8,6 +8,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from triathlon_site.environment import Environment
+from triathlon_site.exports import data_files, published_files
 from triathlon_site.history import History
 from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.pages import (
@@ -147,7 +148,7 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
         lambda: _published_section(published) if published else iter(()),
         lambda: _imported.drafts(site.imported, site.models),
         lambda: _other_section(site),
-        lambda: _data.files(site.boards, site.overalls, site.models, site.notices),
+        lambda: data_files(site.boards, site.overalls, site.models, site.notices),
         *(
             partial(_model_section, site, models[start : start + MODELS_A_SECTION])
             for start in range(0, len(models), MODELS_A_SECTION)
@@ -171,7 +172,7 @@ def _compare_section(site: Gathered) -> Iterator[Draft | Page]:
 
 def _published_section(published: Published) -> Iterator[Draft | Page]:
     yield from _published.drafts(published, published_boards(published))
-    yield from _data.published_files(published)
+    yield from published_files(published)
 
 
 def _other_section(site: Gathered) -> Iterator[Draft]:
