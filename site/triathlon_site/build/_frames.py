@@ -17,11 +17,11 @@ class Frames:
     """What the site shows, before it is a page."""
 
     units: dict[str, pd.DataFrame]
-    """By suite, a row a unit: model, task, sample, outcome, each metric over this unit alone, usage, seconds."""
+    """By suite, a row a unit: model, task, sample, outcome, each metric over it alone, usage, seconds."""
     scores: pd.DataFrame
     """A row a board, model and column: score, interval, rank; the columns of `data/<board>.csv`."""
     agreement: pd.DataFrame
-    """Columns × columns of the boards: Spearman's rho of their scores over the models that have both."""
+    """(board, column) × (board, column): Spearman's rho of the scores over the models that have both."""
     published: dict[str, pd.DataFrame]
     """By table, what others published: texts, as the CSV files in `results/published/` have them."""
 
@@ -39,16 +39,20 @@ def frames(results: Path | str, registry: Registry | None = None, *, cache: Path
     """
     site = gather(Path(results), registry, cache=cache)
     scores = score_frame(site.boards, site.models)
-    ranked = (
-        scores[scores["rank"].notna()] if len(scores) else pd.DataFrame(columns=["model", "column", "score"])
-    )
     published = site.published.tables if site.published else {}
     return Frames(
         units=_units(site.results),
         scores=scores,
-        agreement=matrix(ranked.pivot(index="model", columns="column", values="score"), "spearman"),
+        agreement=_agreement(scores),
         published={name: pd.DataFrame(rows) for name, rows in published.items()},
     )
+
+
+def _agreement(scores: pd.DataFrame) -> pd.DataFrame:
+    if scores.empty:
+        return pd.DataFrame()
+    ranked = scores[scores["rank"].notna()]
+    return matrix(ranked.pivot(index="model", columns=["board", "column"], values="score"), "spearman")
 
 
 def _units(results: Results) -> dict[str, pd.DataFrame]:

@@ -73,7 +73,7 @@ def section_file(path: str, section: Section) -> Page:
 def latex_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A tabular: text on the left, numbers on the right."""
     cells = pd.DataFrame([[escape(cell) for cell in row] for row in rows], columns=range(len(head)))
-    labels = [escape(name) for name in head]
+    labels: dict[object, str] = dict(enumerate(map(escape, head)))
     shown = cells.style.hide(axis="index").format_index(labels.__getitem__, axis="columns")
     columns = "".join("l" if name in {"Model", "Set"} else "r" for name in head)
     about = f"% {' '.join(title.split())}; \\usepackage{{booktabs}}"
