@@ -1,5 +1,6 @@
 """Running jobs in forked processes, which have all that this one has without its being sent."""
 
+import gc
 import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -23,8 +24,12 @@ def run_all(jobs: Sequence[Callable[[], T]], processes: int) -> list[T]:
     if min(processes, len(jobs)) < 2 or "fork" not in multiprocessing.get_all_start_methods():
         return [job() for job in jobs]
     context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(processes, context, initializer=_start, initargs=(jobs,)) as pool:
-        return list(pool.map(_run, range(len(jobs))))
+    gc.freeze()  # collections in the forked processes look at nothing older, and so copy none of it
+    try:
+        with ProcessPoolExecutor(processes, context, initializer=_start, initargs=(jobs,)) as pool:
+            return list(pool.map(_run, range(len(jobs))))
+    finally:
+        gc.unfreeze()
 
 
 def _start(jobs: Sequence[Callable[[], Any]]) -> None:

@@ -1,6 +1,5 @@
 """The build: gather everything, check it, then write."""
 
-import gc
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -113,13 +112,9 @@ def _checked_url(url: str) -> str:
 def _write(site: Gathered, out: Path) -> int:
     environment = installed_environment()
     environment.compile()  # once, before processes part
-    gc.freeze()  # what is gathered stays to the end: collections need not look at it, nor copy it in a fork
     processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
-    try:
-        with threadpool_limits(1):  # sums in one order give the same bytes everywhere
-            return write_site(out, Rendering(site, environment), evidence_files(site), processes=processes)
-    finally:
-        gc.unfreeze()
+    with threadpool_limits(1):  # sums in one order give the same bytes everywhere
+        return write_site(out, Rendering(site, environment), evidence_files(site), processes=processes)
 
 
 def _remember(results: Path, site: Gathered) -> list[Notice]:
