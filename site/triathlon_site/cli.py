@@ -3,13 +3,12 @@
 What they need is imported inside them: numpy, scipy and plotly take longer than most other commands.
 """
 
-import gc
 import os
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -20,7 +19,7 @@ from triathlon_runner.store import DEFAULT_ROOT
 
 if TYPE_CHECKING:
     from triathlon_runner import registry
-    from triathlon_site.pages import Gathered, Row
+    from triathlon_site.pages import Gathered
 
 ModelsFile = Annotated[
     Path | None,
@@ -86,14 +85,20 @@ def build_command(
             envvar="TRIATHLON_URL",
         ),
     ] = "",
+    no_cache: Annotated[
+        bool,
+        typer.Option(
+            "--no-cache",
+            help="Read every results file, also where neither its size nor its time changed.",
+        ),
+    ] = False,
 ) -> None:
     """Writes the site from the results. A build that fails leaves the old site as it was."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a build has threads of its own; these would spin
     from triathlon_site.build import build, cache_folder  # noqa: PLC0415  see above
 
-    report = build(
-        results, out, load_models(models_file), strict, cache=cache_folder(), history=history, url=url
-    )
+    cache = None if no_cache else cache_folder()
+    report = build(results, out, load_models(models_file), strict, cache=cache, history=history, url=url)
     screen = console()
     for notice in report.notices:
         screen.print_message(f"warning: {notice}")
@@ -105,7 +110,6 @@ def build_command(
         )
     models = counted(report.models, "model")
     write(f"{report.pages} files for {models} in {report.seconds:.1f} s: {out / 'index.html'}")
-    gc.freeze()  # the end of the process need not search what the build leaves for cycles
 
 
 @app.command(
@@ -157,10 +161,10 @@ def scores_command(
 ) -> None:
     """Every model, suite and metric with interval, tasks and open units: the numbers of the site."""
     from triathlon_site.build import cache_folder, gather  # noqa: PLC0415  see above
-    from triathlon_site.pages import score_rows  # noqa: PLC0415  see above
+    from triathlon_site.exports import records, score_frame  # noqa: PLC0415  see above
 
     gathered = gather(results, load_models(models_file), cache=cache_folder())
-    rows = list(score_rows(gathered.boards, gathered.models))
+    rows = records(score_frame(gathered.boards, gathered.models))
     notices = gathered.results.notices
     for notice in notices:
         print_error(f"warning: {notice}")
@@ -171,7 +175,7 @@ def scores_command(
         _print_tables(gathered, rows)
 
 
-def _rank(row: "Row") -> str:
+def _rank(row: dict[str, Any]) -> str:
     """With its interval; a column that is not ranked (a rank would say nothing) has a dash."""
     if row["rank"] is None:
         return "–"
@@ -187,7 +191,7 @@ def load_models(path: Path | None) -> "registry.Registry | None":
     return registry.load(path or Path("models.yaml"))
 
 
-def _print_tables(gathered: "Gathered", rows: "list[Row]") -> None:
+def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
     from rich.table import Table  # noqa: PLC0415  for tables alone
 
     screen = console()

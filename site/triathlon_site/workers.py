@@ -1,40 +1,41 @@
-"""Processes that work on what this one has gathered."""
+"""Running jobs in forked processes, which have all that this one has without its being sent."""
 
+import gc
 import multiprocessing
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+_jobs: Sequence[Callable[[], Any]] = ()
+"""In a forked process, those that its pool was started for."""
 
 
-class Map(Protocol):
-    """What Python's own `map` does."""
+def run_all(jobs: Sequence[Callable[[], T]], processes: int) -> list[T]:
+    """Runs every job and returns the results in the order of the jobs.
 
-    def __call__(self, function: Callable[..., T], /, *values: Iterable[Any]) -> Iterator[T]: ...
-
-
-@contextmanager
-def workers(processes: int, *, at_a_time: int = 1, nice: int = 0) -> Iterator[Map]:
-    """A `map` of so many processes, which have all that this one has without its being sent.
-
-    Where one is enough, or the system cannot fork, this one does the work as its results are asked for.
+    Only results travel between processes. Where one process is enough, or the system cannot fork, this one
+    does the work.
 
     Args:
-        processes: how many.
-        at_a_time: how much each of them takes.
-        nice: by how much they go behind this one: what it does meanwhile everybody waits for.
+        jobs: functions without arguments.
+        processes: how many jobs run at a time.
     """
-    if processes < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        yield _here
-        return
+    if min(processes, len(jobs)) < 2 or "fork" not in multiprocessing.get_all_start_methods():
+        return [job() for job in jobs]
     context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(processes, context, initializer=os.nice, initargs=(nice,)) as pool:
-        yield partial(pool.map, chunksize=at_a_time)
+    gc.freeze()  # collections in the forked processes look at nothing older, and so copy none of it
+    try:
+        with ProcessPoolExecutor(processes, context, initializer=_start, initargs=(jobs,)) as pool:
+            return list(pool.map(_run, range(len(jobs))))
+    finally:
+        gc.unfreeze()
 
 
-def _here(function: Callable[..., T], /, *values: Iterable[Any]) -> Iterator[T]:
-    return map(function, *values)
+def _start(jobs: Sequence[Callable[[], Any]]) -> None:
+    global _jobs  # noqa: PLW0603 (in the forked process alone)
+    _jobs = jobs
+
+
+def _run(place: int) -> Any:
+    return _jobs[place]()

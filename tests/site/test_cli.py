@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 import urllib.request
@@ -100,6 +101,22 @@ def test_no_models_file_is_no_error_but_a_named_one_is(
     assert load_models(None) is None
     with pytest.raises(UserError, match="no models file"):
         load_models(tmp_path / "nowhere.yaml")
+
+
+def test_no_cache_reads_what_looks_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was changed without its size and time changing is found by `--no-cache` alone."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    path = small_results(tmp_path / "results") / "runs/weak/loop/core.jsonl"
+    CliRunner().invoke(app, ["build"])
+    before = path.stat()
+    path.write_bytes(path.read_bytes().replace(b'"suite"', b'"suits"', 1))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert "line 1" not in CliRunner().invoke(app, ["build"]).output
+    assert (
+        "warning: runs/weak/loop/core.jsonl, line 1"
+        in CliRunner().invoke(app, ["build", "--no-cache"]).output
+    )
 
 
 def test_serving_nothing_says_what_to_do(tmp_path: Path) -> None:

@@ -1,40 +1,53 @@
 """A file's aggregate without a file."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from triathlon_runner.records import Usage
-from triathlon_site.load import FileAggregate, Parts, TaskResult, Tasks
-
-_BARE = FileAggregate(
-    model="",
-    suite="",
-    file="",
-    sha256="",
-    protocol="",
-    manifest=None,
-    tasks=Tasks.of([TaskResult("a", 0, "passed")]),
-    outcomes={},
-    usage=Usage(),
-    seconds=0.0,
-    other_protocols=0,
-    metrics={},
-    repeats={},
-    notices=(),
-)
+from triathlon_site.load import FileAggregate, Parts
 
 
 def aggregate(
-    model: str, suite: str, metrics: Mapping[str, Mapping[str, float]] | None = None, **fields: Any
+    model: str,
+    suite: str,
+    metrics: Mapping[str, Mapping[str, float]] | None = None,
+    *,
+    outcomes: Mapping[str, int] | None = None,
+    usage: Usage | None = None,
+    seconds: float = 0.0,
 ) -> FileAggregate:
-    """Of one unit; each metric has these numerators by task."""
+    """Of units that ended so; each metric has these numerators by task. The first unit took everything."""
     parts = {
         name: Parts(
             clusters=tuple(sorted(own)),
-            numerators=tuple(own[task] for task in sorted(own)),
-            denominators=(1.0,) * len(own),
+            numerators=np.array([own[task] for task in sorted(own)]),
+            denominators=np.ones(len(own)),
         )
         for name, own in (metrics or {}).items()
     }
-    return replace(_BARE, model=model, suite=suite, metrics=parts, **fields)
+    ended = [name for name, count in (outcomes or {"passed": 1}).items() for _ in range(count)]
+    rest = [0] * (len(ended) - 1)
+    frame = pd.DataFrame(
+        {
+            "task": [f"task {place}" for place in range(len(ended))],
+            "sample": 0,
+            "outcome": ended,
+            **{name: [count, *rest] for name, count in (usage or Usage())},
+            "seconds": [seconds, *rest],
+        }
+    )
+    return FileAggregate(
+        model=model,
+        suite=suite,
+        file="",
+        sha256="",
+        protocol="",
+        manifest=None,
+        frame=frame,
+        other_protocols=0,
+        metrics=parts,
+        repeats={},
+        notices=(),
+    )

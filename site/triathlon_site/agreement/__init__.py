@@ -1,5 +1,5 @@
 """Do two columns order the models alike? Rank correlations with intervals."""
 
-from triathlon_site.agreement._correlation import Correlation, correlate, correlations
+from triathlon_site.agreement._correlation import Correlation, correlate, correlations, matrix
 
-__all__ = ["Correlation", "correlate", "correlations"]
+__all__ = ["Correlation", "correlate", "correlations", "matrix"]

@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
+import pandas as pd
 
 from triathlon_site.agreement._coefficients import Array, Pairs, drawn, kendall, spearman
-from triathlon_site.uncertainty import LEVEL, central
+from triathlon_site.uncertainty import DIGITS, LEVEL
 
-Span = tuple[float, float]
+Method = Literal["spearman", "kendall"]
 Spans = tuple[Array, Array]
 """Lower and upper ends."""
 FEWEST: Final = 3
@@ -46,35 +47,45 @@ def correlate(left: Array, right: Array, name: str = "") -> Correlation:
     return correlations([left, right], name)[0, 1]
 
 
+def matrix(columns: pd.DataFrame, method: Method) -> pd.DataFrame:
+    """Columns × columns: their rank correlation over the models that have both; nan for fewer than three.
+
+    Args:
+        columns: a row a model, a column a score.
+        method: Spearman's rho with midranks, or Kendall's tau-b.
+    """
+    return columns.corr(method, min_periods=FEWEST).round(DIGITS) + 0.0  # no -0.0
+
+
 def correlations(columns: Sequence[Array], name: str = "") -> dict[tuple[int, int], Correlation]:
     """Between every two of several columns over the same models, each over the models that have both.
 
     Pairs with the same models share their resamples and are computed at once.
     """
-    known = ~np.isnan(columns)
+    frame = pd.DataFrame(dict(enumerate(columns)))
+    rho, tau = matrix(frame, "spearman").to_numpy(), matrix(frame, "kendall").to_numpy()
+    known = frame.notna().to_numpy()
     every = list(combinations(range(len(columns)), 2))
     groups: dict[bytes, list[tuple[int, int]]] = {}
-    for pair in every:
-        groups.setdefault((known[pair[0]] & known[pair[1]]).tobytes(), []).append(pair)
+    for left, right in every:
+        groups.setdefault((known[:, left] & known[:, right]).tobytes(), []).append((left, right))
     found: dict[tuple[int, int], Correlation] = {}
     for both, pairs in groups.items():
-        used, places = np.unique(pairs, return_inverse=True)
+        used, places = np.unique(np.array(pairs, dtype=np.int64), return_inverse=True)
+        first, second = places.reshape(-1, 2).T.astype(np.int64)
         values = np.array([columns[column][np.frombuffer(both, dtype=bool)] for column in used])
-        left, right = places.reshape(-1, 2).T
-        found.update(zip(pairs, _of_group(values, (left, right), name), strict=True))
+        place = tuple(zip(*pairs, strict=True))
+        group = _of_group(values, (first, second), rho[place], tau[place], name)
+        found.update(zip(pairs, group, strict=True))
     return {pair: found[pair] for pair in every}
 
 
-def _of_group(values: Array, pairs: Pairs, name: str) -> Iterator[Correlation]:
-    """Of pairs of columns that all models have."""
+def _of_group(values: Array, pairs: Pairs, rho: Array, tau: Array, name: str) -> Iterator[Correlation]:
+    """Of pairs of columns that all models have, with their coefficients."""
     n, unknown = values.shape[1], np.full(len(pairs[0]), math.nan)
-    rho = tau = unknown
     rho_span = tau_span = without_one = unknown, unknown
-    once = np.ones((1, n))
-    if n >= FEWEST:
-        rho, tau = spearman(values, pairs, once)[0], kendall(values, pairs, once)[0]
     if n > FEWEST:
-        without = spearman(values, pairs, once - np.eye(n))
+        without = spearman(values, pairs, 1 - np.eye(n))
         without_one = np.fmin.reduce(without), np.fmax.reduce(without)
     if n >= FEWEST_FOR_INTERVAL:
         counts = drawn(n, name)
@@ -106,10 +117,9 @@ def _hull(one: Spans, other: Spans) -> Spans:
 
 
 def _central(draws: Array) -> Spans:
-    """The 95 % interval of each column of draws that have a coefficient; nothing where none has."""
-    low, high = central(draws)
-    for column in np.flatnonzero(np.isnan(low)):
-        known = draws[~np.isnan(draws[:, column]), column]
-        if len(known):
-            (low[column],), (high[column],) = central(known[:, None])
-    return low, high
+    """The 95 % interval of each column's draws that have a coefficient; nan where none has."""
+    known = ~np.isnan(draws).all(axis=0)
+    ends = np.full((2, draws.shape[1]), math.nan)
+    if known.any():
+        ends[:, known] = np.nanquantile(draws[:, known], ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0)
+    return ends[0], ends[1]

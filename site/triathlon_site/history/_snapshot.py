@@ -42,10 +42,8 @@ def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str
     places |= {board.plan.id: _places(board) for board in boards}
     suites: dict[str, dict[str, SuiteState]] = {}
     for file in results.files:
-        if file.tasks:
-            state = SuiteState(
-                protocol=file.protocol, sha256=file.sha256[:HASH_DIGITS], tasks=len(file.tasks)
-            )
+        if file.units:
+            state = SuiteState(protocol=file.protocol, sha256=file.sha256[:HASH_DIGITS], tasks=file.units)
             suites.setdefault(file.model, {})[file.suite] = state
     return Snapshot(places=places, suites=suites)
 

@@ -1,13 +1,14 @@
-"""Reading `results/runs/`: one pass over each file, an aggregate kept by content, a notice for each fault."""
+"""Reading `results/runs/`: one pass over each file, kept between builds, a notice for each fault."""
 
-from triathlon_site.load._aggregate import Extracts, FileAggregate, Notice, Parts
+from triathlon_site.load._aggregate import PARENTS, Extracts, FileAggregate, Parts, TaskResult
 from triathlon_site.load._archived import Archived, read_archived
-from triathlon_site.load._cache import AggregateCache, code_fingerprint
+from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
 from triathlon_site.load._files import suite_ids
-from triathlon_site.load._results import Extractor, Results, Skipped, read_results, reading
-from triathlon_site.load._tasks import TaskResult, Tasks
+from triathlon_site.load._notice import Notice
+from triathlon_site.load._results import Extractor, Results, Skipped, read_results
 
 __all__ = [
+    "PARENTS",
     "AggregateCache",
     "Archived",
     "Extractor",
@@ -18,10 +19,9 @@ __all__ = [
     "Results",
     "Skipped",
     "TaskResult",
-    "Tasks",
     "code_fingerprint",
+    "file_state",
     "read_archived",
     "read_results",
-    "reading",
     "suite_ids",
 ]

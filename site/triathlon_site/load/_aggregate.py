@@ -1,60 +1,61 @@
-"""What the site keeps of one results file: sums by task, no replies."""
+"""What the site keeps of one results file: a row a unit and sums by task, no replies."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from triathlon_runner.metrics import Metric
-from triathlon_runner.records import Manifest, Strict, UnitRecord, Usage
-from triathlon_runner.store import fault_of_manifest
+from triathlon_runner.records import Manifest, UnitRecord, Usage
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.load._checks import unreadable
-from triathlon_site.load._tasks import TaskResult, Tasks
+from triathlon_site.load._notice import Notice
+
+PARENTS: Final = "parents"
+"""Column of the problems that a task was evolved from, in suites whose records name them."""
 
 
-class Notice(Strict):
-    """Something in the results that a reader of the site should know of."""
+class TaskResult(NamedTuple):
+    """How one unit ended."""
 
-    file: str
-    """Relative to the results folder."""
-    line: int | None = None
-    message: str
-
-    def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}, line {self.line}"
-        return f"{place}: {self.message}"
+    task_id: str
+    sample: int
+    outcome: str
+    parents: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Parts:
     """One metric's contributions, a cluster each."""
 
     clusters: tuple[str, ...]
-    numerators: Sequence[float]
-    denominators: Sequence[float]
+    """In the order of their names."""
+    numerators: NDArray[np.float64]
+    denominators: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Extracts:
-    """Texts that were made of the records while they were read, kept beside the aggregate in the cache."""
+    """Texts that were made of the records while they were read: files beside the aggregate in the cache."""
 
-    folder: str = ""
-    names: tuple[str, ...] = ()
+    folder: Path = Path()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of each file, by name."""
 
-    def path(self, name: str) -> str:
-        return f"{self.folder}/{name}"
+    def path(self, name: str) -> Path:
+        """Where the file of this name lies."""
+        return self.folder / name
 
     def read(self, name: str) -> bytes:
         """One of them, in UTF-8; empty where there is none of that name."""
-        if name not in self.names:
-            return b""
-        with open(self.path(name), "rb") as file:
-            return file.read()
+        return self.path(name).read_bytes() if name in self.sizes else b""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class FileAggregate:
     """One model on one suite."""
 
@@ -64,11 +65,9 @@ class FileAggregate:
     sha256: str
     protocol: str
     manifest: Manifest | None
-    tasks: Tasks
-    """Read when they are asked for, where they come from the cache."""
-    outcomes: dict[str, int]
-    usage: Usage
-    seconds: float
+    frame: pd.DataFrame
+    """A row a unit in the order of the lines: task, sample, outcome, parents (where records name them), each
+    metric over this unit alone (nan where that says nothing), usage, seconds."""
     other_protocols: int
     """Lines of an earlier protocol: not counted."""
     metrics: dict[str, Parts]
@@ -79,7 +78,30 @@ class FileAggregate:
 
     @property
     def units(self) -> int:
-        return len(self.tasks)
+        """How many units count."""
+        return len(self.frame)
+
+    @property
+    def tasks(self) -> list[TaskResult]:
+        """How each unit ended."""
+        columns = [self.frame[name].tolist() for name in ("task", "sample", "outcome")]
+        parents = self.frame[PARENTS].tolist() if PARENTS in self.frame else [()] * self.units
+        return [TaskResult(*row) for row in zip(*columns, parents, strict=True)]
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many units ended in each way, by name."""
+        return dict(sorted(Counter(self.frame["outcome"].tolist()).items()))
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens and requests of all units."""
+        return Usage(**{name: int(self.frame[name].sum()) for name in Usage.model_fields})
+
+    @property
+    def seconds(self) -> float:
+        """What the units took, added up."""
+        return float(self.frame["seconds"].sum())
 
     @property
     def open_units(self) -> int:
@@ -95,7 +117,7 @@ class FileAggregate:
         return self.manifest is not None and self.manifest.tasks_planned < self.manifest.tasks_in_suite
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SourceFile:
     """Whose results a file holds."""
 
@@ -124,14 +146,27 @@ def aggregate(
         sha256=source.sha256,
         protocol=protocol,
         manifest=manifest,
-        tasks=Tasks.of(map(_task_result, current)),
-        outcomes=dict(sorted(Counter(str(record.outcome) for record in current).items())),
-        usage=sum((record.usage for record in current), Usage()),
-        seconds=sum(record.seconds for record in current),
+        frame=unit_frame(entry.metrics, current),
         other_protocols=others,
         metrics={metric.id: parts(metric, current) for metric in entry.metrics},
         repeats=repeats(entry.metrics, current),
         notices=(*notices, *_about_protocols(source.file, others, protocol)),
+    )
+
+
+def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:
+    """A row a record, as `FileAggregate.frame` has it."""
+    parents = [getattr(record, PARENTS) for record in records if hasattr(record, PARENTS)]
+    return pd.DataFrame(
+        {
+            "task": [record.task_id for record in records],
+            "sample": [record.sample for record in records],
+            "outcome": [str(record.outcome) for record in records],
+            **({PARENTS: parents} if parents else {}),
+            **{metric.id: [metric.score([record]) for record in records] for metric in metrics},
+            **{name: [getattr(r.usage, name) for r in records] for name in Usage.model_fields},
+            "seconds": [record.seconds for record in records],
+        }
     )
 
 
@@ -154,10 +189,6 @@ def current_protocol(records: Sequence[UnitRecord], manifest: Manifest | None) -
     return records[-1].protocol if records else ""
 
 
-def _task_result(record: UnitRecord) -> TaskResult:
-    return TaskResult(record.task_id, record.sample, record.outcome, tuple(getattr(record, "parents", ())))
-
-
 def parts(metric: Metric, records: Sequence[UnitRecord]) -> Parts:
     """Contributions summed by cluster, in the order of the clusters' names."""
     sums: dict[str, list[float]] = {}
@@ -166,11 +197,8 @@ def parts(metric: Metric, records: Sequence[UnitRecord]) -> Parts:
         total[0] += part.numerator
         total[1] += part.denominator
     ordered = sorted(sums)
-    return Parts(
-        clusters=tuple(ordered),
-        numerators=tuple(sums[cluster][0] for cluster in ordered),
-        denominators=tuple(sums[cluster][1] for cluster in ordered),
-    )
+    numerators, denominators = np.array([sums[cluster] for cluster in ordered]).reshape(-1, 2).T
+    return Parts(tuple(ordered), numerators.copy(), denominators.copy())
 
 
 def _about_protocols(file: str, others: int, protocol: str) -> list[Notice]:
@@ -178,37 +206,3 @@ def _about_protocols(file: str, others: int, protocol: str) -> list[Notice]:
         return []
     message = f"{others} lines were made under another protocol than {protocol!r} and are not counted"
     return [Notice(file=file, message=message)]
-
-
-def read_manifest(path: Path, file: str, model: str, suite: str) -> tuple[Manifest | None, list[Notice]]:
-    """The manifest beside a results file, or a notice of what is wrong with it."""
-    archive = f"`triathlon results archive --models {model} --suites {suite}`"
-    if not path.exists():
-        message = (
-            "no manifest beside it: its lines count, under conditions that are unknown; `triathlon run`"
-            f" writes a new one, {archive} puts the lines aside"
-        )
-        return None, [Notice(file=file, message=message)]
-    try:
-        manifest, fault = None, unreadable(path)
-        if not fault:
-            manifest = Manifest.model_validate_json(path.read_bytes())
-            fault = fault_of_manifest(manifest, model, suite)
-    except ValueError as error:
-        fault = first_fault(error)
-    if not fault:
-        return manifest, []
-    message = (
-        f"its manifest cannot be used: {fault}; its lines count, under conditions that are unknown: mend the"
-        f" manifest, or put both aside with {archive}"
-    )
-    return None, [Notice(file=file, message=message)]
-
-
-def first_fault(error: Exception) -> str:
-    """The first of a validation error's faults, in one line."""
-    faults: list[Any] = getattr(error, "errors", list)()
-    if not faults:
-        return str(error)
-    where = ".".join(str(part) for part in faults[0]["loc"])
-    return f"{where}: {faults[0]['msg']}" if where else str(faults[0]["msg"])

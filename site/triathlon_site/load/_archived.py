@@ -6,8 +6,8 @@ from pathlib import Path
 
 from triathlon_runner.records import Manifest
 from triathlon_runner.store import ResultsFolder, archived
-from triathlon_site.load._aggregate import read_manifest
 from triathlon_site.load._checks import readable
+from triathlon_site.load._manifest import read_manifest
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from triathlon_runner.engine import judged_otherwise
 from triathlon_runner.records import Manifest, UnitRecord
 
 
-def unreadable(path: str | Path) -> str:
+def unreadable(path: Path) -> str:
     """Why this is no file to read, in words; empty where it is one. A pipe would be waited for for ever."""
     try:
-        mode = os.stat(path).st_mode
+        mode = path.stat().st_mode
     except OSError as error:
         return f"cannot be read ({error.strerror})"
     if not stat.S_ISREG(mode):

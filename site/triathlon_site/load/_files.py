@@ -1,28 +1,24 @@
-"""Which results files there are, before any of them is read.
+"""Which results files there are, before any of them is read."""
 
-A hundred models have thousands of files: their names are found in one walk and stay text.
-"""
-
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.load._aggregate import Notice
 from triathlon_site.load._checks import readable, unreadable
+from triathlon_site.load._notice import Notice
 
 RUNS: Final = "runs"
 LINES: Final = ".jsonl"
 MANIFEST: Final = ".manifest.json"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunFile:
     """One model on one suite."""
 
-    root: str
+    root: Path
     """The results folder."""
     model: str
     suite: str
@@ -33,12 +29,14 @@ class RunFile:
         return f"{RUNS}/{self.model}/{self.suite}{LINES}"
 
     @property
-    def path(self) -> str:
-        return f"{self.root}/{self.name}"
+    def path(self) -> Path:
+        """Of the lines."""
+        return self.root / self.name
 
     @property
-    def manifest(self) -> str:
-        return f"{self.root}/{RUNS}/{self.model}/{self.suite}{MANIFEST}"
+    def manifest(self) -> Path:
+        """Of the manifest beside them."""
+        return self.root / RUNS / self.model / f"{self.suite}{MANIFEST}"
 
 
 def suite_ids(root: Path) -> set[str]:
@@ -51,7 +49,7 @@ def find_files(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[RunF
     names = _names(root)
     found, notices = [], [*_alone(names)]
     for model, suite in _ending(names, LINES):
-        file = RunFile(str(root), model, suite)
+        file = RunFile(root, model, suite)
         unknown = f"suite {suite!r} is unknown" if suite not in entries else ""
         unnamed = "its name is not UTF-8" if readable(file.name) != file.name else ""
         if fault := unnamed or unknown or unreadable(file.path):
@@ -63,15 +61,9 @@ def find_files(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[RunF
 
 def _names(root: Path) -> list[tuple[str, str]]:
     """Model and the rest of the path of everything in the models' folders, in order of the paths' parts."""
-    runs = f"{root}/{RUNS}"
-    if not os.path.isdir(runs):
-        return []
-    found: list[list[str]] = []
-    for model in sorted(os.listdir(runs)):
-        for folder, folders, files in os.walk(f"{runs}/{model}"):
-            inside = folder[len(runs) + 1 :].split("/")
-            found += ([*inside, name] for name in (*folders, *files))
-    return [(model, "/".join(rest)) for model, *rest in sorted(found)]
+    models = (root / RUNS).iterdir() if (root / RUNS).is_dir() else ()
+    paths = sorted(path.relative_to(root / RUNS).parts for model in models for path in model.rglob("*"))
+    return [(model, "/".join(rest)) for model, *rest in paths]
 
 
 def _ending(names: Sequence[tuple[str, str]], suffix: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
 from triathlon_runner.store import fault_of_record
-from triathlon_site.load._aggregate import Notice, first_fault
+from triathlon_site.load._notice import Notice, first_fault
 
 
 def read_lines(

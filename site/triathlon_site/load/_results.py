@@ -1,35 +1,29 @@
 """Everything under `results/runs/`, aggregated."""
 
-import gc
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.load._aggregate import (
-    FileAggregate,
-    Notice,
-    SourceFile,
-    aggregate,
-    current_protocol,
-    read_manifest,
-)
-from triathlon_site.load._cache import AggregateCache, cache_key
+from triathlon_site.load._aggregate import PARENTS, FileAggregate, SourceFile, aggregate, current_protocol
+from triathlon_site.load._cache import AggregateCache, cache_key, file_state
 from triathlon_site.load._checks import contradictions, readable
 from triathlon_site.load._files import RUNS, RunFile, find_files
 from triathlon_site.load._lines import read_lines
-from triathlon_site.workers import workers
+from triathlon_site.load._manifest import read_manifest
+from triathlon_site.load._notice import Notice
+from triathlon_site.workers import run_all
 
 WORTH_A_PROCESS: Final = 4 << 20
 """Bytes of results below which starting more processes takes longer than reading."""
+PROCESSES: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Skipped:
     """A model that could not run where the results were made, and why."""
 
@@ -37,7 +31,7 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Results:
     """All that `results/runs/` says."""
 
@@ -47,9 +41,11 @@ class Results:
 
     @property
     def models(self) -> tuple[str, ...]:
+        """Their ids, in order."""
         return tuple(sorted({file.model for file in self.files}))
 
     def of_suite(self, suite: str) -> dict[str, FileAggregate]:
+        """By model."""
         return {file.model: file for file in self.files if file.suite == suite}
 
     def of_models(self, models: Sequence[str]) -> dict[str, list[FileAggregate]]:
@@ -82,139 +78,105 @@ class Extractor(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+def read_results(
+    root: Path, catalogue: Sequence[SuiteEntry], cache: AggregateCache, extractor: Extractor
+) -> Results:
+    """Reads what changed since the last build, takes the rest from the cache."""
+    reader = _Reader({entry.id: entry for entry in catalogue}, extractor, cache)
+    files, notices = find_files(root, reader.entries)
+    keys = {file: reader.key(file) for file in files}
+    known = {file: cache.get(key) for file, key in keys.items()}
+    changed = [file for file, found in known.items() if found is None]
+    jobs = [partial(reader.read_model, own, keys) for own in _by_model(changed)]
+    enough = sum(file.path.stat().st_size for file in changed) >= WORTH_A_PROCESS
+    run_all(jobs, PROCESSES if enough else 1)
+    found = tuple(known[file] or cache.read(keys[file]) for file in files)
+    said = [notice for file in found for notice in file.notices]
+    return Results(found, tuple(_skipped(root)), (*notices, *said))
+
+
+def _by_model(files: Sequence[RunFile]) -> list[list[RunFile]]:
+    models: dict[str, list[RunFile]] = {}
+    for file in files:
+        models.setdefault(file.model, []).append(file)
+    return list(models.values())
+
+
+@dataclass(frozen=True)
 class _Reader:
-    """What a file is read with."""
+    """What files are read with."""
 
     entries: Mapping[str, SuiteEntry]
     extractor: Extractor
     cache: AggregateCache
 
+    def key(self, file: RunFile) -> str:
+        """Of everything that shapes the aggregate: the file, its manifest, and those of its seeds."""
+        sources = [file, *self._seeds_of(file)]
+        states = [file_state(path) for one in sources for path in (one.path, one.manifest)]
+        root = str(file.root.resolve())
+        return cache_key(root, file.name, *states, self.extractor.fingerprint(file.model))
 
-_reader: _Reader | None = None
-"""For the forked workers: a suite's metrics are functions, which do not travel between processes."""
+    def read_model(self, files: Sequence[RunFile], keys: Mapping[RunFile, str]) -> None:
+        """Reads files of one model into the cache; what is read of their seeds serves all of them."""
+        seeds: dict[RunFile, dict[str, UnitRecord]] = {}
+        for file in files:
+            for one in self._seeds_of(file):
+                if one not in seeds:
+                    seeds[one] = self._first_samples(one)
+            known = [seeds[one] for one in self._seeds_of(file)]
+            self._read(file, keys[file], known[0] if known else {})
 
+    def _read(self, file: RunFile, key: str, seeds: Mapping[str, UnitRecord]) -> None:
+        entry = self.entries[file.suite]
+        records, notices = self._records(file)
+        manifest, faults = read_manifest(file.manifest, file.name, file.model, file.suite)
+        if manifest:
+            said = contradictions(manifest, records, len(records) + len(notices))
+            faults = [Notice(file=file.name, message=message) for message in said]
+        protocol = current_protocol(records, manifest)
+        current = [record for record in records if record.protocol == protocol]
+        wanted = {parent for record in current for parent in getattr(record, PARENTS, ())}
+        parents = {task: record for task, record in seeds.items() if task in wanted}
+        extracts = self.extractor(current, file.model, file.suite, parents)
+        with file.path.open("rb") as lines:
+            sha256 = hashlib.file_digest(lines, "sha256").hexdigest()
+        result = aggregate(
+            entry,
+            SourceFile(file.model, file.name, sha256),
+            records=records,
+            manifest=manifest,
+            notices=(*notices, *faults),
+        )
+        self.cache.put(key, result, extracts)
 
-def read_results(
-    root: Path,
-    catalogue: Sequence[SuiteEntry],
-    cache: AggregateCache,
-    extractor: Extractor,
-    *,
-    processes: int = 2,
-) -> Results:
-    """Reads what changed since the last build, takes the rest from the cache."""
-    with reading(root, catalogue, cache, extractor, processes=processes) as finish:
-        return finish()
+    def _records(self, file: RunFile) -> tuple[list[UnitRecord], list[Notice]]:
+        records: list[UnitRecord] = []
+        notices: list[Notice] = []
+        schema = self.entries[file.suite].record
+        for line in read_lines(file.path, schema, file=file.name, model=file.model, suite=file.suite):
+            if isinstance(line, Notice):
+                notices.append(line)
+            else:
+                records.append(line)
+        return records, notices
 
+    def _seeds_of(self, file: RunFile) -> list[RunFile]:
+        """The same model's file on the problems that this suite's were evolved from, if there is one."""
+        seeds = self.entries[file.suite].seeds
+        if seeds is None or seeds == file.suite or seeds not in self.entries:
+            return []
+        found = replace(file, suite=seeds)
+        return [found] if found.path.exists() else []
 
-@contextmanager
-def reading(
-    root: Path,
-    catalogue: Sequence[SuiteEntry],
-    cache: AggregateCache,
-    extractor: Extractor,
-    *,
-    processes: int = 2,
-) -> Iterator[Callable[[], Results]]:
-    """Has other processes begin to read what changed since the last build, if that is much; what is given
-    reads the rest and waits for them. One at a time.
-    """
-    global _reader  # noqa: PLW0603 (set before forking, so that the workers have it)
-    entries = {entry.id: entry for entry in catalogue}
-    files, notices = find_files(root, entries)
-    _reader = _Reader(entries, extractor, cache)
-    keys = {file: _key(file, _reader) for file in files}
-    changed = {file: key for file, key in keys.items() if key not in cache}
-    enough = sum(os.path.getsize(file.path) for file in changed) >= WORTH_A_PROCESS
-    with workers(processes if enough else 1, at_a_time=4, nice=8) as together:
-        read = together(_read, changed, changed.values())
-
-        def finish() -> Results:
-            """In order."""
-            known = {file: cache.get(key) for file, key in keys.items() if file not in changed}
-            found = [
-                next(read) if file in changed else known[file] or _read(file, key)
-                for file, key in keys.items()
-            ]
-            said = [notice for file in found for notice in file.notices]
-            return Results(tuple(found), tuple(_skipped(root)), (*notices, *said))
-
-        yield finish
-
-
-def _key(file: RunFile, reader: _Reader) -> str:
-    sources = [file, *_seeds_of(file, reader)]
-    hashes = [reader.cache.hashes.sha256(path) for one in sources for path in (one.path, one.manifest)]
-    return cache_key(file.name, *hashes, reader.extractor.fingerprint(file.model))
-
-
-def _seeds_of(file: RunFile, reader: _Reader) -> list[RunFile]:
-    """The same model's file on the problems that this suite's were evolved from, if there is one."""
-    seeds = reader.entries[file.suite].seeds
-    if seeds is None or seeds == file.suite or seeds not in reader.entries:
-        return []
-    found = replace(file, suite=seeds)
-    return [found] if os.path.exists(found.path) else []
-
-
-def _read(file: RunFile, key: str) -> FileAggregate:
-    assert _reader is not None
-    if not gc.isenabled():  # as in a build: what the file before left is searched, not this one's records
-        gc.collect()
-        gc.freeze()
-    entry = _reader.entries[file.suite]
-    records, notices = _records(file, entry)
-    manifest, faults = read_manifest(Path(file.manifest), file.name, file.model, file.suite)
-    if manifest:
-        said = contradictions(manifest, records, len(records) + len(notices))
-        faults = [Notice(file=file.name, message=message) for message in said]
-    protocol = current_protocol(records, manifest)
-    current = [record for record in records if record.protocol == protocol]
-    extracts = _reader.extractor(current, file.model, file.suite, _parents(file, current))
-    result = aggregate(
-        entry,
-        SourceFile(file.model, file.name, _reader.cache.hashes.sha256(file.path)),
-        records=records,
-        manifest=manifest,
-        notices=(*notices, *faults),
-    )
-    return _reader.cache.put(key, result, extracts)
-
-
-def _records(file: RunFile, entry: SuiteEntry) -> tuple[list[UnitRecord], list[Notice]]:
-    records: list[UnitRecord] = []
-    notices: list[Notice] = []
-    for line in read_lines(Path(file.path), entry.record, file=file.name, model=file.model, suite=file.suite):
-        if isinstance(line, Notice):
-            notices.append(line)
-        else:
-            records.append(line)
-    return records, notices
-
-
-def _parents(file: RunFile, records: Sequence[UnitRecord]) -> dict[str, UnitRecord]:
-    """First samples of the parents of these records; faults of their file are its own page's matter."""
-    assert _reader is not None
-    wanted = {parent for record in records for parent in getattr(record, "parents", ())}
-    if not wanted:
-        return {}
-    found: dict[str, UnitRecord] = {}
-    for seeds in _seeds_of(file, _reader):
-        hashes = _reader.cache.hashes
-        content = hashes.sha256(seeds.path) + hashes.sha256(seeds.manifest)
-        found |= _first_samples(seeds, content)
-    return {task: found[task] for task in wanted if task in found}
-
-
-@lru_cache(maxsize=2)
-def _first_samples(file: RunFile, content: str) -> dict[str, UnitRecord]:  # noqa: ARG001 (of the memory)
-    """By task; kept for the next file, as a model's evolved sets have the same seeds. `content`: its hash."""
-    assert _reader is not None
-    records, _ = _records(file, _reader.entries[file.suite])
-    manifest, _ = read_manifest(Path(file.manifest), file.name, file.model, file.suite)
-    protocol = current_protocol(records, manifest)
-    return {record.task_id: record for record in records if not record.sample and record.protocol == protocol}
+    def _first_samples(self, file: RunFile) -> dict[str, UnitRecord]:
+        """By task; faults of the file are its own page's matter."""
+        records, _ = self._records(file)
+        manifest, _ = read_manifest(file.manifest, file.name, file.model, file.suite)
+        protocol = current_protocol(records, manifest)
+        return {
+            record.task_id: record for record in records if not record.sample and record.protocol == protocol
+        }
 
 
 def _skipped(root: Path) -> Iterator[Skipped]:

@@ -1,8 +1,7 @@
 """Pages: from scores to HTML, one folder a page, through typed contexts and jinja2 templates."""
 
 from triathlon_site.pages._cells import Cell
-from triathlon_site.pages._data import Row, score_rows
 from triathlon_site.pages._rendering import Gathered, Rendering, render_site
 from triathlon_site.pages.imported import imported_files
 
-__all__ = ["Cell", "Gathered", "Rendering", "Row", "imported_files", "render_site", "score_rows"]
+__all__ = ["Cell", "Gathered", "Rendering", "imported_files", "render_site"]

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from triathlon_site.exports import data_files, published_files
 from triathlon_site.history import History
 from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages import (
-    _data,
     agreement,
     board,
     changes,
@@ -115,7 +115,7 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
         lambda: _published_section(site),
         lambda: imported.drafts(site.imported, site.models),
         lambda: _other_section(site),
-        lambda: _data.files(site.boards, site.overalls, site.models, site.notices),
+        lambda: data_files(site.boards, site.overalls, site.models, site.notices),
         *(
             partial(_model_section, site, shown[start : start + MODELS_A_SECTION])
             for start in range(0, len(shown), MODELS_A_SECTION)
@@ -140,7 +140,7 @@ def _compare_section(site: Gathered) -> Parts:
 def _published_section(site: Gathered) -> Parts:
     if site.published:
         yield from published_pages.drafts(site.published, published_boards(site.published))
-        yield from _data.published_files(site.published)
+        yield from published_files(site.published)
 
 
 def _other_section(site: Gathered) -> Parts:

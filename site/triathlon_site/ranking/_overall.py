@@ -6,8 +6,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from triathlon_site.ranking._ranks import midranks
+from scipy.stats import rankdata
 
 STEPS: Final = 40
 """Weights are tried in steps of 1/40: 861 weightings of three disciplines."""
@@ -32,7 +31,7 @@ def percentiles(scores: Sequence[float] | Array) -> Array:
     if count == 1:
         result[known] = 50.0
     elif count > 1:
-        result[known] = 100 * (midranks(values[known][None, :])[0] - 1) / (count - 1)
+        result[known] = 100 * (rankdata(values[known]) - 1) / (count - 1)
     return result
 
 

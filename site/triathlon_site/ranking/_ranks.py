@@ -3,18 +3,17 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from triathlon_site.uncertainty import LEVEL, Draws
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int32]
 """draws × models: the rank of each model within each draw."""
-BLOCK: Final = 500
-"""Draws that are ranked at a time: those of a hundred models fit into a processor's cache."""
 
 
 class DrawnRanks(NamedTuple):
@@ -53,28 +52,14 @@ class RankShift:
 def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
     """Rank of each score, None for nan; ties share the smallest (EvoEval's rule). Scores come rounded."""
     values = np.asarray(scores, dtype=float)
-    known = ~np.isnan(values)
-    result: list[int | None] = [None] * len(values)
-    for position, rank in zip(np.flatnonzero(known), rank_draws(values[known][None, :])[0], strict=True):
-        result[int(position)] = int(rank)
-    return result
-
-
-def midranks(values: Array) -> Array:
-    """Ranks along the last of two axes, 1 for the smallest number; equals share the mean of theirs.
-
-    What `scipy.stats.rankdata` gives, which takes longer, and most of a second to be imported.
-    """
-    below, above = rank_draws(-values), rank_draws(values)
-    return np.asarray((below - above + values.shape[1] + 1) / 2)
+    places = rank_draws(values[None, :])[0].tolist()
+    return [None if unknown else place for place, unknown in zip(places, np.isnan(values), strict=True)]
 
 
 def rank_draws(draws: Draws) -> Places:
-    """Ranks within each draw; a model without a score comes last and so takes no other's place."""
-    result = np.empty(draws.shape, dtype=np.int32)
-    for start in range(0, len(draws), BLOCK):
-        result[start : start + BLOCK] = _rank_rows(draws[start : start + BLOCK])
-    return result
+    """Ranks within each draw; models without a score share the last place and so take no other's."""
+    descending = np.where(np.isnan(draws), np.inf, -draws)
+    return rankdata(descending, method="min", axis=1).astype(np.int32)
 
 
 def drawn_ranks(draws: Draws, upper: Draws | None = None) -> DrawnRanks:
@@ -99,24 +84,6 @@ def _above(others: Array, own: Array) -> NDArray[np.int64]:
     known = np.sort(others[~np.isnan(others)])
     places = 1 + len(known) - np.searchsorted(known, own, side="right")
     return np.where(np.isnan(own), len(known) + 1, np.minimum(places, max(len(known), 1)))
-
-
-def _rank_rows(draws: Draws) -> Places:
-    rows, models = draws.shape
-    descending = np.negative(draws, order="C")  # nan stays nan, which is sorted last
-    order = np.argsort(descending, axis=1)  # the order among equals does not matter: they share a rank
-    order += models * np.arange(rows)[:, None]
-    ordered = descending.ravel()[order]
-    smallest = np.tile(np.arange(1, models + 1, dtype=np.int32), (rows, 1))
-    repeated = ordered[:, 1:] == ordered[:, :-1]
-    if np.isnan(ordered[:, -1:]).any():
-        repeated |= np.isnan(ordered[:, :-1])
-    if repeated.any():
-        smallest[:, 1:][repeated] = 1
-        np.maximum.accumulate(smallest, axis=1, out=smallest)
-    result = np.empty(rows * models, dtype=np.int32)
-    result[order.ravel()] = smallest.ravel()
-    return result.reshape(draws.shape)
 
 
 def ranks_among(ranked: DrawnRanks, chosen: NDArray[np.bool_]) -> DrawnRanks:

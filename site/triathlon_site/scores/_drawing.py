@@ -101,21 +101,16 @@ def sample_of(
 ) -> Sample:
     """One metric of one suite: a row for each of `models`, zeros where it has no file."""
     own = {model: file.metrics[metric.id] for model, file in files.items()}
-    lists = {id(parts.clusters): parts.clusters for parts in own.values()}  # most models share one
-    clusters = tuple(sorted({cluster for one in lists.values() for cluster in one}))
+    clusters = tuple(sorted({cluster for parts in own.values() for cluster in parts.clusters}))
     place = {cluster: position for position, cluster in enumerate(clusters)}
-    columns = {
-        key: slice(None) if one == clusters else np.array([place[cluster] for cluster in one], dtype=int)
-        for key, one in lists.items()
-    }
     numerators = np.zeros((len(models), len(clusters)))
     denominators = np.zeros((len(models), len(clusters)))
     for row, model in enumerate(models):
         if model in own:
-            where = columns[id(own[model].clusters)]
-            numerators[row, where] = own[model].numerators
-            denominators[row, where] = own[model].denominators
-    seeds = seeds_of(suite, clusters, files.values())
+            columns = [place[cluster] for cluster in own[model].clusters]
+            numerators[row, columns] = own[model].numerators
+            denominators[row, columns] = own[model].denominators
+    seeds = seeds_of(clusters, files.values())
     return Sample(
         suite, tuple(models), clusters, numerators, denominators, metric.scale, metric.maximum, seeds
     )

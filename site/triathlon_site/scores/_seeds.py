@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from triathlon_runner import catalogue
-from triathlon_site.load import FileAggregate
+from triathlon_site.load import PARENTS, FileAggregate
 
 _HUMANEVAL: Final = (
     *(0, 1, 3, 5, 6, 8, 9, 10, 12, 14, 18, 20, 25, 35, 36, 37, 39, 44, 46, 47, 49, 56),
@@ -29,25 +28,19 @@ SAME: Final = {
 HumanEval, the others classes of ClassEval, both in their order; found by their names."""
 
 
-def seeds_of(
-    suite: str, clusters: Sequence[str], files: Iterable[FileAggregate]
-) -> tuple[tuple[str, ...], ...]:
+def seeds_of(clusters: Sequence[str], files: Iterable[FileAggregate]) -> tuple[tuple[str, ...], ...]:
     """By cluster, its seeds: the parents that its records name, else the problem itself.
 
     Args:
-        suite: only suites that name their seeds have records that name parents.
         clusters: the names of tasks (in runtime of programs).
         files: of one suite; they are read until every cluster was met.
     """
     found: dict[str, tuple[str, ...]] = {}
-    entry = catalogue.find(suite)
-    missing = set(clusters) if entry is not None and entry.seeds is not None else set()
+    missing = set(clusters)
     for file in files:
-        if not missing:
-            break
-        columns = file.tasks.columns
-        found.update(zip(columns.task_ids, columns.parents, strict=True))
-        missing.difference_update(columns.task_ids)
+        if missing and PARENTS in file.frame:
+            found.update(zip(file.frame["task"].tolist(), file.frame[PARENTS].tolist(), strict=True))
+            missing.difference_update(found)
     return tuple(found.get(name) or (_problem(name),) for name in clusters)
 
 

@@ -94,7 +94,7 @@ class Board:
 def score_board(plan: BoardPlan, results: Results) -> Board | None:
     """None where no model has a result on any of the board's suites."""
     by_suite = {entry.id: results.of_suite(entry.id) for entry in plan.suites}
-    models = sorted({model for files in by_suite.values() for model, file in files.items() if file.tasks})
+    models = sorted({model for files in by_suite.values() for model, file in files.items() if file.units})
     if not models:
         return None
     drawing = Drawing(plan, by_suite, models)
@@ -106,7 +106,7 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
 
 
 def _with_tasks(results: Results, suite: str) -> dict[str, FileAggregate]:
-    return {model: file for model, file in results.of_suite(suite).items() if file.tasks}
+    return {model: file for model, file in results.of_suite(suite).items() if file.units}
 
 
 def _column_scores(column: Column, drawing: Drawing) -> ColumnScores:

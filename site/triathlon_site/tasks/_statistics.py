@@ -88,7 +88,7 @@ def suite_tasks(
 
     The score is plain pass@1 where the suite has it, else its headline.
     """
-    models = [model for model in order if model in files and files[model].tasks]
+    models = [model for model in order if model in files and files[model].units]
     if not models:
         return None
     metric = solving_metric(entry)

@@ -1,6 +1,7 @@
 """How sure a score is: a bootstrap over tasks, shared by all models of a suite."""
 
 from triathlon_site.uncertainty._bootstrap import (
+    DIGITS,
     DRAWS,
     STEP,
     Draws,
@@ -22,6 +23,7 @@ from triathlon_site.uncertainty._paired import (
 )
 
 __all__ = [
+    "DIGITS",
     "DRAWS",
     "LEVEL",
     "STEP",

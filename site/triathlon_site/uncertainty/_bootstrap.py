@@ -175,7 +175,6 @@ def _weighted(sample: Sample, top: Array, both: Array, draws: int) -> Draws:
     return scores.T
 
 
-@lru_cache(maxsize=2)
 def end_weights(suite: str, models: int, draws: int) -> tuple[Array, Array]:
     """Models × draws weights of the pseudo-task at the top and of both, the same for every metric of a suite.
 
@@ -184,20 +183,13 @@ def end_weights(suite: str, models: int, draws: int) -> tuple[Array, Array]:
     """
     normal = generator("ends", suite).standard_normal((2, draws, models))
     bottom, top = (np.square(one.T, order="C") / 2 for one in normal)
-    both = bottom + top
-    for kept in (top, both):
-        kept.flags.writeable = False
-    return top, both
+    return top, bottom + top
 
 
-@lru_cache(maxsize=8)
 def outer_weights(suite: str, draws: int) -> tuple[Array, Array]:
     """Two times draws: the smaller and the larger weight of a pseudo-task, the same for all models."""
     random = generator("outer", suite)
-    less, more = random.standard_gamma(0.5 - STEP, draws), random.standard_gamma(0.5 + STEP, draws)
-    for kept in (less, more):
-        kept.flags.writeable = False
-    return less, more
+    return random.standard_gamma(0.5 - STEP, draws), random.standard_gamma(0.5 + STEP, draws)
 
 
 def mean_denominator(sample: Sample) -> Array:

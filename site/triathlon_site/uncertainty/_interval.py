@@ -46,23 +46,6 @@ def share_interval(solved: float, tasks: float) -> Interval:
 
 
 def central(draws: Draws) -> tuple[Array, Array]:
-    """The 2.5 % and 97.5 % quantiles of each column; nan for a column that holds one.
-
-    As `numpy.quantile` has them (linear), in a fraction of its time: a site asks for ten thousand.
-    """
-    rows = draws.T.copy()
-    low, high = _quantile(rows, (1 - LEVEL) / 2), _quantile(rows, (1 + LEVEL) / 2)
-    return np.where(np.isnan(high), np.nan, low), high
-
-
-def _quantile(rows: Array, share: float) -> Array:
-    """Between two neighbours, from the nearer one, as `numpy.quantile` rounds; reorders the rows.
-
-    Nan is sorted last: it is among the numbers above, whose minimum it makes nan.
-    """
-    place = share * (rows.shape[1] - 1)
-    below, part = int(place), place - int(place)
-    rows.partition(below, axis=1)
-    left, above = rows[:, below], rows[:, below + 1 :]
-    right = above.min(axis=1) if above.size else left
-    return np.asarray(left + (right - left) * part if part < 0.5 else right - (right - left) * (1 - part))
+    """The 2.5 % and 97.5 % quantiles of each column; nan for a column that holds one."""
+    low, high = np.quantile(draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0)
+    return low, high

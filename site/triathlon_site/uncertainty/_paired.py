@@ -24,10 +24,8 @@ from triathlon_site.uncertainty._bootstrap import (
     DRAWS,
     Array,
     Sample,
-    end_weights,
     generator,
     mean_denominator,
-    outer_weights,
     rounded,
     task_weights,
     weighted_sums,
@@ -134,7 +132,6 @@ def _stacked(samples: tuple[Sample, ...], upper: tuple[Sample, ...]) -> tuple[Sa
     return tuple(map(_with_rows, samples, upper)) if upper else samples
 
 
-@lru_cache(maxsize=8)
 def _with_rows(low: Sample, high: Sample) -> Sample:
     return replace(
         low,
@@ -300,5 +297,5 @@ def _p_values(mean: Array, variance: Array) -> Array:
 
 def forget_weights() -> None:
     """Gives back the memory of what is kept: weights, their sums and scores, a hundred megabytes and more."""
-    for kept in (task_weights, weighted_sums, end_weights, outer_weights, _with_rows, _shared):
+    for kept in (task_weights, weighted_sums, _shared):
         kept.cache_clear()

@@ -4,12 +4,13 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from triathlon_site.agreement import correlate, correlations
+from triathlon_site.agreement import correlate, correlations, matrix
 from triathlon_site.agreement._coefficients import drawn, kendall, spearman
 
 PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=6, max_size=25)
@@ -65,11 +66,21 @@ def test_pairs_that_are_correlated_together_are_as_each_alone() -> None:
 
 
 @given(st.permutations(range(15)))
-def test_a_coefficient_is_the_nearest_number_to_the_true_one(order: list[int]) -> None:
-    """No rounding error, which another machine need not make, decides whether a page says 0.42 or 0.43."""
+def test_a_coefficient_has_no_rounding_error_that_shows(order: list[int]) -> None:
+    """Nine digits of the true number: another machine writes the same on the page."""
     apart = sum((place - other) ** 2 for place, other in enumerate(order))
     found = correlate(np.arange(15.0), np.array(order, dtype=float))
-    assert found.spearman == float(1 - Fraction(6 * apart, 15 * (15**2 - 1)))
+    assert found.spearman == round(float(1 - Fraction(6 * apart, 15 * (15**2 - 1))), 9)
+
+
+def test_the_matrix_says_what_the_pairs_say() -> None:
+    """A column a score; two columns with two models in common have no coefficient."""
+    scores = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [2.0, 1, 3, 4], "c": [1.0, 2, np.nan, np.nan]})
+    found = matrix(scores, "kendall")
+    assert found.loc["a", "b"] == round(float(kendalltau(scores["a"], scores["b"]).statistic), 9)
+    assert np.isnan(found.to_numpy()[0, 2]) and found.loc["b", "b"] == 1
+    pairs = correlations([scores[name].to_numpy() for name in scores])
+    assert [pairs[0, 1].kendall, pairs[0, 1].spearman] == [found.loc["a", "b"], 0.8]
 
 
 def test_models_with_one_column_only_do_not_count() -> None:

@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,8 +18,8 @@ from support.site import build_small, entries, files, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.build import _build, _write, build
-from triathlon_site.build._write import sweep
+from triathlon_site.build import _build, _exchange, build
+from triathlon_site.build._exchange import sweep
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +37,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "cache")
     build_small(tmp_path)
     second = files(tmp_path / "_site")
+    shutil.rmtree(tmp_path / "cache/built")
     build_small(tmp_path)
     assert first == second == files(tmp_path / "_site")
 
@@ -46,6 +49,7 @@ def test_rendering_in_several_processes_gives_the_same_bytes(
     build_small(tmp_path, tasks=3)
     first = files(tmp_path / "_site")
     monkeypatch.setattr(_build, "WORTH_A_PROCESS", 0)
+    shutil.rmtree(tmp_path / "cache/built")
     build_small(tmp_path, tasks=3)
     assert files(tmp_path / "_site") == first
 
@@ -85,23 +89,26 @@ def test_no_results_never_replace_a_site_that_has_some(tmp_path: Path) -> None:
     assert files(tmp_path / "_site") == before
 
 
-def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
-    """It keeps its date; a file that the old site had otherwise, or as something else, is written."""
-    build_small(tmp_path)
-    site = tmp_path / "_site"
-    before = files(site)
-    inodes = {name: (site / name).stat().st_ino for name in before}
-    (site / "index.html").write_bytes(before["index.html"].replace(b"rank", b"RANK"))
-    (site / "data.html").unlink()
-    (site / "data.html").symlink_to(tmp_path / "elsewhere")
-    (tmp_path / "elsewhere").write_bytes(before["data.html"])
-    (site / "loop.html").unlink()
-    (site / "loop.html").mkdir()
-    build_small(tmp_path)
-    assert files(site) == before
-    assert not (site / "data.html").is_symlink()
-    assert (site / "method.html").stat().st_ino == inodes["method.html"]
-    assert (site / "index.html").stat().st_ino != inodes["index.html"]
+def test_nothing_new_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second build finds the site that it would write, and says the same of it; any change is written."""
+    first = build_small(tmp_path)
+    page = tmp_path / "_site/index.html"
+    inode = page.stat().st_ino
+    second = build_small(tmp_path)
+    assert page.stat().st_ino == inode and replace(second, seconds=first.seconds) == first
+    changes: dict[str, Callable[[], object]] = {
+        "a page": lambda: page.write_text("edited"),
+        "a page of another name": lambda: (tmp_path / "_site/mine.html").write_text(""),
+        "no page": (tmp_path / "_site/data.html").unlink,
+        "a results file": lambda: os.utime(tmp_path / "results/runs/weak/loop/core.jsonl", (1e9, 1e9)),
+        "the date": lambda: monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400"),
+    }
+    for name, change in changes.items():
+        change()
+        build_small(tmp_path)
+        assert page.stat().st_ino != inode, name
+        inode = page.stat().st_ino
+    assert not (tmp_path / "_site/mine.html").exists() and (tmp_path / "_site/data.html").exists()
 
 
 def test_a_missing_results_folder_keeps_the_old_site(tmp_path: Path) -> None:
@@ -170,7 +177,8 @@ def test_a_site_set_aside_by_a_killed_build_comes_back(
     sweep(tmp_path / "_site")
     assert files(tmp_path / "_site") == before
     if not can_swap:
-        monkeypatch.setattr(_write, "_swap", lambda one, other: False)
+        monkeypatch.setattr(_exchange, "_swap", lambda one, other: False)
+    shutil.rmtree(tmp_path / "cache/built")
     build_small(tmp_path)
     assert files(tmp_path / "_site") == before
     assert not list(tmp_path.glob("._site*"))

@@ -25,7 +25,6 @@ def _decisions(path: Path) -> Iterator[int]:
                 yield name.lineno
 
 
-
 def test_no_page_decides_by_discipline_outside_its_folder() -> None:
     """No page outside `board/` asks which discipline it has: it asks the view of the board."""
     code = [

@@ -13,7 +13,6 @@ from triathlon_site.agreement import correlate
 from triathlon_site.ranking import (
     Rank,
     drawn_ranks,
-    midranks,
     percentiles,
     rank_draws,
     rank_shifts,
@@ -48,10 +47,10 @@ def test_a_missing_score_takes_no_place() -> None:
     assert smallest_ranks([0.5, math.nan, 0.9]) == [2, None, 1]
 
 
-def test_ranks_within_draws_are_those_of_scipy() -> None:
-    """Each draw is ranked by itself, ties sharing the smallest rank."""
-    draws = np.round(np.random.default_rng(1).random((50, 12)), 1)
-    assert np.array_equal(rank_draws(draws), rankdata(-draws, method="min", axis=1))
+def test_a_model_without_a_score_comes_last_in_each_draw() -> None:
+    """Each draw is ranked by itself, ties sharing the smallest rank; two without a score share the last."""
+    draws = np.array([[0.1, math.nan, 0.5, 0.5, math.nan], [0.9, math.nan, 0.2, 0.3, math.nan]])
+    assert rank_draws(draws).tolist() == [[3, 4, 1, 1, 4], [1, 4, 3, 2, 4]]
 
 
 def test_a_clear_leader_has_a_narrow_rank_interval() -> None:
@@ -108,13 +107,6 @@ def test_percentiles_are_the_share_of_others_beaten() -> None:
     assert percentiles([3.0, 1.0, 2.0]) == pytest.approx([100, 0, 50])
     assert percentiles([1.0, 1.0]) == pytest.approx([50, 50])
     assert percentiles([1.0]) == pytest.approx([50])
-
-
-@settings(deadline=None)
-@given(st.lists(st.lists(st.integers(0, 5), min_size=7, max_size=7), min_size=1, max_size=5))
-def test_midranks_are_those_of_scipy(rows: list[list[int]]) -> None:
-    """Equals share the mean of their ranks, each row by itself."""
-    assert midranks(np.array(rows, dtype=float)).tolist() == rankdata(rows, axis=1).tolist()
 
 
 @pytest.mark.parametrize("models", [12, 40])

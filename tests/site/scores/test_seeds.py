@@ -41,9 +41,9 @@ def test_problems_of_other_names_are_known() -> None:
         "DREval/153": "ClassEval_97",
         "mine/1": "mine/1",
     }
-    found = seeds_of("runtime/dreval", list(known), [])
+    found = seeds_of(list(known), [])
     assert [name for (name,) in found] == list(known.values())
-    assert seeds_of("translation/mbxp", ["MBXP/11"], []) == (("Mbpp/11",),)
+    assert seeds_of(["MBXP/11"], []) == (("Mbpp/11",),)
 
 
 def _six_sets(random: np.random.Generator, rows: int, chance: float) -> list[Sample]:

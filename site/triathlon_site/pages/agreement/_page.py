@@ -8,9 +8,9 @@ from typing import ClassVar, Final
 
 from markupsafe import Markup
 
+from triathlon_site.exports import table_files
 from triathlon_site.figures import RankLine, rank_shift
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._data import table_files
 from triathlon_site.pages.agreement._pairs import (
     MOST_LABELS,
     AgreementColumn,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from triathlon_runner.records import Outcome
+from triathlon_site.exports import section_files, section_path
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages._data import section_files, section_path
 from triathlon_site.pages.board._address import board_page, part_run
 from triathlon_site.pages.board._finding import Finding, finding
 from triathlon_site.pages.board._view import DisciplineView

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from triathlon_site.exports import DATA_SCHEMA, FORMATS, DataFormat
 from triathlon_site.load import Archived, Notice
-from triathlon_site.pages._schema import DATA_SCHEMA, FORMATS, DataFormat
 from triathlon_site.render import Draft, PageContext
 from triathlon_site.scores import Board, Overall
 

@@ -122,7 +122,7 @@ def drafts(results: Results) -> Iterator[Draft]:
 def _facts(results: Results) -> Iterator[SuiteFacts]:
     suites: dict[str, list[Manifest]] = {}
     for file in results.files:
-        if file.manifest and file.tasks:
+        if file.manifest and file.units:
             suites.setdefault(file.suite, []).append(file.manifest)
     for suite, manifests in suites.items():
         yield SuiteFacts(

@@ -6,10 +6,9 @@ from typing import ClassVar, Final
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
+from triathlon_site.exports import Badge, badge_files, badges_of
 from triathlon_site.load import FileAggregate, Notice, Results
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._badges import Badge, badges_of
-from triathlon_site.pages._badges import files as badge_files
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages.board import board_figures, board_page
 from triathlon_site.pages.model._falls import Fall, falls_of

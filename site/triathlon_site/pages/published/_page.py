@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from triathlon_site.agreement import Correlation, correlate
-from triathlon_site.pages._data import table_files
-from triathlon_site.pages._latex import table
+from triathlon_site.exports import latex_table, table_files
 from triathlon_site.pages.published._figures import published_figures
 from triathlon_site.pages.published._tables import side_tables
 from triathlon_site.published import DoubtfulAlias, JoinedModel, Published, PublishedBoard, join_models
@@ -95,7 +94,7 @@ def ranking_file(board: PublishedBoard) -> Page:
         for row in board.rows
     ]
     title = f"{board.title}, published ({board.sources[0].as_of})"
-    return Page(f"data/published-{board.id}.tex", table(title, head, rows))
+    return Page(f"data/published-{board.id}.tex", latex_table(title, head, rows))
 
 
 def _overview(published: Published, boards: Sequence[PublishedBoard], siblings: list[Link]) -> Draft:

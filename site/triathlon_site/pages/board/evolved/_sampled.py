@@ -21,7 +21,7 @@ def sampled_sections(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[
             cells = {name: value for name, value in shown.items() if value}
             titles |= {name: known[name].title for name in cells}
             setting = f"{set_title(variant.entry.set_name)} at {variant.title}"
-            rows.append((models[model], setting, max(file.tasks.columns.samples) + 1, cells))
+            rows.append((models[model], setting, int(file.frame["sample"].max()) + 1, cells))
     body = tuple(
         (
             named(info),

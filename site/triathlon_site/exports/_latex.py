@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+import pandas as pd
+
 from triathlon_site.models import ModelInfo
-from triathlon_site.render import Page, Section, Value
-from triathlon_site.render import formats as _format
+from triathlon_site.render import Page, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, Overall
 
 _SIGNS: Final = str.maketrans(
@@ -44,7 +45,7 @@ def board_files(boards: Sequence[Board], models: Models) -> Iterator[Page]:
             (_rank(board.headline, model), models[model].name, *(_score(c, model) for c in board.shown))
             for model in board.models
         ]
-        yield Page(f"data/{board.plan.id}.tex", table(title, head, rows))
+        yield Page(f"data/{board.plan.id}.tex", latex_table(title, head, rows))
 
 
 def overall_files(overalls: Mapping[str, Overall], models: Models) -> Iterator[Page]:
@@ -52,40 +53,29 @@ def overall_files(overalls: Mapping[str, Overall], models: Models) -> Iterator[P
         head = ("Rank", "Model", *(b.plan.discipline.capitalize() for b in found.boards), "Mean percentile")
         rows = [
             (
-                _format.rank(row.rank),
+                formats.rank(row.rank),
                 models[row.model].name,
                 *(_score(board.headline, row.model) for board in found.boards),
-                _format.score(row.percentile, 100),
+                formats.score(row.percentile, 100),
             )
             for row in found.rows
         ]
-        yield Page(f"data/overall-{family}.tex", table("All disciplines", head, rows))
+        yield Page(f"data/overall-{family}.tex", latex_table("All disciplines", head, rows))
 
 
 def section_file(path: str, section: Section) -> Page:
     rows = [tuple(_value(value) for value in row) for row in section.rows]
-    return Page(path, table(section.title, section.head, rows))
+    return Page(path, latex_table(section.title, section.head, rows))
 
 
-def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def latex_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A tabular: text on the left, numbers on the right."""
-    lines = [_line(head), r"\midrule", *map(_line, rows)]
+    cells = pd.DataFrame([[escape(cell) for cell in row] for row in rows], columns=range(len(head)))
+    labels: dict[object, str] = dict(enumerate(map(escape, head)))
+    shown = cells.style.hide(axis="index").format_index(labels.__getitem__, axis="columns")
     columns = "".join("l" if name in {"Model", "Set"} else "r" for name in head)
-    return "\n".join(
-        (
-            f"% {' '.join(title.split())}; \\usepackage{{booktabs}}",
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            *lines,
-            r"\bottomrule",
-            r"\end{tabular}",
-            "",
-        )
-    )
-
-
-def _line(cells: Sequence[str]) -> str:
-    return rf"{' & '.join(map(escape, cells))} \\"
+    about = f"% {' '.join(title.split())}; \\usepackage{{booktabs}}"
+    return f"{about}\n{shown.to_latex(column_format=columns, hrules=True)}"
 
 
 def _value(value: Value) -> str:
@@ -94,13 +84,13 @@ def _value(value: Value) -> str:
 
 def _rank(column: ColumnScores, model: str) -> str:
     score = column.scores.get(model)
-    return _format.rank(score.rank if score else None)
+    return formats.rank(score.rank if score else None)
 
 
 def _score(column: ColumnScores, model: str) -> str:
     score = column.scores.get(model)
     if score is None:
-        return _format.NONE
+        return formats.NONE
     maximum = column.column.maximum
-    value = _format.known_range(score.value, score.upper, maximum)
-    return f"{value} ({_format.span(score.interval, maximum)})"
+    value = formats.known_range(score.value, score.upper, maximum)
+    return f"{value} ({formats.span(score.interval, maximum)})"

@@ -9,8 +9,7 @@ from markupsafe import Markup
 from triathlon_site.figures import badge
 from triathlon_site.models import ModelInfo
 from triathlon_site.ranking import Rank
-from triathlon_site.render import Page
-from triathlon_site.render import formats as _format
+from triathlon_site.render import Page, formats
 from triathlon_site.scores import Board, Overall
 
 _COLOURS: Final = {"loop": "#0b5fa5", "runtime": "#b3450b", "evolved": "#00704f", "translation": "#7a3f9d"}
@@ -44,10 +43,11 @@ def badges_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, O
 
 
 def _badge(info: ModelInfo, board: str, name: str, rank: Rank, of: int, colour: str) -> Badge:
-    spread = f" ({_format.rank_span(rank)})" if rank.low != rank.high else ""
-    place = f"rank {_format.rank(rank)} of {of}{spread}"
+    spread = f" ({formats.rank_span(rank)})" if rank.low != rank.high else ""
+    place = f"rank {formats.rank(rank)} of {of}{spread}"
     return Badge(f"{name}: {place}", f"badges/{info.slug}-{board}.svg", badge(name, place, colour))
 
 
-def files(badges: Sequence[Badge]) -> tuple[Page, ...]:
+def badge_files(badges: Sequence[Badge]) -> tuple[Page, ...]:
+    """Their pictures."""
     return tuple(Page(one.path, str(one.picture)) for one in badges)

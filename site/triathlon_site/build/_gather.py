@@ -1,0 +1,188 @@
+"""From the results to everything that pages are made of."""
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from threadpoolctl import threadpool_limits
+
+from triathlon_runner import catalogue as suites
+from triathlon_runner.errors import UserError
+from triathlon_runner.registry import Registry
+from triathlon_runner.store import IMPORTED
+from triathlon_runner.suites import SuiteEntry
+from triathlon_site.evidence import EvidenceExtractor
+from triathlon_site.history import read_history, snapshot_of
+from triathlon_site.load import (
+    AggregateCache,
+    Extracts,
+    Results,
+    read_archived,
+    read_results,
+    suite_ids,
+)
+from triathlon_site.models import model_infos
+from triathlon_site.pages import Gathered
+from triathlon_site.published import read_published
+from triathlon_site.render import Environment, find_templates
+from triathlon_site.scores import (
+    Board,
+    BoardPlan,
+    Overall,
+    first_boards,
+    overall,
+    plan_boards,
+    score_board,
+    with_baselines,
+)
+from triathlon_site.uncertainty import forget_weights
+
+THREADS: Final = 2
+"""That score boards."""
+
+
+def gather(
+    results: Path,
+    registry: Registry | None,
+    *,
+    catalogue: Sequence[SuiteEntry] | None = None,
+    cache: Path | None = None,
+) -> Gathered:
+    """Reads and scores everything; writes nothing but the cache.
+
+    Args:
+        results: the folder of results.
+        registry: what is known of the models.
+        catalogue: the suites; left out, all that there are.
+        cache: where aggregates are kept; left out, the pages of evidence are not kept either.
+
+    Raises:
+        UserError: there is no results folder, or SOURCE_DATE_EPOCH is no number.
+    """
+    if not results.is_dir():
+        raise UserError(
+            f"expected a folder of results at {str(results)!r}, there is none;"
+            " run `triathlon run` first or name another with --results"
+        )
+    day = _day()
+    entries = catalogue if catalogue is not None else _catalogue(results)
+    names = {row.id: row.name for row in registry.models} if registry else {}
+    if cache is not None:
+        measured, imported = _read(results, entries, names, cache)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            measured, imported = map(_without_extracts, _read(results, entries, names, Path(folder)))
+    return _gathered(results, registry, entries, measured=measured, imported=imported, day=day)
+
+
+def _day() -> str | None:
+    """Of SOURCE_DATE_EPOCH; the clock's would change the bytes.
+
+    Raises:
+        UserError: it is no number, or of no year that a calendar has.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is None:
+        return None
+    with suppress(ValueError, OverflowError):
+        if epoch.isdigit():
+            return datetime.fromtimestamp(int(epoch), UTC).date().isoformat()
+    raise UserError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {epoch!r}; mend or unset it")
+
+
+def _catalogue(results: Path) -> Sequence[SuiteEntry]:
+    """Every suite, and those of the user's own that there are results of."""
+    known = suites.entries()
+    others = suite_ids(results) - {entry.id for entry in known}
+    return (*known, *(found for suite in sorted(others) if (found := suites.find(suite))))
+
+
+def _read(
+    results: Path, entries: Sequence[SuiteEntry], names: dict[str, str], cache: Path
+) -> tuple[Results, Results]:
+    """The measured and the imported results; of the latter, notices name files from the results folder."""
+    environment = Environment(find_templates())
+    extractor = partial(EvidenceExtractor, environment, names)
+    aggregates = AggregateCache(cache)
+    measured = read_results(results, entries, aggregates, extractor(imported=False))
+    imported = read_results(results / IMPORTED, entries, aggregates, extractor(imported=True))
+    notices = [one.model_copy(update={"file": f"{IMPORTED}/{one.file}"}) for one in imported.notices]
+    return measured, replace(imported, notices=tuple(notices))
+
+
+def _without_extracts(results: Results) -> Results:
+    return replace(results, files=tuple(replace(file, extracts=Extracts()) for file in results.files))
+
+
+def _gathered(
+    folder: Path,
+    registry: Registry | None,
+    entries: Sequence[SuiteEntry],
+    *,
+    measured: Results,
+    imported: Results,
+    day: str | None,
+) -> Gathered:
+    """Scores what was read.
+
+    Args:
+        folder: of the results, for what is beside them: history, archive, published tables.
+        registry: what is known of the models.
+        entries: every suite.
+        measured: the results that the runner made.
+        imported: those that others made.
+        day: of the site; left out, that of the newest result.
+    """
+    plans = plan_boards(entries)
+    with threadpool_limits(1):  # sums in one order give the same bytes everywhere
+        boards = with_baselines(_score(plans, measured))
+        others = tuple(_score(plans, imported))
+    overalls = _overalls(boards)
+    before, faults = read_history(folder)
+    results = replace(measured, notices=(*measured.notices, *faults, *imported.notices))
+    named = {*results.models, *imported.models, *(skipped.model for skipped in results.skipped)}
+    program = version("triathlon-leaderboard")
+    date = day or max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
+    return Gathered(
+        results=results,
+        boards=boards,
+        overalls=overalls,
+        models=model_infos(registry, named),
+        date=date,
+        published=read_published(folder / "published"),
+        version=program,
+        imported=others,
+        archived=tuple(read_archived(folder)),
+        history=before.after(snapshot_of(results, boards, overalls), date, program),
+    )
+
+
+def _score(plans: Sequence[BoardPlan], results: Results) -> list[Board]:
+    """Those that there are results for. Numpy leaves other threads their turn; the largest boards come first,
+    so that none is left alone at the end.
+    """
+    units: Counter[str] = Counter()
+    for file in results.files:
+        units[file.suite] += file.units
+    largest = sorted(plans, key=lambda plan: -sum(units[suite.id] for suite in plan.suites))
+    with ThreadPoolExecutor(THREADS) as pool:
+        boards = list(pool.map(lambda plan: score_board(plan, results), largest))
+    forget_weights()
+    found = {board.plan.id: board for board in boards if board}
+    return [found[plan.id] for plan in plans if plan.id in found]
+
+
+def _overalls(boards: Sequence[Board]) -> dict[str, Overall]:
+    families = ("core", "official")
+    by_family = {f: [board for board in boards if board.plan.family == f] for f in families}
+    firsts = {family: first_boards(own) for family, own in by_family.items()}
+    return {family: overall(own) for family, own in firsts.items() if own}

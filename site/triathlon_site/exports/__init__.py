@@ -1,0 +1,26 @@
+"""What the site writes for others to compute with or to show: data files, tables for papers, badges."""
+
+from triathlon_site.exports._badges import Badge, badge_files, badges_of
+from triathlon_site.exports._files import data_files, published_files
+from triathlon_site.exports._latex import latex_table
+from triathlon_site.exports._schema import DATA_SCHEMA, FORMATS, DataFormat
+from triathlon_site.exports._scores import overall_frame, records, score_frame
+from triathlon_site.exports._sections import section_files, section_path, table_files
+
+__all__ = [
+    "DATA_SCHEMA",
+    "FORMATS",
+    "Badge",
+    "DataFormat",
+    "badge_files",
+    "badges_of",
+    "data_files",
+    "latex_table",
+    "overall_frame",
+    "published_files",
+    "records",
+    "score_frame",
+    "section_files",
+    "section_path",
+    "table_files",
+]

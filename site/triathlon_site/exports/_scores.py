@@ -1,0 +1,107 @@
+"""The numbers of the boards as DataFrames: one row a model and column, or a model."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from triathlon_site.models import ModelInfo
+from triathlon_site.ranking import Rank
+from triathlon_site.scores import Board, Overall, Score
+
+DTYPES: Final = {
+    "score_upper": "float64",
+    "rank": "Int64",
+    "tied": "boolean",
+    "rank_low": "Int64",
+    "rank_high": "Int64",
+    "tier": "Int64",
+    "rank_shift": "Int64",
+    "rank_shift_significant": "boolean",
+}
+"""Of columns that a row may lack a value in: a whole number stays one beside an empty cell."""
+
+Models = Mapping[str, ModelInfo]
+
+
+def score_frame(boards: Sequence[Board], models: Models) -> pd.DataFrame:
+    """Every score of every board; the columns are those of `schema.BoardRow`."""
+    return _frame([row for board in boards for row in _board_rows(board, models)])
+
+
+def overall_frame(overall: Overall, models: Models) -> pd.DataFrame:
+    """The ranking across disciplines; the columns are those of `schema.OverallRow`."""
+    return _frame(
+        [
+            {
+                "model": row.model,
+                "name": models[row.model].name,
+                **_rank_fields(row.rank),
+                "mean_percentile": _plain(row.percentile),
+                "first_in_share_of_weightings": _plain(row.first),
+                **{
+                    f"{board.plan.discipline}_percentile": _plain(share)
+                    for board, share in zip(overall.boards, row.percentiles, strict=True)
+                },
+            }
+            for row in overall.rows
+        ]
+    )
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows as Python's own values; None for what is not known."""
+    rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
+    return [dict(zip(frame.columns, row, strict=True)) for row in rows]
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows)
+    return frame.astype({name: dtype for name, dtype in DTYPES.items() if name in frame})
+
+
+def _board_rows(board: Board, models: Models) -> Iterator[dict[str, Any]]:
+    for column in board.columns:
+        suites = [suite for suite, _ in column.column.parts]
+        for model in board.models:
+            if model in column.scores:
+                yield {
+                    "board": board.plan.id,
+                    "model": model,
+                    "name": models[model].name,
+                    "suites": suites,
+                    "column": column.column.id,
+                    "title": column.column.title,
+                    **_score_fields(column.scores[model]),
+                    "open_units": board.open_units(model, suites),
+                }
+
+
+def _score_fields(score: Score) -> dict[str, Any]:
+    return {
+        "score": _plain(score.value),
+        "low": _plain(score.interval.low),
+        "high": _plain(score.interval.high),
+        "tasks": score.tasks,
+        "score_upper": _plain(score.upper),
+        **_rank_fields(score.rank),
+        "tier": score.tier,
+        "rank_shift": score.shift.shift if score.shift else None,
+        "rank_shift_significant": score.shift.significant if score.shift else None,
+    }
+
+
+def _rank_fields(rank: Rank | None) -> dict[str, Any]:
+    """Flat fields, None in each for no rank."""
+    return {
+        "rank": rank.rank if rank else None,
+        "tied": rank.tied if rank else None,
+        "rank_low": rank.low if rank else None,
+        "rank_high": rank.high if rank else None,
+    }
+
+
+def _plain(value: float | None) -> float | None:
+    """Six digits: more than the draws are good for, the same on every machine; no NaN in JSON."""
+    return None if value is None or math.isnan(value) else float(f"{value:.6g}")

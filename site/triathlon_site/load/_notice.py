@@ -1,0 +1,27 @@
+"""What a reader of the site should know of the results."""
+
+from typing import Any
+
+from triathlon_runner.records import Strict
+
+
+class Notice(Strict):
+    """A fault in the results: what it is, and what became of it."""
+
+    file: str
+    """Relative to the results folder."""
+    line: int | None = None
+    message: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}, line {self.line}"
+        return f"{place}: {self.message}"
+
+
+def first_fault(error: Exception) -> str:
+    """The first of a validation error's faults, in one line."""
+    faults: list[Any] = getattr(error, "errors", list)()
+    if not faults:
+        return str(error)
+    where = ".".join(str(part) for part in faults[0]["loc"])
+    return f"{where}: {faults[0]['msg']}" if where else str(faults[0]["msg"])

@@ -1,0 +1,79 @@
+"""The numbers of the board over all disciplines."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import entries, small_results
+from triathlon_site.build import gather
+from triathlon_site.ranking import wins_by_weighting
+from triathlon_site.scores import Board, Overall, overall
+
+MODELS = tuple(FakeModel(f"m{place}", -1.5 + 0.7 * place, 0.9 - 0.07 * place) for place in range(6))
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Overall:
+    """Six models in three disciplines, and one that has two."""
+    root = small_results(tmp_path_factory.mktemp("overall"), MODELS)
+    write_results(root, [FakeModel("half")], [FakeSuite(e) for e in entries(["loop/core", "runtime/core"])])
+    return gather(root, None).overalls["core"]
+
+
+def complete(board: Board) -> np.ndarray:
+    """Headline scores of the models that have every discipline."""
+    return np.array([board.headline.scores[model.id].value for model in MODELS])
+
+
+def test_percentiles_are_ranks_among_the_ranked(found: Overall) -> None:
+    """100 · (midrank - 1) / (n - 1) in each discipline, over the models that have all; their mean ranks."""
+    shares = np.array([100 * (rankdata(complete(board)) - 1) / 5 for board in found.boards]).T
+    rows = {row.model: row for row in found.rows}
+    for model, expected in zip(MODELS, shares, strict=True):
+        assert rows[model.id].percentiles == pytest.approx(tuple(expected))
+        assert rows[model.id].percentile == pytest.approx(expected.mean())
+    order = rankdata(-np.round(shares.mean(axis=1), 9), method="min")
+    assert [row.rank.rank for m in MODELS if (row := rows[m.id]).rank] == order.tolist()
+    for row in found.rows[:-1]:
+        assert row.rank and row.rank.low <= row.rank.rank <= row.rank.high
+
+
+def test_a_model_without_a_discipline_has_no_rank(found: Overall) -> None:
+    """It stands last, shows what it has, and takes no place."""
+    row = found.rows[-1]
+    assert (row.model, row.rank, row.percentile, row.first) == ("half", None, None, None)
+    assert [score is not None for score in row.scores] == [True, True, False]
+
+
+def test_first_places_are_shared_out_over_all_weightings(found: Overall) -> None:
+    """The shares add up to one, and are those of weights drawn evenly, to what a grid of 861 allows."""
+    shares = np.array([row.percentiles for row in found.rows[:-1]], dtype=float)
+    weights = np.random.default_rng(5).dirichlet([1, 1, 1], size=40_000)
+    totals = shares @ weights.T
+    first = totals >= totals.max(axis=0) - 1e-9
+    expected = (first / first.sum(axis=0)).mean(axis=1)
+    assert [row.first for row in found.rows[:-1]] == pytest.approx(expected.tolist(), abs=0.03)
+    assert sum(row.first or 0 for row in found.rows) == pytest.approx(1)
+    two = wins_by_weighting(np.array([[100.0, 0.0], [0.0, 100.0]]))
+    assert [one.first for one in two] == pytest.approx([0.5, 0.5])
+
+
+def test_contrasts_are_overall_rank_minus_the_disciplines(found: Overall) -> None:
+    """How far a model moves from its overall rank to its rank in each discipline, among the same models."""
+    for place, board in enumerate(found.boards):
+        own = dict(zip([m.id for m in MODELS], rankdata(-complete(board), method="min"), strict=True))
+        for row in found.rows[:-1]:
+            contrast = row.contrasts[place]
+            assert row.rank and contrast and contrast.shift == row.rank.rank - own[row.model]
+
+
+def test_one_discipline_alone_is_its_own_order(tmp_path: Path) -> None:
+    """Overall ranks of one board are that board's."""
+    write_results(tmp_path, MODELS, [FakeSuite(entry) for entry in entries(["loop/core"])])
+    (board,) = gather(tmp_path, None).boards
+    rows = overall([board]).rows
+    ranks = [score.rank.rank for m in board.models if (score := board.headline.scores[m]).rank]
+    assert [row.rank.rank for row in rows if row.rank] == ranks
