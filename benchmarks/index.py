@@ -2,11 +2,12 @@
 
     python benchmarks/index.py TABLE [--draws N]
 
-TABLE is a CSV file with a line for each model: `model`, `released` (2024-11; may be empty) and one field for each
-column of `COLUMNS`, scores in 0..1, empty where there is none. `triathlon scores --table` writes it. Each cell of a
-model with two or more is left out in turn, everything is fitted anew, and the cell predicted. Prints the mean absolute
-error in points, Spearman's correlation with the truth and the share of cells inside their 95 % prediction interval.
-Exit code 1 where the index does not beat both rules or fewer than 93 % of the intervals hold.
+TABLE is a CSV file with a line for each model: `model`, `released` (2024-11; may be empty) and one field for
+each column of `COLUMNS`, scores in 0..1, empty where there is none. `triathlon scores --table` writes it.
+Each cell of a model with two or more is left out in turn, everything is fitted anew, and the cell predicted.
+Prints the mean absolute error in points, Spearman's correlation with the truth and the share of cells inside
+their 95 % prediction interval. Exit code 1 where the index does not beat both rules or fewer than 93 % of the
+intervals hold.
 """
 
 import argparse

@@ -6,14 +6,22 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_site.ability._model import GRID, Array, Cells, Columns, abilities, fit_columns
+from triathlon_site.ability._model import (
+    GRID,
+    Array,
+    Cells,
+    Columns,
+    abilities,
+    fit_columns,
+    resample_columns,
+)
 
 CENTRE: Final = 50.0
 """The index of the mean of all models."""
 POINTS: Final = 10.0
 """Index points of one standard deviation of all models."""
-RESAMPLES: Final = 60
-DRAWS_EACH: Final = 20
+RESAMPLES: Final = 200
+DRAWS_EACH: Final = 10
 LEVEL: Final = 0.95
 
 
@@ -35,8 +43,8 @@ COLUMNS: Final = (
     IndexColumn("humaneval_plus", "HumanEval+ pass@1", 164),
     IndexColumn("mbpp_plus", "MBPP+ pass@1", 378),
 )
-"""Questions of one DREval program, and problems evolved from one seed, count as one trial. A task of the loop scores
-between 0 and 1, so its variance is at most that of a binomial trial."""
+"""Questions of one DREval program, and problems evolved from one seed, count as one trial. A task of the loop
+scores between 0 and 1, so its variance is at most that of a binomial trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,8 @@ def compute_index(scores: Array, columns: Sequence[IndexColumn], released: Array
 
     `released` are the models' release dates in years, shape (models,), nan where unknown. The value is the
     posterior mean of the ability. Intervals at 95 %: models are drawn with replacement `RESAMPLES` times, the
-    columns fitted to each draw, and `DRAWS_EACH` abilities of every model drawn from its posterior under that fit.
+    columns fitted to each draw, and `DRAWS_EACH` abilities of every model drawn from its posterior under that
+    fit.
 
     Raises:
         ValueError: a model without any score.
@@ -113,14 +122,13 @@ def years(month: str) -> float:
 def _draws(cells: Cells, fitted: Columns, random: np.random.Generator) -> Array:
     """Abilities, shape (RESAMPLES * DRAWS_EACH, models).
 
-    A fit to other models may have another unit and zero of ability; they are brought back by the mean and standard
-    deviation over all models.
+    A fit to other models may have another unit and zero of ability; they are brought back by the mean and
+    standard deviation over all models.
     """
     reference = abilities(fitted, cells) @ GRID
     step = GRID[1] - GRID[0]
     parts = []
-    for _ in range(RESAMPLES):
-        columns = fit_columns(cells.resampled(random), fitted, tolerance=1e-5)
+    for columns in resample_columns(fitted, cells, random, RESAMPLES):
         posterior = abilities(columns, cells)
         uniform = random.random((DRAWS_EACH, cells.models, 1))
         places = (posterior.cumsum(axis=1) < uniform).sum(axis=2).clip(max=len(GRID) - 1)

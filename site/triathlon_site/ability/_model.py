@@ -3,11 +3,11 @@
     logit(score of model m in column c) = a_c theta_m - b_c + scatter + noise of the tasks
 
 The two-parameter item response model (Birnbaum 1968) with columns in place of items. theta_m is normal around
-g t_m with standard deviation 1, t_m the model's date of release (latent regression, Mislevy 1984): most new models
-have a single column, and without t_m they would be drawn towards models that are years older. The scatter says that
-a column measures something of its own; its density is Student's t, since a model can do far worse in one column
-than in all others. g, a_c, b_c and the scatter's scale s_c maximise the marginal likelihood (Bock and Aitkin 1981)
-with weak priors; theta is integrated over a grid.
+g t_m with standard deviation 1, t_m the model's date of release (latent regression, Mislevy 1984): most new
+models have a single column, and without t_m they would be drawn towards models that are years older. The
+scatter says that a column measures something of its own; its density is Student's t, since a model can do far
+worse in one column than in all others. g, a_c, b_c and the scatter's scale s_c maximise the marginal
+likelihood (Bock and Aitkin 1981) with weak priors; theta is integrated over a grid.
 """
 
 from dataclasses import dataclass, replace
@@ -57,8 +57,8 @@ class Cells:
     def from_scores(cls, scores: Array, tasks: Array, released: Array) -> "Cells":
         """The cells of `scores` in 0..1, shape (models, columns), nan where a model has none.
 
-        `tasks` has shape (columns,), `released` (years, nan where unknown) shape (models,). Half a task is added to
-        the solved and to the unsolved, so that 0 and 1 have a logit.
+        `tasks` has shape (columns,), `released` (years, nan where unknown) shape (models,). Half a task is
+        added to the solved and to the unsolved, so that 0 and 1 have a logit.
         """
         known = released[~np.isnan(released)]
         spread = float(np.std(known)) if len(known) else 0.0
@@ -67,7 +67,8 @@ class Cells:
         count = tasks[column]
         share = (scores[model, column] * count + 0.5) / (count + 1)
         variances = 1 / (count * share * (1 - share))
-        return cls(*scores.shape, model, column, logit(share), variances, dates)
+        models, columns = scores.shape
+        return cls(models, columns, model, column, logit(share), variances, dates)
 
     def where(self, chosen: np.typing.NDArray[np.bool_]) -> "Cells":
         """The chosen cells of the same table."""
@@ -78,14 +79,6 @@ class Cells:
             logits=self.logits[chosen],
             variances=self.variances[chosen],
         )
-
-    def resampled(self, random: np.random.Generator) -> "Cells":
-        """As many models, drawn with replacement; rows are numbered anew."""
-        drawn = random.integers(self.models, size=self.models)
-        places = [np.flatnonzero(self.model == model) for model in drawn]
-        chosen = np.concatenate(places)
-        rows = np.repeat(np.arange(self.models), [len(place) for place in places])
-        return replace(self.where(chosen), model=rows, dates=self.dates[drawn])
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +95,20 @@ class Columns:
     """g: growth of ability in one standard deviation of the release date."""
 
 
-def fit_columns(cells: Cells, start: Columns | None = None, tolerance: float = 1e-8) -> Columns:
-    """The columns' parameters at the largest posterior density, found to a relative `tolerance` of its logarithm.
-
-    A near `start` saves time.
-    """
+def fit_columns(cells: Cells, start: Columns | None = None) -> Columns:
+    """The columns' parameters at the largest posterior density; a near `start` saves time."""
     if start is None:
         count = np.maximum(1, np.bincount(cells.column, minlength=cells.columns))
         means = np.bincount(cells.column, cells.logits, minlength=cells.columns) / count
         start = Columns(np.ones(cells.columns), -means, np.full(cells.columns, _SCATTER), 0.0)
-    first = np.concatenate([np.log(start.slopes), start.offsets, np.log(start.scatters), [start.trend]])
-    result = minimize(
-        _objective, first, args=(cells,), jac=True, method="L-BFGS-B", options={"ftol": tolerance}
-    )
+    result = minimize(_objective, _parameters(start), args=(cells,), jac=True, method="L-BFGS-B")
     return _columns(result.x)
+
+
+def _parameters(columns: Columns) -> Array:
+    return np.concatenate(
+        [np.log(columns.slopes), columns.offsets, np.log(columns.scatters), [columns.trend]]
+    )
 
 
 def _columns(parameters: Array) -> Columns:
@@ -125,30 +118,57 @@ def _columns(parameters: Array) -> Columns:
 
 def _objective(parameters: Array, cells: Cells) -> tuple[float, Array]:
     """Minus the log posterior density of the columns' parameters, and its gradient."""
+    totals, slopes = _likelihoods(parameters, cells)
+    distance = (parameters - _prior_centres(cells.columns)) / _prior_spreads(cells.columns)
+    gradient = distance / _prior_spreads(cells.columns) - slopes.sum(axis=0)
+    return float(0.5 * distance @ distance - totals.sum()), gradient
+
+
+def _prior_centres(columns: int) -> Array:
+    return np.append(np.repeat([0.0, 0.0, np.log(_SCATTER)], columns), 0.0)
+
+
+def _prior_spreads(columns: int) -> Array:
+    return np.append(np.repeat([_SLOPE_SPREAD, _OFFSET_SPREAD, _SCATTER_SPREAD], columns), _TREND_SPREAD)
+
+
+def _likelihoods(parameters: Array, cells: Cells) -> tuple[Array, Array]:
+    """Each model's log marginal likelihood, shape (models,), and its derivatives, (models, parameters)."""
     columns = _columns(parameters)
     residuals, variances = _residuals(columns, cells)
     log_joint = _log_joint(residuals, variances, columns.trend, cells)
     totals = logsumexp(log_joint, axis=1)
-    abilities = np.exp(log_joint - totals[:, None])
-    posterior = abilities[cells.model]
+    densities = np.exp(log_joint - totals[:, None])
+    posterior = densities[cells.model]
     square = residuals**2
     share = (FREEDOM + 1) / (FREEDOM * variances + square)
     by_residual = -share * residuals * posterior
     by_variance = (0.5 * (share * square - 1) / variances * posterior).sum(axis=1)
-    slopes, offsets, scatters = (
-        np.bincount(cells.column, values, minlength=cells.columns)
-        for values in (by_residual @ GRID, by_residual.sum(axis=1), by_variance)
-    )
-    trend = float((abilities @ GRID - columns.trend * cells.dates) @ cells.dates)
-    gradient = np.concatenate(
-        [-columns.slopes * slopes, offsets, 2 * columns.scatters**2 * scatters, [trend]]
-    )
-    spreads = np.append(
-        np.repeat([_SLOPE_SPREAD, _OFFSET_SPREAD, _SCATTER_SPREAD], cells.columns), _TREND_SPREAD
-    )
-    centres = np.append(np.repeat([0.0, 0.0, np.log(_SCATTER)], cells.columns), 0.0)
-    distance = (parameters - centres) / spreads
-    return float(0.5 * distance @ distance - totals.sum()), distance / spreads - gradient
+    table = np.zeros((3, cells.models, cells.columns))
+    table[:, cells.model, cells.column] = by_residual @ GRID, by_residual.sum(axis=1), by_variance
+    by_trend = (densities @ GRID - columns.trend * cells.dates) * cells.dates
+    parts = -columns.slopes * table[0], table[1], 2 * columns.scatters**2 * table[2], by_trend[:, None]
+    return totals, np.concatenate(parts, axis=1)
+
+
+def resample_columns(
+    columns: Columns, cells: Cells, random: np.random.Generator, count: int
+) -> tuple[Columns, ...]:
+    """`count` fits to models drawn with replacement, each by one Newton step from `columns`.
+
+    One step is as good as a whole fit to the order of the bootstrap's own error (Davidson and MacKinnon 1999,
+    "Bootstrap testing in nonlinear models"), at a hundredth of the time.
+    """
+    best = _parameters(columns)
+    step = 1e-4
+    curvature = [
+        (_objective(best + shift, cells)[1] - _objective(best - shift, cells)[1]) / (2 * step)
+        for shift in step * np.eye(len(best))
+    ]
+    inverse = np.linalg.inv((np.array(curvature) + np.array(curvature).T) / 2)
+    _, slopes = _likelihoods(best, cells)
+    drawn = random.multinomial(cells.models, np.full(cells.models, 1 / cells.models), size=count)
+    return tuple(_columns(best + inverse @ change) for change in (drawn - 1) @ slopes)
 
 
 def _residuals(columns: Columns, cells: Cells) -> tuple[Array, Array]:
@@ -180,7 +200,9 @@ def abilities(columns: Columns, cells: Cells) -> Array:
 def predict_scores(
     columns: Columns, posterior: Array, column: int, tasks: int, random: np.random.Generator, draws: int
 ) -> Array:
-    """Scores in 0..1 that a model with this posterior, shape (grid,), may have in a column of `tasks` tasks."""
+    """Scores in 0..1 that a model with this posterior, shape (grid,), may have in a column of `tasks`
+    tasks.
+    """
     ability = random.choice(GRID, size=draws, p=posterior)
     scatter = columns.scatters[column] * random.standard_t(FREEDOM, size=draws)
     share = expit(columns.slopes[column] * ability - columns.offsets[column] + scatter)
