@@ -1,0 +1,117 @@
+"""How well the overall index predicts a score that it has not seen, beside two simpler rules.
+
+    python benchmarks/index.py TABLE [--draws N]
+
+TABLE is a CSV file with a line for each model: `model`, `released` (2024-11; may be empty) and one field for
+each column of `COLUMNS`, scores in 0..1, empty where there is none. `triathlon scores --table` writes it.
+Each cell of a model with two or more is left out in turn, everything is fitted anew, and the cell predicted.
+Prints the mean absolute error in points, Spearman's correlation with the truth and the share of cells inside
+their 95 % prediction interval. Exit code 1 where the index does not beat both rules or fewer than 93 % of the
+intervals hold.
+"""
+
+import argparse
+import csv
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from triathlon_site.ability import (
+    COLUMNS,
+    Array,
+    Cells,
+    abilities,
+    fit_columns,
+    predict_scores,
+    years,
+)
+
+
+def read_table(path: Path) -> tuple[Array, Array]:
+    """Scores, shape (models, columns), and release dates in years."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    scores = [[float(row[column.id] or "nan") for column in COLUMNS] for row in rows]
+    return np.array(scores), np.array([years(row["released"]) for row in rows])
+
+
+def by_index(scores: Array, released: Array, draws: int) -> Array:
+    """Left-out cells: truth, median of the prediction, lower and upper end; shape (cells, 4)."""
+    tasks = np.array([column.tasks for column in COLUMNS], float)
+    cells = Cells.from_scores(scores, tasks, released)
+    start = fit_columns(cells)
+    random = np.random.default_rng(0)
+    rows = []
+    for place in range(len(cells.model)):
+        model, column = cells.model[place], cells.column[place]
+        others = np.arange(len(cells.model)) != place
+        if not (cells.model[others] == model).any():
+            continue
+        left = cells.where(others)
+        columns = fit_columns(left, start)
+        posterior = abilities(columns, left)[model]
+        predicted = predict_scores(columns, posterior, column, COLUMNS[column].tasks, random, draws)
+        rows.append([scores[model, column], *np.quantile(predicted, [0.5, 0.025, 0.975])])
+    return np.array(rows)
+
+
+def by_percentile(known: Array, column: int) -> float:
+    """The score at the mean percentile that the model has in its other columns; `known` ends with its row."""
+    places = [
+        np.mean((values < values[-1]) + 0.5 * (values == values[-1]))
+        for values in (scores[~np.isnan(scores)] for scores in known.T if not np.isnan(scores[-1]))
+    ]
+    return float(np.nanquantile(known[:, column], np.mean(places)))
+
+
+def by_z_score(known: Array, column: int) -> float:
+    """The score at the mean z-score that the model has in its other columns; `known` ends with its row."""
+    means, spreads = np.nanmean(known, axis=0), np.nanstd(known, axis=0)
+    return float(means[column] + spreads[column] * np.nanmean((known[-1] - means) / spreads))
+
+
+def by_rule(scores: Array, rule: Callable[[Array, int], float]) -> Array:
+    """Left-out cells: truth and prediction; shape (cells, 2)."""
+    rows = []
+    for model, column in np.argwhere(~np.isnan(scores)):
+        known = np.vstack([np.delete(scores, model, axis=0), scores[model]])
+        known[-1, column] = np.nan
+        if not np.isnan(known[-1]).all():
+            rows.append([scores[model, column], rule(known, column)])
+    return np.array(rows)
+
+
+def error(cells: Array) -> float:
+    """Mean absolute error, in points of 100."""
+    return float(100 * np.mean(np.abs(cells[:, 0] - cells[:, 1])))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--draws", type=int, default=4000, help="draws of a prediction")
+    options = parser.parse_args()
+    scores, released = read_table(options.table)
+    index = by_index(scores, released, options.draws)
+    rules = {
+        "index": index,
+        "mean percentile": by_rule(scores, by_percentile),
+        "mean z-score": by_rule(scores, by_z_score),
+    }
+    print(f"{len(scores)} models, {int((~np.isnan(scores)).sum())} cells, {len(index)} left out in turn")
+    for name, cells in rules.items():
+        rho = spearmanr(cells[:, 0], cells[:, 1]).statistic
+        print(f"{name:16} mean absolute error {error(cells):.2f} points, Spearman {rho:.3f}")
+    held = np.mean((index[:, 0] >= index[:, 2]) & (index[:, 0] <= index[:, 3]))
+    print(f"95 % prediction intervals that hold: {100 * held:.1f} %")
+    best_rule = min(error(cells) for name, cells in rules.items() if name != "index")
+    return int(error(index) >= best_rule or held < 0.93)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
