@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import spearmanr
 
@@ -20,7 +21,9 @@ from triathlon_site.ability import (
 THREE = tuple(IndexColumn(f"c{n}", f"column {n}", 300) for n in range(3))
 
 
-def simulated(models: int, seed: int, *, trend: float = 0.0, missing: float = 0.4) -> tuple:
+def simulated(
+    models: int, seed: int, *, trend: float = 0.0, missing: float = 0.4
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """True abilities, scores with empty cells, and release dates in years."""
     random = np.random.default_rng(seed)
     released = random.uniform(2021, 2026, models)
