@@ -22,7 +22,7 @@ from triathlon_runner.cli import add_commands, app
 add_commands()
 
 ROOT = Path(__file__).parents[3]
-DOCUMENTS = (ROOT / "README.md", ROOT / "docs/running.md")
+DOCUMENTS = (ROOT / "README.md", ROOT / "docs/running.md", ROOT / "CONTRIBUTING.md")
 
 
 def lines_of(language: str) -> list[str]:
