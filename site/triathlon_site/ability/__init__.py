@@ -1,6 +1,15 @@
 """One ability a model from columns that only some models have."""
 
-from triathlon_site.ability._index import COLUMNS, Index, IndexColumn, IndexRow, compute_index, years
+from triathlon_site.ability._index import (
+    CENTRE,
+    COLUMNS,
+    POINTS,
+    Index,
+    IndexColumn,
+    IndexRow,
+    compute_index,
+    years,
+)
 from triathlon_site.ability._model import (
     Array,
     Cells,
@@ -12,7 +21,9 @@ from triathlon_site.ability._model import (
 )
 
 __all__ = [
+    "CENTRE",
     "COLUMNS",
+    "POINTS",
     "Array",
     "Cells",
     "Columns",

@@ -11,6 +11,7 @@ from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages import (
     agreement,
+    all_models,
     board,
     changes,
     compare,
@@ -139,7 +140,9 @@ def _compare_section(site: Gathered) -> Parts:
 
 def _published_section(site: Gathered) -> Parts:
     if site.published:
-        yield from published_pages.drafts(site.published, published_boards(site.published))
+        boards = published_boards(site.published)
+        yield from all_models.drafts(site.published, boards, published_pages.paths(boards))
+        yield from published_pages.drafts(site.published, boards)
         yield from published_files(site.published)
 
 
@@ -153,6 +156,8 @@ def _other_section(site: Gathered) -> Parts:
 def _links(site: Gathered) -> list[Link]:
     """The links to the main pages, as every page has them."""
     links = [Link("Overall", "index.html")]
+    if site.published:
+        links.append(Link("All models", all_models.PATH))
     links += [
         Link(front.title(family), front.path(family, site.overalls)) for family in list(site.overalls)[1:]
     ]

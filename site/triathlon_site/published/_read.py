@@ -3,15 +3,16 @@
 import csv
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
+from triathlon_site.published._facts import ModelFacts, read_facts
 
 Record = dict[str, str]
-ALIAS_SOURCES: Final = ("evaloop", "reval", "evoeval", "evalplus")
+ALIAS_SOURCES: Final = ("evaloop", "reval", "evoeval", "evalplus", "cruxeval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Published:
     aliases: tuple[Record, ...]
     """One model a row: its name in each source, empty where it is not there."""
     doubtful: tuple[DoubtfulAlias, ...]
+    facts: Mapping[str, ModelFacts]
+    """By name of a model; empty where nobody wrote any down."""
 
 
 def read_published(folder: Path) -> Published | None:
@@ -67,7 +70,8 @@ def read_published(folder: Path) -> Published | None:
     for name in ALIAS_SOURCES:
         _check_names(folder / f"{name}.csv", tables[name])
     _check_aliases(folder, tables, aliases)
-    return Published(tables, sources, aliases, tuple(DoubtfulAlias(**row) for row in doubtful))
+    doubts = tuple(DoubtfulAlias(**row) for row in doubtful)
+    return Published(tables, sources, aliases, doubts, read_facts(folder))
 
 
 def _fields(of: type[Source | DoubtfulAlias]) -> tuple[str, ...]:

@@ -242,6 +242,24 @@ EVALPLUS: Final = (
     _plus("mbpp", "MBPP", MBPP_PLUS_TASKS),
 )
 
+CRUXEVAL_TASKS: Final = 800
+
+
+def _crux(name: str, title: str, *, headline: bool = False) -> PublishedColumn:
+    return PublishedColumn(name, title, 100, _binomial(name, CRUXEVAL_TASKS, 100.0), headline=headline)
+
+
+CRUXEVAL: Final = (
+    _crux("output", "Output pass@1", headline=True),
+    _crux("output_5", "Output pass@5"),
+    _crux("input", "Input pass@1"),
+    _crux("input_5", "Input pass@5"),
+    _crux("cot_output", "Output pass@1, chain of thought"),
+    _crux("cot_output_5", "Output pass@5, chain of thought"),
+    _crux("cot_input", "Input pass@1, chain of thought"),
+    _crux("cot_input_5", "Input pass@5, chain of thought"),
+)
+
 
 def is_model(record: Record) -> bool:
     """Whether a row is ranked: REval's table also holds the mean of its models and a run by other rules."""
@@ -249,12 +267,13 @@ def is_model(record: Record) -> bool:
 
 
 def published_boards(published: Published) -> tuple[PublishedBoard, ...]:
-    """The four rankings, in the order of the disciplines."""
+    """The five rankings."""
     plans = (
         ("evaloop", "EVALOOOP", "loop", EVALOOP),
         ("reval", "REval", "runtime", REVAL),
         ("evoeval", "EvoEval", "evolved", EVOEVAL),
         ("evalplus", "EvalPlus", "baseline", EVALPLUS),
+        ("cruxeval", "CRUXEval", "runtime", CRUXEVAL),
     )
     return tuple(
         PublishedBoard(

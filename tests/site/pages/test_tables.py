@@ -29,7 +29,7 @@ def test_the_agreement_of_every_pair_is_a_table(out: Path) -> None:
     assert (out / "data/agreement.tex").read_text().count(r"\\") == len(rows) + 1
 
 
-@pytest.mark.parametrize("source", ["evaloop", "reval", "evoeval", "evalplus"])
+@pytest.mark.parametrize("source", ["evaloop", "reval", "evoeval", "evalplus", "cruxeval"])
 def test_published_tables_have_csv_and_latex(out: Path, source: str) -> None:
     """The ranking and each smaller table below it; the links on the page lead to files that are there."""
     page = (out / f"published/{source}.html").read_text()

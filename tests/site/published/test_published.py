@@ -121,8 +121,8 @@ def test_an_alias_of_an_unknown_name_is_refused(tmp_path: Path) -> None:
     for path in FOLDER.glob("*.csv"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     with (tmp_path / "aliases.csv").open("a") as file:
-        file.write("Nobody,nobody-7b,,,\n")
-    with pytest.raises(UserError, match=r"aliases\.csv, line 45: evaloop\.csv has no model 'nobody-7b'"):
+        file.write("Nobody,nobody-7b,,,,\n")
+    with pytest.raises(UserError, match=r"aliases\.csv, line 49: evaloop\.csv has no model 'nobody-7b'"):
         read_published(tmp_path)
 
 

@@ -129,11 +129,30 @@ def _evalplus_figures(board: PublishedBoard) -> list[Figure]:
     return [Figure(plot, "Two plain benchmarks agree: what the three disciplines add is elsewhere.")]
 
 
+def _cruxeval_figures(board: PublishedBoard) -> list[Figure]:
+    points = [
+        Point(row.name, row.scores["input"].value, row.scores["output"].value)
+        for row in board.rows
+        if "input" in row.scores and "output" in row.scores
+    ]
+    plot = scatter(
+        "Output prediction against input prediction",
+        points,
+        x_title="Input pass@1",
+        y_title="Output pass@1",
+        x_maximum=100,
+        y_maximum=100,
+        identity=True,
+    )
+    return [Figure(plot, "Saying what a program returns, and finding what makes it return that.")]
+
+
 _FIGURES: Final[Mapping[str, Callable[[PublishedBoard], list[Figure]]]] = {
     "evaloop": _evaloop_figures,
     "reval": _reval_figures,
     "evoeval": _evoeval_figures,
     "evalplus": _evalplus_figures,
+    "cruxeval": _cruxeval_figures,
 }
 
 

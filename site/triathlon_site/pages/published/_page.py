@@ -67,6 +67,11 @@ def page_of(board: PublishedBoard) -> str:
     return f"published/{board.id}.html"
 
 
+def paths(boards: Sequence[PublishedBoard]) -> Mapping[str, str]:
+    """By id of a published ranking, its page."""
+    return {board.id: page_of(board) for board in boards}
+
+
 def drafts(published: Published, boards: Sequence[PublishedBoard]) -> Iterator[Draft]:
     """The overview of published results, and a page for each ranking."""
     siblings = [Link("All sources", "published.html"), *(Link(b.title, page_of(b)) for b in boards)]
