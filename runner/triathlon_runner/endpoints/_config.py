@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from triathlon_runner.endpoints._provider_table import PROVIDERS
+from triathlon_runner.endpoints.providers import PROVIDERS
 
 Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
 """The decoding settings that a provider may refuse."""

@@ -10,13 +10,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import NamedTuple
 
-from triathlon_runner.endpoints._breaker import Breaker
-from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 from triathlon_runner.endpoints._errors import ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.endpoints._limits import Limits
-from triathlon_runner.endpoints._load import LoadLimit
-from triathlon_runner.endpoints._pace import Pace
+from triathlon_runner.endpoints._limits import Breaker, ConcurrencyLimit, Limits, Pace
 from triathlon_runner.endpoints._stats import EndpointStats
+from triathlon_runner.endpoints._throttling import LoadLimit
 
 _SECONDS_BETWEEN_LINES = 60.0
 """Between two lines about a server that does not answer."""

@@ -12,18 +12,17 @@ from triathlon_runner.endpoints._api import Completion
 from triathlon_runner.endpoints._client import Client, HttpReply
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, ModelUnavailableError
-from triathlon_runner.endpoints._reasoning import content_text
 from triathlon_runner.endpoints._reply import (
-    ParsedReply,
     check_model,
     clean,
+    content_text,
     count,
     cut_at_stop,
     read_error,
     read_json,
 )
-from triathlon_runner.endpoints._request import Question, Request
 from triathlon_runner.endpoints._server_info import ServerInfo
+from triathlon_runner.endpoints.provider import ParsedReply, Question, Request
 from triathlon_runner.records import Finish, Reply, Usage
 
 _VERSION = "2023-06-01"

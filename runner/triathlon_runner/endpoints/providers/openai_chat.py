@@ -8,20 +8,21 @@ from triathlon_runner.endpoints._api import Chat
 from triathlon_runner.endpoints._client import Client, HttpReply
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, Retryable
-from triathlon_runner.endpoints._reasoning import content_text, reasoning_field, split_reasoning
-from triathlon_runner.endpoints._refusals import failure_of
+from triathlon_runner.endpoints._http_errors import failure_of
 from triathlon_runner.endpoints._reply import (
-    ParsedReply,
     check_model,
     clean,
+    content_text,
     count,
     cut_at_stop,
     error_outcome,
     read_error,
     read_json,
+    reasoning_field,
+    split_reasoning,
 )
-from triathlon_runner.endpoints._request import Question, Request
 from triathlon_runner.endpoints._server_info import ServerInfo, ask_server
+from triathlon_runner.endpoints.provider import ParsedReply, Question, Request
 from triathlon_runner.records import Finish, Reply, Usage
 
 _FINISH = {

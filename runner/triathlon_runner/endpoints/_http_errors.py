@@ -13,7 +13,7 @@ from triathlon_runner.endpoints._errors import (
     Throttled,
     UnexplainedError,
 )
-from triathlon_runner.endpoints._waits import retry_after
+from triathlon_runner.endpoints._retries import retry_after
 from triathlon_runner.records import Finish
 
 _CONTEXT = re.compile(

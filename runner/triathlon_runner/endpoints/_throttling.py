@@ -9,7 +9,7 @@ setting is put back. What was learned is tested now and then by a slightly highe
 import math
 from dataclasses import dataclass
 
-from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
+from triathlon_runner.endpoints._limits import ConcurrencyLimit
 
 _FEW = 3
 """429s in an epoch that are no sign of anything yet, less one."""
