@@ -16,10 +16,9 @@ from typing import Any, Protocol
 
 from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import Call, Job, Raised, Returned, SandboxError, Source
-from triathlon_runner.sandbox._decode import MalformedError, decode
+from triathlon_runner.sandbox._decode import MalformedError, Opaque, Tagged, decode, is_plain
 from triathlon_runner.sandbox._inside import frames
 from triathlon_runner.sandbox._inside.encode import MAX_DEPTH
-from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
 
 _LARGEST_EXACT = 1 << 53
 """Beyond it a number of JavaScript's is not exact any more."""

@@ -116,7 +116,7 @@ async def test_vllm() -> None:
     ids=str,
 )
 async def test_open_router(row: dict[str, Any], hosts: str, identity: str) -> None:
-    """OpenRouter tells the hosts that may answer, as the row narrows them; identity is a shared quantisation."""
+    """OpenRouter tells the hosts that the row allows; a quantisation that all of them share is identity."""
     replies = open_router(Deep=("fp8", 32768), Fast=("bf16", 8192))
     body = {"provider": row} if row else {}
     assert (await identified(replies, "/openrouter.ai/api/v1", body=body))[:2] == (hosts, identity)

@@ -226,7 +226,7 @@ def reduce_to_plain(value: Any) -> tuple[str, Any]:
     return name, None
 
 
-_TAGGED = "triathlon_runner.sandbox._values.Tagged"
+_TAGGED = "triathlon_runner.sandbox._decode.Tagged"
 """Encoded again by the trusted side, in answer keys."""
 _TEXT_FORM: Iterable[str] = frozenset(
     f"{module}.{name}"
