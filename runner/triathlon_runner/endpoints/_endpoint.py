@@ -51,10 +51,10 @@ _current: ContextVar[Asking | None] = ContextVar("asking", default=None)
 @contextmanager
 def asking() -> Iterator[Asking]:
     """Around a call of `ask`: what is yielded says how far that call is."""
-    one = Asking()
-    token = _current.set(one)
+    call = Asking()
+    token = _current.set(call)
     try:
-        yield one
+        yield call
     finally:
         _current.reset(token)
 
@@ -62,12 +62,12 @@ def asking() -> Iterator[Asking]:
 @contextmanager
 def request_in_flight() -> Iterator[None]:
     """Around sending and reading; after a reply was read the call still counts as in flight."""
-    one = _current.get() or Asking()
-    one.in_flight = True
+    call = _current.get() or Asking()
+    call.in_flight = True
     try:
         yield
     except BaseException:
-        one.in_flight = False
+        call.in_flight = False
         raise
 
 

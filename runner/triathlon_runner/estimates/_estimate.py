@@ -61,12 +61,12 @@ async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list
     """
     manifests = list(folder.manifests())
     probed: dict[tuple[str, str], UnitCost] = {}
-    found = []
+    estimates = []
     for works in plan.work.values():
         suites = [await _suite(work, folder, manifests, grader, probed) for work in works]
         if works:
-            found.append(_model(works[0].row, tuple(suites), manifests))
-    return found
+            estimates.append(_model(works[0].row, tuple(suites), manifests))
+    return estimates
 
 
 async def _suite(

@@ -101,13 +101,13 @@ def _verdict(
     if fault is None:
         timed_out = execution.ended is Ended.TIMED_OUT
         fault = Fault(Outcome.TIMED_OUT if timed_out else Outcome.CRASHED, execution.detail)
-    given, wanted = expected.texts(passed)
+    input_text, expected_text = expected.texts(passed)
     return Verdict(
         outcome=fault.outcome,
         passed=passed,
         total=total,
         failing=FailingCase(
-            index=passed, input=shorten(given), expected=shorten(wanted), got=shorten(fault.got)
+            index=passed, input=shorten(input_text), expected=shorten(expected_text), got=shorten(fault.got)
         ),
         detail=shorten(execution.detail or _printed(execution)),
     )

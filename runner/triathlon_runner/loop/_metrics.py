@@ -56,8 +56,8 @@ def asl_of_counts(
         similarities: s_i; 1 where not given.
     """
     by_loops = dict(counts) if isinstance(counts, Mapping) else dict(enumerate(counts))
-    given = similarities or {}
-    total = sum(n * i**2 * given.get(i, 1.0) for i, n in by_loops.items())
+    known = similarities or {}
+    total = sum(n * i**2 * known.get(i, 1.0) for i, n in by_loops.items())
     return total / (max_loops * sum(by_loops.values()))
 
 

@@ -61,17 +61,17 @@ class LoopUnit:
 
     async def _turn(self, loop: int, prompt: str) -> LoopStep:
         reply = await self._ask(self.phrasing.generation(prompt, loop), self.phrasing.generation_sampling)
-        found = self._extract(reply, program_part(prompt) if loop == 1 else "")
-        verdict = None if found.outcome else await self._judge(found.program)
-        outcome = verdict.outcome if verdict else found.outcome or Outcome.NO_ANSWER
+        extraction = self._extract(reply, program_part(prompt) if loop == 1 else "")
+        verdict = None if extraction.outcome else await self._judge(extraction.program)
+        outcome = verdict.outcome if verdict else extraction.outcome or Outcome.NO_ANSWER
         goes_on = outcome is Outcome.PASSED and loop < self.max_loops
-        summary_reply, summary = await self._summarise(found.written, loop) if goes_on else (None, None)
+        summary_reply, summary = await self._summarise(extraction.written, loop) if goes_on else (None, None)
         return LoopStep(
             loop=loop,
             prompt=prompt,
             reply=reply,
-            program=found.program,
-            changes=found.changes,
+            program=extraction.program,
+            changes=extraction.changes,
             outcome=outcome,
             verdict=verdict,
             summary_reply=summary_reply,

@@ -91,25 +91,25 @@ async def _faults_of_languages(entries: Sequence[SuiteEntry], grader: Grader) ->
     Tried where the programs will be executed, which may be other machines.
     """
     wanted = dict.fromkeys(language for entry in entries for language in entry.languages)
-    return {one: (await try_language(grader.sandbox, one)).fault for one in wanted}
+    return {language: (await try_language(grader.sandbox, language)).fault for language in wanted}
 
 
 def _that_differ(built: Sequence[BuiltSuite], row: ModelRow, plan: RunPlan) -> list[BuiltSuite]:
     """The suites without those that would ask this model as their baseline does, under another name."""
-    kept = []
-    for one in built:
-        if reason := _same_as_baseline(one.entry.variant_kind, row):
-            plan.skipped_suites[f"{one.entry.id} of {row.id}"] = reason
+    differing = []
+    for suite in built:
+        if reason := _same_as_baseline(suite.entry.variant_kind, row):
+            plan.skipped_suites[f"{suite.entry.id} of {row.id}"] = reason
         else:
-            kept.append(one)
-    return kept
+            differing.append(suite)
+    return differing
 
 
 def _same_as_baseline(kind: str | None, row: ModelRow) -> str:
     """Why a variant of this kind is none for a model whose temperature is fixed; empty where it is one."""
-    own = row.temperature
-    if own is not None and (kind == "temperatures" or (kind == "sampling" and own == 0)):
-        return f"its row of models.yaml has it asked at temperature {own:g}, whatever the suite says"
+    temperature = row.temperature
+    if temperature is not None and (kind == "temperatures" or (kind == "sampling" and temperature == 0)):
+        return f"its row of models.yaml has it asked at temperature {temperature:g}, whatever the suite says"
     if kind == "temperatures" and row.api is not None and "temperature" in row.api.unsupported:
         return "its API takes no temperature"
     return ""
@@ -127,11 +127,11 @@ def at_temperature(
     Raises:
         UserError: a suite whose temperature cannot be set, a row that sets its own.
     """
-    own = profile.own_temperature
-    if own is None:
+    temperature = profile.own_temperature
+    if temperature is None:
         return list(entries)
     for row in rows:
-        if row.temperature not in (None, own):
+        if row.temperature not in (None, temperature):
             raise UserError(
                 f"{row.id!r} is asked at temperature {row.temperature} by models.yaml, whatever"
                 " --temperature says; remove the one or the other"

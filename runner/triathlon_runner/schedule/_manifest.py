@@ -11,7 +11,7 @@ from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.registry import Price
 from triathlon_runner.schedule._identity import WEIGHTS, difference
-from triathlon_runner.schedule._open import OpenModel
+from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.store import ResultsFile
 from triathlon_runner.suites import DataSetInfo
@@ -42,16 +42,16 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
     """Why the lines of a file are not to be mixed with new ones, in words; empty where they may be."""
     if not file.units:
         return ""
-    others = sorted(file.protocols - {work.settings_hash})
-    if others:
-        return _other_protocol(work, others, manifest)
+    other_hashes = sorted(file.protocols - {work.settings_hash})
+    if other_hashes:
+        return _other_protocol(work, other_hashes, manifest)
     changed = difference(manifest.identity, work.identity) if manifest is not None else ""
     return f"another model: {changed}" if changed else ""
 
 
-def _other_protocol(work: Work, others: list[str], manifest: Manifest | None) -> str:
-    what = f"another protocol ({', '.join(others)}, now {work.settings_hash})"
-    if manifest is None or manifest.protocol not in others:
+def _other_protocol(work: Work, other_hashes: list[str], manifest: Manifest | None) -> str:
+    what = f"another protocol ({', '.join(other_hashes)}, now {work.settings_hash})"
+    if manifest is None or manifest.protocol not in other_hashes:
         return what
     if manifest.data.sha256 != work.built.suite.data.sha256:
         old, new = (_named(data) for data in (manifest.data, work.built.suite.data))

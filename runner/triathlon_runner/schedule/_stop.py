@@ -126,10 +126,10 @@ def deadline(text: str, now: datetime | None = None) -> datetime:
 
 def span_seconds(text: str) -> float | None:
     """Seconds of a span of time as `90s`, `10m`, `1h30m` or `2d 12h`; None where it is no such text."""
-    found = _DURATION.fullmatch(text.strip())
-    if found is None or not any(found.groups()):
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or not any(match.groups()):
         return None
-    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 

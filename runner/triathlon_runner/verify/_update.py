@@ -52,28 +52,28 @@ def update_file(
     """
     model, suite = report.model, report.suite
     has_judge = manifest.judge is not None
-    kept: list[UnitRecord] = []
+    current: list[UnitRecord] = []
     open_again: list[UnitRecord] = []
-    for stored, found in report.pairs:
-        if found is not None and stored.asks_the_same(found, has_judge=has_judge):
-            kept.append(found.with_usage_of(stored))
+    for stored, replayed in report.pairs:
+        if replayed is not None and stored.asks_the_same(replayed, has_judge=has_judge):
+            current.append(replayed.with_usage_of(stored))
         else:
             open_again.append(stored)
-    reopened = tuple(f"{one.task_id} #{one.sample}" for one in open_again)
-    text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in kept)
-    before = {(one.task_id, one.sample): one for one, _ in report.pairs}
-    changed = sum(before[one.task_id, one.sample] != one for one in kept)
+    reopened = tuple(f"{record.task_id} #{record.sample}" for record in open_again)
+    text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in current)
+    before = {(record.task_id, record.sample): record for record, _ in report.pairs}
+    changed = sum(before[record.task_id, record.sample] != record for record in current)
     place = None
     if changed or reopened:
         place = archive(folder, model, suite, copy=True).lines
         replace_file(folder.lines(model, suite), text)
-    outcomes = Counter(record.outcome.value for record in kept)
+    outcomes = Counter(record.outcome.value for record in current)
     fields = {
         "engine_versions": (ENGINE_VERSION,),
         "sandbox_level": sandbox_level,
         "grader_integrity": integrity,
         "outcomes": dict(sorted(outcomes.items())),
-        "open_units": _open_units(manifest, len(kept)),
+        "open_units": _open_units(manifest, len(current)),
         "open_reasons": {
             **manifest.open_reasons,
             **({_NOT_ASKED: len(reopened)} if reopened else {}),

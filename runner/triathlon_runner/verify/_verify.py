@@ -100,7 +100,7 @@ async def verify_file(
         return found
 
     report.pairs = list(zip(stored, await asyncio.gather(*map(check, stored)), strict=True))
-    found = [one for _, one in report.pairs if one is not None]
+    found = [record for _, record in report.pairs if record is not None]
     report.verified = len(found)
     _compare_scores(work, stored, found, report)
     _compare_manifest(work, stored, manifest, report)
@@ -204,10 +204,10 @@ def _compare_manifest(
     if manifest.unfinished and counted > len(stored):
         report.mismatches.append(Mismatch("manifest units", f"{counted} or more", f"{len(stored)}"))
     now = manifest.outcomes if manifest.unfinished else dict(sorted(outcomes.items()))
-    for what, said, is_so in (
+    for what, stated, computed in (
         ("outcomes", manifest.outcomes, now),
         ("protocol", manifest.protocol, work.settings_hash),
         ("data", manifest.data.sha256, data.sha256),
     ):
-        if said != is_so:
-            report.mismatches.append(Mismatch(f"manifest {what}", _short(said), _short(is_so)))
+        if stated != computed:
+            report.mismatches.append(Mismatch(f"manifest {what}", _short(stated), _short(computed)))

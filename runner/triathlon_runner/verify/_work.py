@@ -26,8 +26,8 @@ def work_of(model: str, built: BuiltSuite, manifest: Manifest | None) -> Work:
 
 def _work(model: str, built: BuiltSuite, manifest: Manifest | None, kind: ModelKind) -> Work:
     judge = manifest.judge if manifest is not None else None
-    own = manifest.settings.get(ROW_SETTINGS, {}) if manifest is not None else {}
-    settings = with_row_settings(built.suite.settings(kind, judge), own)
+    row_settings = manifest.settings.get(ROW_SETTINGS, {}) if manifest is not None else {}
+    settings = with_row_settings(built.suite.settings(kind, judge), row_settings)
     return Work(_row(model, kind), built, settings, ReplayJudge(judge) if judge else None)
 
 

@@ -90,11 +90,11 @@ class Anthropic:
         served = clean(str(body.get("model") or ""))
         check_model(self._config, served)
         text, reasoning = content_text(content)
-        said = Reply(text=clean(text or ""), reasoning=clean(reasoning), finish=finish)
+        uncut = Reply(text=clean(text or ""), reasoning=clean(reasoning), finish=finish)
         is_empty = not content and finish is Finish.STOP
         oddities = () if isinstance(body.get("usage"), dict) else ("no usage",)
-        whole = cut_at_stop(said, request.question.sampling.stop)
-        return ParsedReply(whole, _usage(body.get("usage")), served, oddities, is_empty)
+        cut = cut_at_stop(uncut, request.question.sampling.stop)
+        return ParsedReply(cut, _usage(body.get("usage")), served, oddities, is_empty)
 
     async def server_info(self, client: Client) -> ServerInfo:
         """Returns nothing beyond the row: the API serves one model under a name, and names no build."""

@@ -80,10 +80,10 @@ def keep_capabilities() -> Step:
     return _prctl(_PR_SET_KEEPCAPS, 1)
 
 
-def drop_capabilities(kept: int = 0) -> Step:
+def drop_capabilities(allowed: int = 0) -> Step:
     """Leaves the capabilities of the mask `kept` (of the first 32), without passing any on through exec."""
     header = ctypes.create_string_buffer(struct.pack("<Ii", 0x20080522, 0))
-    data = ctypes.create_string_buffer(struct.pack("<6I", kept, kept, 0, 0, 0, 0))
+    data = ctypes.create_string_buffer(struct.pack("<6I", allowed, allowed, 0, 0, 0, 0))
     return _libc.syscall, (ctypes.c_long(_CAPSET), header, data)
 
 
