@@ -50,7 +50,7 @@ _current: ContextVar[Asking | None] = ContextVar("asking", default=None)
 
 @contextmanager
 def asking() -> Iterator[Asking]:
-    """Around a call of `ask`: what is yielded says how far that call is."""
+    """Context of one call of `ask`; what it yields says whether the call has a request in flight."""
     call = Asking()
     token = _current.set(call)
     try:
@@ -61,7 +61,7 @@ def asking() -> Iterator[Asking]:
 
 @contextmanager
 def request_in_flight() -> Iterator[None]:
-    """Around sending and reading; after a reply was read the call still counts as in flight."""
+    """Context of sending and reading; after a reply was read the call counts as in flight until it ends."""
     call = _current.get() or Asking()
     call.in_flight = True
     try:

@@ -13,7 +13,7 @@ class Limits:
     concurrency: int = 32
     """Most requests in flight at once, where the row does not say."""
     first_concurrency: int = 8
-    """Where the search for the right level starts."""
+    """Requests at once with which the search for the right limit starts."""
     attempts: int = 12
     """Tries of one question that may fail while the server answers others, throttled ones not counted."""
     throttled_attempts: int = 40
@@ -29,17 +29,19 @@ class Limits:
     failures_in_a_row: int = 10
     """Failed tries without an answer between them after which only one request at a time is tried."""
     outage_seconds: float = 600.0
-    """A server that has answered may be silent for so long."""
+    """How long a server that has answered before may be silent until it is given up."""
     first_contact_seconds: float = 10.0
-    """A server that was never reached is tried for so long: enough for one that is being started by hand."""
+    """How long a server that was never reached is tried: enough for one that is being started by hand."""
     unexplained: int = 5
     """Different questions in a row with the same 4xx that no rule explains, after which the model stops."""
     connect_seconds: float = 15.0
+    """Longest wait for a connection."""
 
 
 _GROWS_WITH_IT = 0.2
 """Share of an increase of the limit that must show in the throughput for the server to be keeping up."""
 _ROUNDS_AT_REST = 20
+"""Rounds without an increase after one was taken back."""
 
 
 class ConcurrencyLimit:
@@ -145,7 +147,7 @@ class Pace:
 
 
 _LONGEST_TRIAL_WAIT = 15.0
-"""Seconds between two tries while a server is away: about so late its return is noticed."""
+"""Most seconds between two tries of a server that does not answer."""
 
 
 class Breaker:

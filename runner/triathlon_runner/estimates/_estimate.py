@@ -1,4 +1,4 @@
-"""From a plan to what it will take."""
+"""Estimates requests, tokens, money and time of a plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,9 @@ class ModelEstimate:
 
 
 async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list[ModelEstimate]:
-    """Asks nobody. Each suite is probed once for each kind of model, where no results tell more.
+    """Estimates every model of a plan without asking any.
+
+    Where no results tell more, each suite is probed once for each kind of model.
 
     Raises:
         SandboxError: the sandbox failed.

@@ -1,4 +1,4 @@
-"""`triathlon grade`: judges samples made elsewhere, one JSON line each; what is there already is kept."""
+"""`triathlon grade`: grades samples made elsewhere, one JSON line each, and reuses earlier lines."""
 
 import asyncio
 import hashlib
@@ -21,7 +21,7 @@ from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
 
 _Key = tuple[object, ...]
-"""All that a verdict follows from: task, sample, program, problem with its tests, version of the grader."""
+"""All that a verdict depends on: task, sample, program, problem with its tests, version of the grader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def has_more_than_base(problem: AnyProblem) -> bool:
 
 
 def _head(sample: Sample, digests: Mapping[str, str], options: GradeOptions) -> Line:
-    """What tells a line apart, and what its verdict follows from."""
+    """The fields that identify a line and what its verdict depends on."""
     head: Line = {
         "task_id": sample.task_id,
         "sample": sample.number,
@@ -189,7 +189,7 @@ def _key(sample: Sample, digests: Mapping[str, str]) -> _Key:
 
 
 def _key_of(line: Line) -> _Key:
-    """That of a line; one from before the last two were written down equals no other."""
+    """The key of a line of an earlier call; a line without the last two fields equals no sample."""
     sample_key = line["task_id"], line["sample"], line["program_sha256"]
     return *sample_key, line.get("problem_sha256", "unknown"), line.get("engine_version")
 

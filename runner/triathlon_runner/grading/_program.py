@@ -53,7 +53,7 @@ def _triathlon_items_of(function):
 
 ENTRY_POINT = _triathlon_items_of(ENTRY_POINT)
 """
-"""Behind a program whose results count as sets: EvalPlus takes the `set` of what came, generators too."""
+"""Appended to a program whose results count as sets: EvalPlus makes a `set` of results, generators too."""
 
 
 class ProgramGrader:

@@ -1,4 +1,4 @@
-"""What grading samples came to."""
+"""The result of grading samples: lines, what is missing, pass@k."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -77,6 +77,6 @@ class GradeReport:
         return sum(pass_at_k_of(len(passed), sum(passed), k) for passed in samples) / len(samples)
 
     def whole(self, *, partial: bool = False) -> bool:
-        """Whether every sample was judged, and every task has one; `partial`: or some."""
+        """Whether every sample was graded and every task has one; with `partial`, tasks may be missing."""
         faults = self.unknown or self.broken or self.refused or self.open
         return not faults and (partial or not self.missing)

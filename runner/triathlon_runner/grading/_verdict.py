@@ -1,4 +1,4 @@
-"""The one place where results become a verdict: each is compared as it comes, up to the first wrong one."""
+"""Turns results into a verdict, for every language; each is compared as it comes, up to the first fault."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -50,7 +50,7 @@ class Fault:
 
     @classmethod
     def exception(cls, raised: Raised) -> "Fault":
-        """That of a call which raised."""
+        """Returns the fault of a call that raised."""
         return cls(Outcome.CRASHED, _exception(raised))
 
 

@@ -11,7 +11,7 @@ _ASL = "EVALOOOP, equations 1 to 5"
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What a score lies between where some similarities are unknown; both ends are equal where none is."""
+    """The interval of a score where some similarities are unknown; its ends are equal where none is."""
 
     low: float
     high: float
@@ -110,7 +110,7 @@ def _drop(max_loops: int) -> Callable[[Sequence[UnitRecord]], list[Contribution]
 
 
 def _loops(records: Sequence[UnitRecord]) -> Iterator[LoopRecord]:
-    """The loop records, which all must be.
+    """Checks that all records are the loop's and returns them.
 
     Raises:
         TypeError: another discipline's record.

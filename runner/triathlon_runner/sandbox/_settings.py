@@ -1,4 +1,4 @@
-"""What a server is told at its start: which level, what its children may see, which user they become."""
+"""Settings of a server: isolation level, paths that its children may see, the user that they become."""
 
 import importlib.metadata
 import importlib.util
@@ -106,7 +106,7 @@ def _loaders() -> list[str]:
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
-    """Without those that lie under another one."""
+    """Leaves out paths that lie under another one."""
     outermost: list[str] = []
     for path in sorted(paths):
         if not any(path.startswith(other + "/") for other in outermost):

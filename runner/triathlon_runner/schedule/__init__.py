@@ -19,7 +19,7 @@ from triathlon_runner.schedule._plan import (
     work_for,
 )
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
-from triathlon_runner.schedule._progress import Progress, Several
+from triathlon_runner.schedule._progress import Progress, ProgressFanout
 from triathlon_runner.schedule._run import STOP_SECONDS, Runner
 from triathlon_runner.schedule._stop import Account, Bounds, deadline, span_seconds
 
@@ -41,10 +41,10 @@ __all__ = [
     "OpenModel",
     "Profile",
     "Progress",
+    "ProgressFanout",
     "RunPlan",
     "RunStoppedError",
     "Runner",
-    "Several",
     "Summary",
     "Wanted",
     "Work",

@@ -19,7 +19,7 @@ from triathlon_runner.suites import Preparable, SuiteEntry
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of which models a run is to ask."""
+    """Which models a run is to ask, and on which suites."""
 
     profile: Profile
     models: Sequence[str] | None = None
@@ -42,9 +42,10 @@ async def build_plan(
     judge: Model | None = None,
     report: Callable[[str], None] | None = None,
 ) -> RunPlan:
-    """Everything that this run wants. A suite that the user named and that has no data is an error.
+    """Returns the work of a run, and what is left out with the reason.
 
-    `report` is told what is prepared: on an empty cache data is fetched and references are executed.
+    A suite that the user named and that has no data is an error.
+    `report` gets a line for each suite: on an empty cache its data is fetched and references are executed.
 
     Raises:
         UserError: an unknown model or suite, a broken folder of prompts, a suite that was named and cannot
@@ -61,25 +62,25 @@ async def build_plan(
     for number, entry in enumerate(entries, 1):
         if report is not None:
             report(f"preparing {entry.id}, suite {number} of {len(entries)}")
-        if missing := [faults[one] for one in entry.languages if faults[one]]:
+        if missing := [faults[language] for language in entry.languages if faults[language]]:
             fault = "; ".join(missing)
             if suites is not None:
                 raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
             plan.skipped_suites[entry.id] = fault
             continue
         try:
-            one = await build_suite(entry, data, grader, profile)
+            suite = await build_suite(entry, data, grader, profile)
         except DataUnavailableError as error:
             if suites is not None:
                 raise
             plan.skipped_suites[entry.id] = str(error)
         else:
-            if one.chosen:
-                built.append(one)
+            if suite.chosen:
+                built.append(suite)
     for row in rows:
         reason = why_not(row) if wanted.asks or wanted.models is None else None
         if reason is None:
-            plan.work[row.id] = work_for(registry, row, _that_differ(built, row, plan), judge)
+            plan.work[row.id] = work_for(registry, row, _unlike_their_baseline(built, row, plan), judge)
         else:
             plan.skipped_models[row.id] = reason
     return plan
@@ -94,8 +95,8 @@ async def _faults_of_languages(entries: Sequence[SuiteEntry], grader: Grader) ->
     return {language: (await try_language(grader.sandbox, language)).fault for language in wanted}
 
 
-def _that_differ(built: Sequence[BuiltSuite], row: ModelRow, plan: RunPlan) -> list[BuiltSuite]:
-    """The suites without those that would ask this model as their baseline does, under another name."""
+def _unlike_their_baseline(built: Sequence[BuiltSuite], row: ModelRow, plan: RunPlan) -> list[BuiltSuite]:
+    """Leaves out variants that would ask this model exactly as their baseline does."""
     differing = []
     for suite in built:
         if reason := _same_as_baseline(suite.entry.variant_kind, row):

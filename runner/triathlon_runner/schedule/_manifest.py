@@ -1,4 +1,4 @@
-"""Writing down under which conditions the lines of a results file were made."""
+"""Manifests: under which conditions the lines of a results file were made."""
 
 import json
 from collections import Counter
@@ -27,7 +27,7 @@ class Conditions:
 
 
 def stands_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
-    """Whether a manifest says that this very work is done and its file is as it was left then."""
+    """Whether the manifest shows this work complete and the results file unchanged."""
     return (
         manifest is not None
         and manifest.open_units == 0
@@ -63,7 +63,7 @@ def _other_protocol(work: Work, other_hashes: list[str], manifest: Manifest | No
 
 
 def _named(data: DataSetRecord | DataSetInfo) -> str:
-    """A version may stay while a file changes: the checksum tells."""
+    """Name, version and checksum: a file may change while its version stays."""
     return f"{data.name} {data.version}, SHA-256 {data.sha256[:12]}"
 
 

@@ -1,4 +1,4 @@
-"""What is open: every unit that the profile wants and that no line of the results stands for."""
+"""The plan of a run: which units are wanted, and which of them have no line in the results yet."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Running a plan: models beside or after each other, and how the whole run is stopped."""
+"""Runs a plan: several models at a time, until all is done or the run is stopped."""
 
 import asyncio
 import contextlib
@@ -65,7 +65,7 @@ class Runner:
         return self._context.summary
 
     async def run(self, plan: RunPlan) -> Summary:
-        """Runs all of it: models behind an API beside each other, those that we serve as there is room.
+        """Runs all of it: models behind an API at the same time, those that we serve as there is room.
 
         A model whose server did not answer any more is tried once again when all others are done.
 

@@ -1,4 +1,4 @@
-"""Putting results aside: kept and listed, but no longer what a run goes on from or a site shows."""
+"""Archives results: they stay listed, but no run continues them and no page shows them."""
 
 import os
 import re
@@ -52,7 +52,7 @@ def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False
 
 
 def _unused(folder: ResultsFolder, model: str, suite: str) -> Path:
-    """A name that nothing in the archive has: its number is one above the highest that is there."""
+    """Returns an unused name in the archive: its number is one above the highest that is there."""
     try:
         manifest = folder.read_manifest(model, suite)
     except UnreadableManifestError:

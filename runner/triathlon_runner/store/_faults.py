@@ -1,4 +1,4 @@
-"""What cannot be in a record or a manifest although each of them parses."""
+"""Finds values that contradict each other, or are out of range, in a record or manifest that parses."""
 
 import math
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def _loops_out_of_range(record: LoopRecord) -> Iterator[str]:
 
 
 def _contradicting(record: UnitRecord) -> Iterator[str]:
-    """Outcomes that the record's own evidence does not bear out: somebody changed the one or the other."""
+    """Outcomes that the record's own evidence contradicts: somebody changed one of the two."""
     if isinstance(record, EvolvedRecord):
         yield from _of_verdict("outcome", record.outcome, record.verdict)
     elif isinstance(record, LoopRecord) and record.loops:

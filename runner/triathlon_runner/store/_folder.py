@@ -113,7 +113,7 @@ class ResultsFolder:
     def changed_since_manifest(self, model: str, suite: str) -> bool:
         """Whether a results file was written after its manifest, which a run always writes last."""
         try:
-            lines, manifest = (place(model, suite).stat() for place in (self.lines, self.manifest))
+            lines, manifest = (path(model, suite).stat() for path in (self.lines, self.manifest))
         except FileNotFoundError:
             return True
         return lines.st_mtime_ns > manifest.st_mtime_ns

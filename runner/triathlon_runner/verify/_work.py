@@ -1,4 +1,4 @@
-"""From a manifest back to the work that it describes, without models.yaml: rows may have gone since."""
+"""Rebuilds the work that a manifest describes, without models.yaml: rows may have been removed."""
 
 from triathlon_runner.endpoints import ApiConfig
 from triathlon_runner.records import Manifest
