@@ -10,12 +10,12 @@ from typing import cast
 
 from triathlon_runner.endpoints import ApiConfig, Chat, EndpointStats, Limits, Message, Sampling
 from triathlon_runner.endpoints._client import Client, HttpReply
-from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import Unreachable
 from triathlon_runner.endpoints._gate import Gate
-from triathlon_runner.endpoints._request import Question
+from triathlon_runner.endpoints._limits import ConcurrencyLimit
 from triathlon_runner.endpoints._secrets import Secrets
+from triathlon_runner.endpoints.provider import Question
 from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
 
 CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m")

@@ -67,9 +67,9 @@ from triathlon_runner.schedule import (
     JudgeModel,
     ModelOpener,
     Progress,
+    ProgressFanout,
     Runner,
     RunPlan,
-    Several,
     Summary,
     Wanted,
     build_plan,
@@ -172,7 +172,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             return 0
         _record_skipped(plan, options.folder)
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
-        told = Several([progress, log]) if log else progress
+        told = ProgressFanout([progress, log]) if log else progress
         errors = cache / "logs" / "errors.log"
         with progress, logged_errors(errors, log):
             runner = _runner(options, grader, opener, told, control)

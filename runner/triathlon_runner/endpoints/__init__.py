@@ -1,9 +1,9 @@
 """Asking models: through the `openai` package, one module a provider."""
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, EndpointError, Message, Model, Sampling
-from triathlon_runner.endpoints._asking import Asking, asking
 from triathlon_runner.endpoints._cache import CacheInfo, ReplyCache
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer, is_loopback
+from triathlon_runner.endpoints._endpoint import Asking, asking
 from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._model import OpenAIModel, open_model

@@ -1,18 +1,27 @@
-"""Sending one request: the official `openai` client, its retries off."""
+"""Sending one request: the official `openai` client, its retries off, over connections of aiohttp.
 
-from collections.abc import AsyncIterator, Callable, Mapping
+aiohttp costs half of httpx's CPU time a request. openai's own aiohttp backend has no setting for what replies
+that take minutes need: TCP keep-alive, a limit on the time and size of the whole reply, and a second
+connection where the server had closed an idle one.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from types import SimpleNamespace
 
+import aiohttp
 import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI
+from yarl import URL
 
 from triathlon_runner import __version__
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Unreachable
 from triathlon_runner.endpoints._limits import Limits
+from triathlon_runner.endpoints._network import connection_failure, connector, is_socks, proxy_for
 from triathlon_runner.endpoints._secrets import Secrets
-from triathlon_runner.endpoints._transport import Transport
 from triathlon_runner.errors import UserError
 
 
@@ -38,23 +47,22 @@ class Client:
         Raises:
             Unreachable: no whole reply came.
         """
-        try:
-            reply = await self._openai.post(path, cast_to=httpx2.Response, content=body)
-        except APIStatusError as error:
-            reply = error.response
-        except APIConnectionError as error:
-            raise Unreachable(f"the connection failed: {error}") from None
-        return HttpReply(reply.status_code, reply.content, reply.headers)
+        return await _reply_of(self._openai.post(path, cast_to=httpx2.Response, content=body))
 
     async def get(self, path: str) -> HttpReply:
-        """The same for a GET request without a body."""
-        try:
-            reply = await self._openai.get(path, cast_to=httpx2.Response)
-        except APIStatusError as error:
-            reply = error.response
-        except APIConnectionError as error:
-            raise Unreachable(f"the connection failed: {error}") from None
-        return HttpReply(reply.status_code, reply.content, reply.headers)
+        """Sends a GET request without a body; see `post`."""
+        return await _reply_of(self._openai.get(path, cast_to=httpx2.Response))
+
+
+async def _reply_of(response: Awaitable[httpx2.Response]) -> HttpReply:
+    """Waits for a response; one with an error's status is a reply like any other."""
+    try:
+        reply = await response
+    except APIStatusError as error:
+        reply = error.response
+    except APIConnectionError as error:
+        raise Unreachable(f"the connection failed: {error}") from None
+    return HttpReply(reply.status_code, reply.content, reply.headers)
 
 
 @asynccontextmanager
@@ -65,7 +73,7 @@ async def open_client(
     authorization: Mapping[str, str],
     say: Callable[[str], None],
 ) -> AsyncIterator[Client]:
-    """A client for one model's server; its connections are closed at the end.
+    """Opens a client for one model's server and closes its connections at the end.
 
     Args:
         config: The row's `api:` block.
@@ -99,7 +107,7 @@ async def open_client(
 
 
 def _replaced(headers: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:
-    """The headers with those of the row in place of equal names, however they are written.
+    """Returns the headers, those of the row in place of equal names in whatever case.
 
     Raises:
         UserError: one would be more than a header.
@@ -107,7 +115,135 @@ def _replaced(headers: Mapping[str, str], changes: Mapping[str, str]) -> dict[st
     for name, value in changes.items():
         if not (name.isascii() and name.isprintable() and value.isprintable()) or set(name) & set(' :"'):
             raise UserError(
-                f"expected a name and one line of text for the header {name!r}: it holds other characters"
+                f"expected a name and one line of text for the header {name!r}, got other characters in"
+                " one of them; look at `headers` and `secret_headers` in the model's row"
             )
     named = {name.lower(): (name, value) for name, value in (*headers.items(), *changes.items())}
     return dict(named.values())
+
+
+LARGEST_REPLY = 16 * 2**20
+"""Bytes after unpacking; a server that sends more is not answering."""
+_KEEP_IDLE_SECONDS = 15.0
+_SLOW_CONNECT_SECONDS = 2.5
+"""A first connection that takes longer is reported."""
+_FAILURES = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
+
+
+class Transport(httpx2.AsyncBaseTransport):
+    """Sends requests of the `openai` client to one model's server and reads whole replies."""
+
+    def __init__(
+        self, config: ApiConfig, limits: Limits, headers: Mapping[str, str], say: Callable[[str], None]
+    ) -> None:
+        """Opens no connection yet; must be made inside a running event loop.
+
+        Args:
+            config: Whose server, how long a reply may take, and which client certificate it wants.
+            limits: How long connecting may take.
+            headers: All that are sent. The SDK would add some of its own, and those of
+                OPENAI_CUSTOM_HEADERS; a server gets only what the model's row asks for.
+            say: Gets a line where the first connection takes long.
+
+        Raises:
+            UserError: the environment names a proxy that cannot be used, or the certificate cannot be read.
+        """
+        self._config, self._say = config, say
+        self._headers = dict(headers)
+        self._timeout = aiohttp.ClientTimeout(total=config.timeout_seconds, connect=limits.connect_seconds)
+        self._proxy = proxy_for(config.base_url)
+        self._first = True
+        self._slow: asyncio.TimerHandle | None = None
+        self._reusing = self._session(keepalive_timeout=_KEEP_IDLE_SECONDS)
+        self._new_connections = self._session(force_close=True)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Returns the whole reply, whatever its status.
+
+        Raises:
+            Unreachable: no whole reply came.
+        """
+        attempt = SimpleNamespace(reused=False)
+        try:
+            return await self._exchange(self._reusing, request, attempt)
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
+            failure = None if attempt.reused else self._failure(error)
+        except _FAILURES as error:
+            failure = self._failure(error)
+        if failure is not None:  # raised here, so that no error carries the request and its key along
+            raise failure
+        # The server had closed the kept connection before: that says nothing about this request.
+        try:
+            return await self._exchange(self._new_connections, request, attempt)
+        except _FAILURES as error:
+            failure = self._failure(error)
+        raise failure
+
+    async def aclose(self) -> None:
+        """Ends all connections."""
+        await self._reusing.close()
+        await self._new_connections.close()
+
+    async def _exchange(
+        self, session: aiohttp.ClientSession, request: httpx2.Request, attempt: SimpleNamespace
+    ) -> httpx2.Response:
+        async with session.request(
+            request.method,
+            URL(str(request.url), encoded=True),
+            data=request.content or None,
+            headers=self._headers,
+            allow_redirects=False,
+            proxy=None if is_socks(self._proxy) else self._proxy,
+            timeout=self._timeout,
+            trace_request_ctx=attempt,
+        ) as response:
+            if response.status < 200:
+                raise ValueError(f"status {response.status} in place of a reply")
+            body = await _read(response)
+            headers = [pair for pair in response.headers.items() if pair[0].lower() != "content-encoding"]
+            return httpx2.Response(response.status, headers=headers, content=body, request=request)
+
+    def _failure(self, error: Exception) -> Unreachable:
+        return connection_failure(error, self._config, self._proxy, first=self._first)
+
+    def _session(self, **settings: object) -> aiohttp.ClientSession:
+        trace = aiohttp.TraceConfig()
+        trace.on_connection_reuseconn.append(_note_reused)
+        trace.on_connection_create_start.append(self._connecting)
+        trace.on_connection_create_end.append(self._connected)
+        return aiohttp.ClientSession(
+            connector=connector(self._config, self._proxy, **settings),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trace_configs=[trace],
+        )
+
+    async def _connecting(self, *_: object) -> None:
+        if self._first and self._slow is None:
+            self._slow = asyncio.get_running_loop().call_later(_SLOW_CONNECT_SECONDS, self._say_slow)
+
+    async def _connected(self, *_: object) -> None:
+        self._first = False
+        if self._slow is not None:
+            self._slow.cancel()
+
+    def _say_slow(self) -> None:
+        self._say(f"still connecting to {self._config.base_url}")
+
+
+async def _note_reused(session: object, context: SimpleNamespace, parameters: object) -> None:
+    del session, parameters
+    context.trace_request_ctx.reused = True
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """Returns the unpacked body.
+
+    Raises:
+        ValueError: it is longer than any answer.
+    """
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > LARGEST_REPLY:
+            raise ValueError(f"a reply of more than {LARGEST_REPLY} bytes")
+    return bytes(body)

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from triathlon_runner.endpoints._provider_table import PROVIDERS
+from triathlon_runner.endpoints.providers import PROVIDERS
 
 Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
 """The decoding settings that a provider may refuse."""
-OURS = frozenset(
+SUITE_FIELDS = frozenset(
     [
         "model",
         "messages",
@@ -159,7 +159,7 @@ class ApiConfig(BaseModel):
     @field_validator("body")
     @classmethod
     def _leaves_ours(cls, value: dict[str, Any]) -> dict[str, Any]:
-        if taken := sorted(OURS & value.keys()):
+        if taken := sorted(SUITE_FIELDS & value.keys()):
             raise ValueError(f"body may not set {', '.join(taken)}: the suite's protocol decides these")
         return value
 

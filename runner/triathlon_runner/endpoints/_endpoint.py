@@ -2,10 +2,12 @@
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 
 from triathlon_runner.endpoints._api import Answer, EndpointError
-from triathlon_runner.endpoints._asking import request_in_flight
 from triathlon_runner.endpoints._client import Client, HttpReply
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import (
@@ -22,19 +24,51 @@ from triathlon_runner.endpoints._errors import (
 )
 from triathlon_runner.endpoints._gate import Gate
 from triathlon_runner.endpoints._limits import Limits
-from triathlon_runner.endpoints._provider import Provider
-from triathlon_runner.endpoints._reply import ParsedReply
-from triathlon_runner.endpoints._request import Request
-from triathlon_runner.endpoints._retries import RetryState
+from triathlon_runner.endpoints._retries import RetryState, exhausted_for
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._stats import EndpointStats
-from triathlon_runner.endpoints._waits import exhausted_for
+from triathlon_runner.endpoints.provider import ParsedReply, Provider, Request
 from triathlon_runner.records import Finish, Reply
 
 _UNREADABLE = 12
 """Stop the model after this many unreadable replies if none was ever valid: base_url is probably wrong."""
 _BY_ANOTHER_MODEL = 3
 """Stop the model after this many replies by another model if none was by the one asked for."""
+
+
+@dataclass(slots=True, eq=False)
+class Asking:
+    """One call of `ask`."""
+
+    in_flight: bool = False
+    """A request was sent, and its reply has not come or is being kept. False while it waits for its turn,
+    after a failed try, or for a server to come back."""
+
+
+_current: ContextVar[Asking | None] = ContextVar("asking", default=None)
+
+
+@contextmanager
+def asking() -> Iterator[Asking]:
+    """Context of one call of `ask`; what it yields says whether the call has a request in flight."""
+    call = Asking()
+    token = _current.set(call)
+    try:
+        yield call
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def request_in_flight() -> Iterator[None]:
+    """Context of sending and reading; after a reply was read the call counts as in flight until it ends."""
+    call = _current.get() or Asking()
+    call.in_flight = True
+    try:
+        yield
+    except BaseException:
+        call.in_flight = False
+        raise
 
 
 class Endpoint:

@@ -10,18 +10,17 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import NamedTuple
 
-from triathlon_runner.endpoints._breaker import Breaker
-from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 from triathlon_runner.endpoints._errors import ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.endpoints._limits import Limits
-from triathlon_runner.endpoints._load import LoadLimit
-from triathlon_runner.endpoints._pace import Pace
+from triathlon_runner.endpoints._limits import Breaker, ConcurrencyLimit, Limits, Pace
 from triathlon_runner.endpoints._stats import EndpointStats
+from triathlon_runner.endpoints._throttling import LoadLimit
 
 _SECONDS_BETWEEN_LINES = 60.0
 """Between two lines about a server that does not answer."""
 _LONGEST_WAIT_BY_CHANCE = 2.0
+"""Longest back-off, in seconds, while most tries are answered (`Gate.longest_wait`)."""
 _RECENT_ANSWERS = 100
+"""Answers whose times decide when a request hangs."""
 _LEAST_HANGING_SECONDS, _TIMES_THE_SLOWEST = 10.0, 3.0
 """When the first try of a question hangs (`Gate.hangs_after`)."""
 _SURELY_STALLED_SECONDS, _TIMES_STALLED = 3.0, 2.0
@@ -31,7 +30,7 @@ _SHOWN_WAIT = 5.0
 
 
 def silent(message: str) -> None:
-    """Says nothing to anybody."""
+    """Ignores a message."""
     del message
 
 
@@ -66,10 +65,10 @@ class Gate:
         Args:
             limits: How long to wait and how often to try.
             concurrency: Finds how many requests at once the server takes.
-            stats: Is told what the panel shows; nothing is read from it.
+            stats: Gets what the panel shows; nothing is read from it.
             requests_per_minute: The row's limit.
             tokens_per_minute: The row's limit.
-            may_send: Is asked before each request is sent.
+            may_send: Called before each request; nothing is sent while it returns False.
             say: Gets a line where the server lets us wait.
             reached: Whether the server was seen to reply before.
         """
@@ -77,7 +76,7 @@ class Gate:
         self._limits = limits
         self._concurrency, self._load = concurrency, LoadLimit(concurrency)
         self._stats = stats
-        self._say, self._said_at = say, float("-inf")
+        self._say, self._last_line_at = say, float("-inf")
         self._may_send = may_send
         self._in_flight: dict[int, float] = {}
         """When each request in flight was sent, by its place in the queue; the oldest first."""
@@ -141,7 +140,7 @@ class Gate:
         self._breaker.reached = True
 
     def answered(self, sent_at: float, tokens: int, estimated: int) -> None:
-        """Counts an answer of the server; call it while the slot is held."""
+        """Counts an answer of the server; called while the slot is held."""
         now = self.now()
         saturated = len(self._in_flight) >= self._load.value
         if self._is_down:
@@ -172,8 +171,8 @@ class Gate:
         now = self.now()
         if self._breaker.is_dead(now):
             self.stop(ServerUnreachableError(f"{self._silence(now)}, given up: {reason}"))
-        elif not self._is_down or now - self._said_at >= _SECONDS_BETWEEN_LINES:
-            self._is_down, self._said_at = True, now
+        elif not self._is_down or now - self._last_line_at >= _SECONDS_BETWEEN_LINES:
+            self._is_down, self._last_line_at = True, now
             patience = self._breaker.patience
             until = "" if math.isinf(patience) else f", for {_minutes(patience)} at most"
             self._say(f"{self._silence(now)}: {reason}; trying again{until}")
@@ -225,7 +224,7 @@ class Gate:
             self._closed_until = max(self._closed_until, self.now() + jittered)
 
     def stop(self, error: ModelUnavailableError) -> None:
-        """Turns everybody away from now on, with the first error that it was given."""
+        """Refuses all requests from now on; each caller gets the error of the first call of `stop`."""
         self._stopped = self._stopped or error
         self._report()
         while self._waiters:
@@ -264,10 +263,11 @@ class Gate:
         return in_flight < self._concurrency.most and in_flight - self._stalled() < self._load.value
 
     def _stalled(self) -> int:
-        """Requests in flight for so long that the server cannot be at work on them as on the others.
+        """Counts requests in flight for so long that the server has probably stopped working on them.
 
-        They take none of the places that the search has found, only those of the row's own limit. Where a
-        server was seen to refuse more, they may count for it: then they do here, too, for some seconds more.
+        They do not count against the limit that was found by trying, only against the row's own. Where the
+        server was seen to refuse more requests, it may count them still: they are counted here, too, until
+        they are some seconds older.
         """
         seconds = self._stalls_after()
         if self._load.is_known and not self._load.by_chance:

@@ -7,20 +7,17 @@ from contextlib import asynccontextmanager
 from typing import Any, Literal
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, Sampling
-from triathlon_runner.endpoints._cache import ReplyCache, reply_key, shape_of
+from triathlon_runner.endpoints._cache import ReplyCache, SingleFlight, reply_key, shape_of
 from triathlon_runner.endpoints._client import Client, open_client
-from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import ModelUnavailableError
 from triathlon_runner.endpoints._gate import Gate, silent
-from triathlon_runner.endpoints._limits import Limits
-from triathlon_runner.endpoints._provider import Provider, open_provider
-from triathlon_runner.endpoints._request import Question, Request
+from triathlon_runner.endpoints._limits import ConcurrencyLimit, Limits
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._server_info import ServerInfo
-from triathlon_runner.endpoints._single_flight import SingleFlight
 from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
+from triathlon_runner.endpoints.provider import Provider, Question, Request, open_provider
 
 Kind = Literal["instruct", "base"]
 
@@ -110,7 +107,7 @@ class OpenAIModel:
             raise ModelUnavailableError(
                 f"expected a context of at least {prompt + request.max_tokens} tokens (about {prompt} of a"
                 f" prompt and {request.max_tokens} of its longest reply), got {context} from"
-                f" {self._server.server}:"
+                f" {self._server.name}:"
                 f" {self._server.how_to_raise}, or set a smaller `max_tokens` in the model's row"
             )
 

@@ -1,7 +1,7 @@
-"""Who is behind an address: weights, quantisation and context length, where a server can be asked.
+"""Asks a server which model it serves: weights, quantisation and context length.
 
-Local servers differ without a word: Ollama's `/v1` ignores `num_ctx` and cuts longer prompts at the context
-that it was started with (4,096 tokens by default), and hosts serve other quantisations under one name.
+Servers differ in ways that no reply shows: Ollama's `/v1` ignores `num_ctx` and cuts longer prompts at the
+context that it was started with (4,096 tokens by default); hosts serve one name in several quantisations.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Retryable
 
 _FIRST_SECONDS, _ALL_SECONDS = 10.0, 300.0
-"""For the first reply, and for all; Ollama loads the model meanwhile. A server that does not tell in that
-time is asked the suite's questions all the same."""
+"""Time limits for the first reply and for all replies; Ollama loads the model meanwhile. Where a limit is
+reached nothing is known of the server, and the suite's questions are asked all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class ServerInfo:
     """What a server says of the model that it serves; empty where it does not say."""
 
     server: str = ""
-    """Kind of server: `vllm`, `llama.cpp`, `ollama`, or the hosts behind OpenRouter."""
+    """Kind of server: `vllm`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
     version: str = ""
-    """Of the server; another one is no other model."""
+    """Of the server; a newer one serves the same model."""
     digest: str = ""
     """Of the weights."""
     quantization: str = ""
@@ -35,20 +35,25 @@ class ServerInfo:
     """What to set where the context is too short."""
     is_models_limit: bool = False
     """The model itself was trained with no longer context, and the server reports longer prompts."""
+    hosts: str = ""
+    """The hosts of which one is chosen for each request, with their quantisations (OpenRouter)."""
 
     @property
     def name(self) -> str:
-        """Server and version; empty where nothing is known."""
-        return f"{self.server} {self.version}".strip()
+        """Server and version, or the hosts that may answer; empty where nothing is known."""
+        return self.hosts or f"{self.server} {self.version}".strip()
 
     @property
     def identity(self) -> str:
-        """All that makes it another model if it changes, in one line; empty where nothing is known."""
+        """All that makes it another model if it changes, in one line; empty where nothing is known.
+
+        Hosts are no part of it: others may join any day. Those that the row pins stand in its `body`.
+        """
         parts = {
             "server": self.server,
             "digest": self.digest,
             "quantization": self.quantization,
-            "context": self.context,
+            "context": None if self.hosts else self.context,
         }
         return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
 
@@ -149,12 +154,18 @@ async def _open_router(client: Client, config: ApiConfig) -> ServerInfo:
     listed = data.get("endpoints") if isinstance(data, dict) else None
     hosts = [host for host in listed or () if isinstance(host, dict) and _may_answer(host, config)]
     contexts = [context for host in hosts if (context := _whole(host.get("context_length"))) is not None]
+    quantizations = {str(host.get("quantization") or "unknown") for host in hosts}
+    is_known = len(quantizations) == 1 and "unknown" not in quantizations
     return ServerInfo(
-        " or ".join(sorted({str(host.get("provider_name")) for host in hosts})),
-        quantization=" or ".join(sorted({str(host.get("quantization") or "unknown") for host in hosts})),
+        hosts=" or ".join(sorted({_with_quantization(host) for host in hosts})),
+        quantization=quantizations.pop() if is_known else "",
         context=min(contexts, default=None),
         how_to_raise="name a host with a longer context: `body: {provider: {only: [...]}}` in the api block",
     )
+
+
+def _with_quantization(host: dict[str, Any]) -> str:
+    return f"{host.get('provider_name')} ({host.get('quantization') or 'unknown quantization'})"
 
 
 def _may_answer(host: dict[str, Any], config: ApiConfig) -> bool:

@@ -1,11 +1,21 @@
-"""All that a provider's module needs."""
+"""What a provider is: it makes a request of a question, reads the reply, and says who is behind the address.
 
+A provider is one module in `providers/` and one line in `PROVIDERS`; all that such a module needs is here.
+"""
+
+import functools
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from triathlon_runner.endpoints._api import Chat, Completion, Sampling
 from triathlon_runner.endpoints._client import Client, HttpReply
-from triathlon_runner.endpoints._provider import Provider
-from triathlon_runner.endpoints._provider_table import PROVIDERS
-from triathlon_runner.endpoints._reply import ParsedReply
-from triathlon_runner.endpoints._request import Question, Request
+from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._server_info import ServerInfo
+from triathlon_runner.endpoints.providers import PROVIDERS
+from triathlon_runner.records import Reply, Usage
 
 __all__ = [
     "PROVIDERS",
@@ -16,4 +26,109 @@ __all__ = [
     "Question",
     "Request",
     "ServerInfo",
+    "open_provider",
 ]
+
+_CHARACTERS_A_TOKEN = 3
+"""Before the server has counted; code has fewer than prose."""
+_TO_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, in no provider's words."""
+
+    prompt: Chat | Completion
+    sampling: Sampling
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether the reply is a message; else it is a text."""
+        return isinstance(self.prompt, Chat)
+
+    @property
+    def characters(self) -> int:
+        """Length of the texts that are sent."""
+        if isinstance(self.prompt, Completion):
+            return len(self.prompt.text)
+        return sum(len(message.content) for message in self.prompt.messages)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question, ready to be sent to one provider."""
+
+    question: Question
+    path: str
+    """Below the base URL."""
+    body: dict[str, Any]
+    max_tokens: int
+    """Most tokens of the reply, reasoning included."""
+    repeatable: bool
+    """Greedy: repeats are the same question."""
+
+    @functools.cached_property
+    def payload(self) -> bytes:
+        """The body as it is sent and as the cache knows it: sorted, and a lone surrogate as an escape."""
+        text = _TO_JSON(self.body)
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            return json.dumps(self.body, sort_keys=True, separators=(",", ":")).encode()
+
+    @property
+    def estimated_tokens(self) -> int:
+        """About how many tokens question and longest reply take together."""
+        return self.question.characters // _CHARACTERS_A_TOKEN + self.max_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedReply:
+    """A reply, and what was odd about it."""
+
+    reply: Reply
+    usage: Usage
+    served_model: str
+    oddities: tuple[str, ...] = ()
+    is_empty: bool = False
+    """The server sent a whole reply without any content."""
+
+
+class Provider(Protocol):
+    """How one kind of server is asked. Made with the row's `api:` block as its only argument."""
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        """Returns the headers of every request: those that show the key, and what else the server wants."""
+        ...
+
+    def request(self, question: Question) -> Request:
+        """Returns the request for a question, without the settings that the row calls unsupported.
+
+        Raises:
+            ModelUnavailableError: such questions cannot be asked of this provider at all.
+        """
+        ...
+
+    def read(self, request: Request, reply: HttpReply) -> ParsedReply:
+        """Returns what a reply says, whatever its status.
+
+        Raises:
+            Retryable: another attempt may do better.
+            EndpointError: another attempt cannot; `ModelUnavailableError` where no question can.
+        """
+        ...
+
+    async def server_info(self, client: Client) -> ServerInfo:
+        """Asks the server who is behind its address; what it does not tell is left empty."""
+        ...
+
+
+class _MakesProvider(Protocol):
+    def __call__(self, config: ApiConfig) -> Provider: ...
+
+
+def open_provider(config: ApiConfig) -> Provider:
+    """Returns the provider that a row names; `ApiConfig` has checked that it is in the table."""
+    module, _, name = PROVIDERS[config.provider].partition(":")
+    make = cast(_MakesProvider, getattr(importlib.import_module(module), name))
+    return make(config)

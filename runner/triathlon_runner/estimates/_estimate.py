@@ -1,4 +1,4 @@
-"""From a plan to what it will take."""
+"""Estimates requests, tokens, money and time of a plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,19 +54,21 @@ class ModelEstimate:
 
 
 async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list[ModelEstimate]:
-    """Asks nobody. Each suite is probed once for each kind of model, where no results tell more.
+    """Estimates every model of a plan without asking any.
+
+    Where no results tell more, each suite is probed once for each kind of model.
 
     Raises:
         SandboxError: the sandbox failed.
     """
     manifests = list(folder.manifests())
     probed: dict[tuple[str, str], UnitCost] = {}
-    found = []
+    estimates = []
     for works in plan.work.values():
         suites = [await _suite(work, folder, manifests, grader, probed) for work in works]
         if works:
-            found.append(_model(works[0].row, tuple(suites), manifests))
-    return found
+            estimates.append(_model(works[0].row, tuple(suites), manifests))
+    return estimates
 
 
 async def _suite(

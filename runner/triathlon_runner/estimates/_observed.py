@@ -13,17 +13,19 @@ _Z = 1.959964
 
 def observed(work: Work, manifests: Sequence[Manifest]) -> UnitCost | None:
     """The cost of a unit of this suite: this model's own, else the others'; None where unknown."""
-    same = [one for one in manifests if one.suite == work.suite_id and _is_counted(one)]
-    own = [one for one in same if one.model == work.row.id]
-    found = own or same
-    units = sum(sum(one.outcomes.values()) for one in found)
+    suite_runs = [
+        manifest for manifest in manifests if manifest.suite == work.suite_id and _is_counted(manifest)
+    ]
+    own_runs = [manifest for manifest in suite_runs if manifest.model == work.row.id]
+    runs = own_runs or suite_runs
+    units = sum(sum(manifest.outcomes.values()) for manifest in runs)
     if not units:
         return None
     return UnitCost(
-        requests=sum(one.usage.requests for one in found) / units,
-        input_tokens=sum(one.usage.input_tokens for one in found) / units,
-        output_tokens=sum(one.usage.output_tokens for one in found) / units,
-        basis=f"{units} units of this model" if own else f"{units} units of {len(found)} other models",
+        requests=sum(manifest.usage.requests for manifest in runs) / units,
+        input_tokens=sum(manifest.usage.input_tokens for manifest in runs) / units,
+        output_tokens=sum(manifest.usage.output_tokens for manifest in runs) / units,
+        basis=f"{units} units of this model" if own_runs else f"{units} units of {len(runs)} other models",
     )
 
 
@@ -33,8 +35,8 @@ def _is_counted(manifest: Manifest) -> bool:
 
 def speed(model: str, manifests: Sequence[Manifest]) -> float | None:
     """Output tokens a second of the model's last run; None where it is not known."""
-    found = [one for one in manifests if one.model == model and one.tokens_per_second]
-    return max(found, key=lambda one: one.ended).tokens_per_second if found else None
+    runs = [manifest for manifest in manifests if manifest.model == model and manifest.tokens_per_second]
+    return max(runs, key=lambda manifest: manifest.ended).tokens_per_second if runs else None
 
 
 def half_width(tasks: int, passed: float = 0.5) -> float:
@@ -50,7 +52,9 @@ def half_width(tasks: int, passed: float = 0.5) -> float:
 
 def pass_rate(work: Work, manifests: Sequence[Manifest]) -> float:
     """Share of units that passed so far; one half, where intervals are widest, while nothing is known."""
-    own = [one for one in manifests if (one.suite, one.model) == (work.suite_id, work.row.id)]
-    units = sum(sum(one.outcomes.values()) for one in own)
-    passed = sum(one.outcomes.get(Outcome.PASSED.value, 0) for one in own)
+    runs = [
+        manifest for manifest in manifests if (manifest.suite, manifest.model) == (work.suite_id, work.row.id)
+    ]
+    units = sum(sum(manifest.outcomes.values()) for manifest in runs)
+    passed = sum(manifest.outcomes.get(Outcome.PASSED.value, 0) for manifest in runs)
     return passed / units if units else 0.5

@@ -31,7 +31,7 @@ _ELIDED = re.compile(
     r"#\s*(\.{3}|…)|#.*\b(same as|as) (above|before)\b|#.*\brest of the (code|function)\b", re.IGNORECASE
 )
 _PLACEHOLDER = re.compile(r"#.*\b(your (code|solution)|implement|todo|placeholder|goes here)", re.IGNORECASE)
-_LOOKED_AT = 2_000
+_LEAD_CHARACTERS = 2_000
 """Characters of what stands in front of a piece of code: the last sentence is in them."""
 
 
@@ -112,7 +112,7 @@ def _shown_as_wrong(unit: Unit) -> bool:
 
 def _last_sentence(lead: str) -> str:
     """What introduces a piece of code: the sentence in front of it, and that before a mere "For example"."""
-    sentences = [part for part in _SENTENCE_END.split(lead[-_LOOKED_AT:]) if part.strip(" \t#*:-")]
+    sentences = [part for part in _SENTENCE_END.split(lead[-_LEAD_CHARACTERS:]) if part.strip(" \t#*:-")]
     if not sentences:
         return ""
     last = sentences[-1]

@@ -51,13 +51,13 @@ def without_docstring(program: str, entry_point: str) -> str:
 
 def _joined(prompt: str, text: str) -> list[tuple[str, list[str]]]:
     """The ways in which the two can be put together; the first is as the model wrote it."""
-    ways: list[tuple[str, list[str]]] = [(prompt + text, [])]
+    joined: list[tuple[str, list[str]]] = [(prompt + text, [])]
     stripped = text.lstrip("\n")
     if stripped and not stripped[0].isspace() and _ENDS_A_BODY.search(stripped):
-        first, newline, others = stripped.partition("\n")
-        ways.append((f"{prompt}    {first}{newline}{others}", ["indented the first line"]))
-        ways.append((prompt + _indent(stripped), ["indented the body"]))
-    return ways
+        first, newline, rest = stripped.partition("\n")
+        joined.append((f"{prompt}    {first}{newline}{rest}", ["indented the first line"]))
+        joined.append((prompt + _indent(stripped), ["indented the body"]))
+    return joined
 
 
 def _indent(text: str) -> str:

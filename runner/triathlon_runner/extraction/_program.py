@@ -75,9 +75,9 @@ def extract_program(
         return Extraction("", outcome=reply.finish.outcome_without_answer)
     text = visible_text(reply.text)
     if completes:
-        found = _from_completion(text, entry_point, prompt, cut_short=reply.finish is Finish.LENGTH)
-        if found:
-            return found
+        extraction = _from_completion(text, entry_point, prompt, cut_short=reply.finish is Finish.LENGTH)
+        if extraction:
+            return extraction
     rules = _Rules(other_names and not as_written, as_written, typing_names and not as_written)
     return _from_answer(text, entry_point, prompt, rules)
 
@@ -101,11 +101,11 @@ def _from_answer(text: str, entry_point: str, prompt: str, rules: _Rules) -> Ext
     main = main_unit(units, entry_point, methods=rules.other_names)
     if main is None:
         return _from_body(text, entry_point, prompt) if not as_written else _NO_ANSWER
-    others = [unit.code for unit in units if unit.code != main.code]
-    sources = [*(("another block", code) for code in others), ("the prompt", _closed(prompt))]
+    other_blocks = [unit.code for unit in units if unit.code != main.code]
+    sources = [*(("another block", code) for code in other_blocks), ("the prompt", _closed(prompt))]
     program, changes = main.code, list(main.changes)
     if rules.other_names:
-        program, bound = under_the_tests_name(program, entry_point, others)
+        program, bound = under_the_tests_name(program, entry_point, other_blocks)
         changes += bound
     if not as_written:
         program, dropped = without_demonstration(program, entry_point)

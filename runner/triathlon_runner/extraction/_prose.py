@@ -15,7 +15,7 @@ _CONTINUES = re.compile(r"\s|$|[)\]}]|(else|elif|except|finally)\b|\"\"\"|'''")
 _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 _MAX_ENDS = 20
 """Attempts at letting a statement reach past a line that looks like its end."""
-_KEPT = (
+_CODE = (
     ast.Import,
     ast.ImportFrom,
     ast.FunctionDef,
@@ -47,7 +47,7 @@ def is_all_code(text: str) -> bool:
     """Whether the whole text is a program: it parses, and none of its statements may be prose."""
     tree = parse_or_none(text)
     return tree is not None and all(
-        isinstance(statement, (*_KEPT, ast.Assert))
+        isinstance(statement, (*_CODE, ast.Assert))
         or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call | ast.Constant))
         for statement in tree.body
     )
@@ -82,7 +82,7 @@ def _statement(lines: list[str], start: int, *, examples: bool) -> str:
     """The statement that begins on this line, or nothing."""
     if not (_BEGINS.match(lines[start]) or (examples and _EXAMPLE_BEGINS.match(lines[start]))):
         return ""
-    kinds = (*_KEPT, *_EXAMPLES) if examples else _KEPT
+    kinds = (*_CODE, *_EXAMPLES) if examples else _CODE
     for end in _ends(lines, start):
         code = "\n".join(lines[start:end]).rstrip()
         tree = parse_or_none(code)

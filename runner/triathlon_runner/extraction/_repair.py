@@ -67,19 +67,19 @@ def without_demonstration(program: str, entry_point: str) -> tuple[str, list[str
     return "\n".join(lines).rstrip() + "\n", [f"left out {len(drop)} statement(s) that only run examples"]
 
 
-def under_the_tests_name(program: str, entry_point: str, others: list[str]) -> tuple[str, list[str]]:
+def under_the_tests_name(program: str, entry_point: str, other_blocks: list[str]) -> tuple[str, list[str]]:
     """The program with the tests' name bound, where no code has it and exactly one function can be meant.
 
     A method is meant where a class has it, as online judges ask for it: each call makes an object of its own.
     """
     if entry_point in defined_names(program):
         return program, []
-    if found := method_of_class(program, entry_point):
-        kind, method = found
+    if class_and_method := method_of_class(program, entry_point):
+        kind, method = class_and_method
         calls = f"{kind.name}().{method}"
         bound = f"def {entry_point}(*arguments, **named):\n    return {calls}(*arguments, **named)"
         return _behind(program, kind, bound), [f"{calls} stands for {entry_point}"]
-    names = {name for unit in (program, *others) for name in functions(unit)}
+    names = {name for unit in (program, *other_blocks) for name in functions(unit)}
     tree = parse_or_none(program)
     if tree is None or len(names) != 1 or not functions(program):
         return program, []
@@ -164,22 +164,26 @@ def _put_in_front(program: str, statements: list[str]) -> str:
 
 
 def _demonstration(program: str, tree: ast.Module, entry_point: str) -> list[ast.stmt]:
-    kept = [s for s in tree.body if isinstance(s, Function | ast.ClassDef | ast.Import | ast.ImportFrom)]
-    if len(kept) == len(tree.body):  # most programs: nothing that could be one, and nothing to look up
+    definitions = [
+        s for s in tree.body if isinstance(s, Function | ast.ClassDef | ast.Import | ast.ImportFrom)
+    ]
+    if len(definitions) == len(tree.body):  # most programs: nothing that could be one, and nothing to look up
         return []
-    needed = {entry_point}.union(*(missing_names(segment(program, statement)) for statement in kept))
-    own = {s.name for s in kept if isinstance(s, Function | ast.ClassDef)} | {entry_point} | _RUNS_THINGS
+    needed = {entry_point}.union(*(missing_names(segment(program, statement)) for statement in definitions))
+    relevant_names = (
+        {s.name for s in definitions if isinstance(s, Function | ast.ClassDef)} | {entry_point} | _RUNS_THINGS
+    )
     position = max(n for n, statement in enumerate(tree.body) if entry_point in bound_names(statement))
     return [
         statement
         for n, statement in enumerate(tree.body)
-        if statement not in kept
+        if statement not in definitions
         and not (bound_names(statement) | changed_roots(statement)) & needed
-        and (_only_runs(statement, own) if n > position else "input" in used_names(statement))
+        and (_only_runs(statement, relevant_names) if n > position else "input" in used_names(statement))
     ]
 
 
-def _only_runs(statement: ast.stmt, own: Set[str]) -> bool:
+def _only_runs(statement: ast.stmt, relevant_names: Set[str]) -> bool:
     """Whether it is a check, a main part, or uses what the program defines or a way to show it."""
     is_main = isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
-    return is_main or isinstance(statement, ast.Assert) or bool(used_names(statement) & own)
+    return is_main or isinstance(statement, ast.Assert) or bool(used_names(statement) & relevant_names)

@@ -1,4 +1,4 @@
-"""What of a reply's text counts: reasoning left out, fenced blocks found.
+"""The text of a reply without reasoning, and its fenced blocks.
 
 Every step takes time in proportion to the text, whatever stands in it.
 """

@@ -19,7 +19,7 @@ _NOTEBOOK_COMMAND = re.compile(
 _DIFF_HEADS = ("+++", "---", "@@", "diff ", "index ", "\\ ")
 _DIFF_LABELS = frozenset({"diff", "patch"})
 _TEXT_LABELS = frozenset({"markdown", "md"})
-"""Of a fence around a whole answer, which has its own fences."""
+"""Labels of a fence around a whole answer, which has fences inside."""
 _INDENTED = re.compile(r" {4}|\t")
 
 
@@ -79,15 +79,15 @@ def _of_block(block: Block, *, as_written: bool) -> list[Unit]:
 
 
 def _readable(unit: Unit, label: str) -> Unit | None:
-    """The unit without what no program has in it, where it parses then."""
-    ways: tuple[tuple[str, Callable[[str], str]], ...] = (
+    """The unit without invisible characters, notebook commands and signs of a diff, where it parses then."""
+    repairs: tuple[tuple[str, Callable[[str], str]], ...] = (
         ("replaced invisible characters", with_visible_characters),
         ("left out notebook commands", lambda code: _NOTEBOOK_COMMAND.sub("", code)),
         ("took the new side of a diff", lambda code: _new_side(code, label)),
     )
     code, changes = unit.code, unit.changes
-    for change, way in ways:
-        changed = way(code)
+    for change, repair in repairs:
+        changed = repair(code)
         if changed != code:
             code, changes = changed, (*changes, change)
         if parse_or_none(code):
@@ -96,7 +96,7 @@ def _readable(unit: Unit, label: str) -> Unit | None:
 
 
 def _new_side(code: str, label: str) -> str:
-    """What a diff leaves; the code as it is where it is none."""
+    """The code that a diff results in; code that is no diff stays as it is."""
     lines = code.split("\n")
     marked = all(line[:1] in ("", "+", "-", " ") or line.startswith(_DIFF_HEADS) for line in lines)
     if label not in _DIFF_LABELS and not (marked and any(line.startswith("+") for line in lines)):

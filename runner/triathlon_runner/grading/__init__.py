@@ -1,7 +1,6 @@
 """Judging programs: comparing what they returned with what the reference returns."""
 
-from triathlon_runner.grading._answer_key import AnswerKey
-from triathlon_runner.grading._api import Grader
+from triathlon_runner.grading._answer_keys import AnswerKey, AnswerKeys, ReferenceFailedError
 from triathlon_runner.grading._classes import CLASS_LIMITS, ClassGrader
 from triathlon_runner.grading._code_tests import (
     TEST_LIMITS,
@@ -11,11 +10,9 @@ from triathlon_runner.grading._code_tests import (
 )
 from triathlon_runner.grading._compare import agree
 from triathlon_runner.grading._grade import GradeOptions, grade_samples
-from triathlon_runner.grading._judge import ExpectedResults, Fault, judge_results
-from triathlon_runner.grading._keys import AnswerKeys, ReferenceFailedError
-from triathlon_runner.grading._program import ProgramGrader
+from triathlon_runner.grading._program import Grader, ProgramGrader
 from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport
-from triathlon_runner.grading._text import shown
+from triathlon_runner.grading._verdict import ExpectedResults, Fault, judge_results, shown
 
 __all__ = [
     "CLASS_LIMITS",

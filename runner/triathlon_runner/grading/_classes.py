@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from triathlon_runner.datasets import ClassProblem
 from triathlon_runner.grading._code_tests import UnjudgeableError
 from triathlon_runner.grading._sandboxed import source
-from triathlon_runner.grading._text import shorten
+from triathlon_runner.grading._verdict import shorten
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import Call, Ended, Examination, Job, Limits, Raised, Returned, Sandbox
 

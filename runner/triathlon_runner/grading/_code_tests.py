@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 
 from triathlon_runner.datasets.official import TestedProblem
-from triathlon_runner.grading._text import shorten, shown
+from triathlon_runner.grading._verdict import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     Call,

@@ -1,4 +1,4 @@
-"""`triathlon grade`: judges samples made elsewhere, one JSON line each; what is there already is kept."""
+"""`triathlon grade`: grades samples made elsewhere, one JSON line each, and reuses earlier lines."""
 
 import asyncio
 import hashlib
@@ -21,7 +21,7 @@ from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
 
 _Key = tuple[object, ...]
-"""All that a verdict follows from: task, sample, program, problem with its tests, version of the grader."""
+"""All that a verdict depends on: task, sample, program, problem with its tests, version of the grader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +63,20 @@ async def grade_samples(
     """
     known = by_id(problems)
     read = read_samples(samples, known)
-    found, out = read.samples, options.out
+    samples_read, out = read.samples, options.out
     digests = {task_id: problem_digest(problem, options.inputs) for task_id, problem in known.items()}
     lines = list(_lines_of_earlier_run(out))
-    others = _of_other_samples(lines, found, options.model)
+    other_lines = _of_other_samples(lines, samples_read, options.model)
     earlier = {_key_of(line): line for line in lines}
     _cut_torn_line(out)
-    wanted = [_key(sample, digests) for sample in found]
+    wanted = [_key(sample, digests) for sample in samples_read]
     report = GradeReport(
         tasks=tuple(known),
         inputs=options.inputs,
         splits=any(map(has_more_than_base, problems)) and options.inputs == "all",
         broken=read.broken,
-        replaced=len(earlier.keys() - set(wanted) - set(map(_key_of, others))),
-        others=len(others),
+        replaced=len(earlier.keys() - set(wanted) - set(map(_key_of, other_lines))),
+        others=len(other_lines),
     )
     judged: dict[_Key, Line] = {}
     async with open_sandbox(options.level, options.jobs) as sandbox:
@@ -84,7 +84,7 @@ async def grade_samples(
         graders = _Graders(
             ProgramGrader(sandbox, options.keys), ClassGrader(sandbox), CodeTestGrader(sandbox)
         )
-        waiting = iter(zip(found, wanted, strict=True))
+        waiting = iter(zip(samples_read, wanted, strict=True))
 
         async def judge_some() -> None:
             for sample, key in waiting:
@@ -99,13 +99,13 @@ async def grade_samples(
                 if line is not None:
                     judged[key] = line
                 if on_progress is not None:
-                    on_progress(len(judged) + len(report.open), len(found))
+                    on_progress(len(judged) + len(report.open), len(samples_read))
 
         async with asyncio.TaskGroup() as group:
             for _ in range(options.jobs or len(os.sched_getaffinity(0))):
                 group.create_task(judge_some())
     report.lines = [judged[key] for key in dict.fromkeys(wanted) if key in judged]
-    _rewrite(out, [*report.lines, *others])
+    _rewrite(out, [*report.lines, *other_lines])
     return report
 
 
@@ -132,7 +132,7 @@ def has_more_than_base(problem: AnyProblem) -> bool:
 
 
 def _head(sample: Sample, digests: Mapping[str, str], options: GradeOptions) -> Line:
-    """What tells a line apart, and what its verdict follows from."""
+    """The fields that identify a line and what its verdict depends on."""
     head: Line = {
         "task_id": sample.task_id,
         "sample": sample.number,
@@ -189,9 +189,9 @@ def _key(sample: Sample, digests: Mapping[str, str]) -> _Key:
 
 
 def _key_of(line: Line) -> _Key:
-    """That of a line; one from before the last two were written down equals no other."""
-    own = line["task_id"], line["sample"], line["program_sha256"]
-    return *own, line.get("problem_sha256", "unknown"), line.get("engine_version")
+    """The key of a line of an earlier call; a line without the last two fields equals no sample."""
+    sample_key = line["task_id"], line["sample"], line["program_sha256"]
+    return *sample_key, line.get("problem_sha256", "unknown"), line.get("engine_version")
 
 
 def _digest(sample: Sample) -> str:

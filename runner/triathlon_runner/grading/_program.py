@@ -1,16 +1,32 @@
-"""Judges programs by differential testing: what they return against what the reference returns."""
+"""Grades programs by differential testing: what they return against what the reference returns."""
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.grading._answer_key import AnswerKey
-from triathlon_runner.grading._expected import ReferenceResults
-from triathlon_runner.grading._judge import judge_results
-from triathlon_runner.grading._keys import AnswerKeys
+from triathlon_runner.grading._answer_keys import AnswerKey, AnswerKeys
+from triathlon_runner.grading._verdict import ReferenceResults, judge_results
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Job, Limits, Sandbox
+
+
+class Grader(Protocol):
+    """Judges programs against a problem's reference, with one sandbox and a store of answer keys."""
+
+    @property
+    def sandbox(self) -> Sandbox: ...
+
+    async def judge(
+        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+    ) -> Verdict:
+        """Tests a complete Python program against the reference, stopping at the first failing input.
+
+        Raises:
+            SandboxError: our machinery failed, or the problem's own reference did.
+        """
+        ...
+
 
 MIN_CPU_SECONDS = 10.0
 """For all inputs together. The official harnesses give each input a second: of 992 recorded solutions three
@@ -37,7 +53,7 @@ def _triathlon_items_of(function):
 
 ENTRY_POINT = _triathlon_items_of(ENTRY_POINT)
 """
-"""Behind a program whose results count as sets: EvalPlus takes the `set` of what came, generators too."""
+"""Appended to a program whose results count as sets: EvalPlus makes a `set` of results, generators too."""
 
 
 class ProgramGrader:

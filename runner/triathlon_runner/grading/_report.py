@@ -1,4 +1,4 @@
-"""What grading samples came to."""
+"""The result of grading samples: lines, what is missing, pass@k."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ class GradeReport:
         return [task for task in self.tasks if task not in sampled and not self._is_open(task)]
 
     def _is_open(self, task: str) -> bool:
-        return any(one.startswith(f"{task} sample ") for one in self.open)
+        return any(sample.startswith(f"{task} sample ") for sample in self.open)
 
     @property
     def unknown(self) -> Counter[str]:
@@ -59,12 +59,12 @@ class GradeReport:
 
     def samples(self, *, base: bool = False) -> dict[str, list[bool]]:
         """By known task, which of its samples passed, on all inputs or on the base inputs."""
-        found: dict[str, list[bool]] = {}
+        passed_by_task: dict[str, list[bool]] = {}
         for line in self.lines:
             if line["outcome"] != UNKNOWN_TASK:
                 outcome = line["base_outcome" if base and "base_outcome" in line else "outcome"]
-                found.setdefault(line["task_id"], []).append(outcome == Outcome.PASSED)
-        return found
+                passed_by_task.setdefault(line["task_id"], []).append(outcome == Outcome.PASSED)
+        return passed_by_task
 
     def pass_at(self, k: int, *, base: bool = False) -> float | None:
         """Mean of the unbiased estimates of pass@k over the tasks with samples.
@@ -77,6 +77,6 @@ class GradeReport:
         return sum(pass_at_k_of(len(passed), sum(passed), k) for passed in samples) / len(samples)
 
     def whole(self, *, partial: bool = False) -> bool:
-        """Whether every sample was judged, and every task has one; `partial`: or some."""
+        """Whether every sample was graded and every task has one; with `partial`, tasks may be missing."""
         faults = self.unknown or self.broken or self.refused or self.open
         return not faults and (partial or not self.missing)

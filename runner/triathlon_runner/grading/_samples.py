@@ -53,18 +53,18 @@ def read_samples(path: Path, problems: Mapping[str, AnyProblem]) -> Samples:
     """
     if not path.exists():
         raise UserError(f"expected samples (a folder or a .jsonl file) at {str(path)!r}, there is nothing")
-    found = list(_in_folder(path, problems) if path.is_dir() else _in_lines(path, problems))
-    if not found:
+    rows = list(_in_folder(path, problems) if path.is_dir() else _in_lines(path, problems))
+    if not rows:
         raise UserError(f"expected samples in {str(path)!r}: folders `<task>/<n>.py` or JSON lines, got none")
-    samples = [one for one in found if isinstance(one, Sample)]
-    return Samples(samples, [one.why for one in found if isinstance(one, _Broken)])
+    samples = [row for row in rows if isinstance(row, Sample)]
+    return Samples(samples, [row.why for row in rows if isinstance(row, _Broken)])
 
 
 def _in_folder(folder: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sample]:
     """EvalPlus writes a task's id as a folder's name, with `_` for `/`."""
     names = {task_id.replace("/", "_"): task_id for task_id in problems}
     files = [file for file in folder.rglob("*.py") if file.is_file()]
-    for file in sorted(files, key=lambda one: (one.parent.as_posix(), _number(one), one.name)):
+    for file in sorted(files, key=lambda path: (path.parent.as_posix(), _number(path), path.name)):
         name = file.parent.relative_to(folder).as_posix()
         task_id = names.get(name.replace("/", "_"), name)
         yield _of_bytes(task_id, _number(file), file.read_bytes())

@@ -16,7 +16,7 @@ _SAMPLING = Sampling(max_tokens=MAX_TOKENS, temperature=0.0)
 _ATTEMPTS = 2
 _NUMBER = re.compile(r"(?:score:)?\s*(0|1|0?\.\d+|0\.\d*|1\.0*)\.?", re.IGNORECASE)
 _MARKS = str.maketrans("", "", "*`")
-"""Markdown's, round a number or the label."""
+"""Markdown's signs around a number or the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Judgement:
 
 
 def settings(judge: str, prompts: PromptSet) -> Mapping[str, Any]:
-    """Returns what of the judge of this id shapes a result."""
+    """Returns the judge's settings, which are part of a suite's."""
     return {
         "model": judge,
         "prompt": prompts.digest(TEMPLATE),

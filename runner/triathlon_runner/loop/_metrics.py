@@ -11,7 +11,7 @@ _ASL = "EVALOOOP, equations 1 to 5"
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What a score lies between where some similarities are unknown; both ends are equal where none is."""
+    """The interval of a score where some similarities are unknown; its ends are equal where none is."""
 
     low: float
     high: float
@@ -56,8 +56,8 @@ def asl_of_counts(
         similarities: s_i; 1 where not given.
     """
     by_loops = dict(counts) if isinstance(counts, Mapping) else dict(enumerate(counts))
-    given = similarities or {}
-    total = sum(n * i**2 * given.get(i, 1.0) for i, n in by_loops.items())
+    known = similarities or {}
+    total = sum(n * i**2 * known.get(i, 1.0) for i, n in by_loops.items())
     return total / (max_loops * sum(by_loops.values()))
 
 
@@ -110,7 +110,7 @@ def _drop(max_loops: int) -> Callable[[Sequence[UnitRecord]], list[Contribution]
 
 
 def _loops(records: Sequence[UnitRecord]) -> Iterator[LoopRecord]:
-    """The loop records, which all must be.
+    """Checks that all records are the loop's and returns them.
 
     Raises:
         TypeError: another discipline's record.

@@ -1,4 +1,4 @@
-"""How the two questions of a loop are put to a model of each kind."""
+"""The two questions of a loop, as each kind of model is asked them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Phrasing:
         return self.kind == "base"
 
     def settings(self) -> Mapping[str, Any]:
-        """Returns what of this shapes a result."""
+        """Returns the settings that are part of the suite's."""
         used = {self._generate, self._summarise} if self.setting.max_loops > 1 else {self._generate}
         sampling = self.generation_sampling
         return {

@@ -42,7 +42,7 @@ def next_prompt(sentence: str, assertion: str, *, as_written: bool = False) -> s
 
 
 def program_part(prompt: str) -> str:
-    """What of a prompt a program could continue or borrow from: nothing of one that is all docstring."""
+    """The part of a prompt that a program can continue: empty where the prompt is only a docstring."""
     return "" if _is_docstring(prompt) else prompt
 
 

@@ -22,7 +22,7 @@ class LoopUnit:
     sample: int
     steps: list[LoopStep] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
-    _found: dict[tuple[str, Reply], Extraction] = field(default_factory=dict)
+    _extractions: dict[tuple[str, Reply], Extraction] = field(default_factory=dict)
     """By prompt and reply: a model that has reached its fixed point writes one program again and again."""
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
     """By program."""
@@ -61,17 +61,17 @@ class LoopUnit:
 
     async def _turn(self, loop: int, prompt: str) -> LoopStep:
         reply = await self._ask(self.phrasing.generation(prompt, loop), self.phrasing.generation_sampling)
-        found = self._extract(reply, program_part(prompt) if loop == 1 else "")
-        verdict = None if found.outcome else await self._judge(found.program)
-        outcome = verdict.outcome if verdict else found.outcome or Outcome.NO_ANSWER
+        extraction = self._extract(reply, program_part(prompt) if loop == 1 else "")
+        verdict = None if extraction.outcome else await self._grade(extraction.program)
+        outcome = verdict.outcome if verdict else extraction.outcome or Outcome.NO_ANSWER
         goes_on = outcome is Outcome.PASSED and loop < self.max_loops
-        summary_reply, summary = await self._summarise(found.written, loop) if goes_on else (None, None)
+        summary_reply, summary = await self._summarise(extraction.written, loop) if goes_on else (None, None)
         return LoopStep(
             loop=loop,
             prompt=prompt,
             reply=reply,
-            program=found.program,
-            changes=found.changes,
+            program=extraction.program,
+            changes=extraction.changes,
             outcome=outcome,
             verdict=verdict,
             summary_reply=summary_reply,
@@ -86,17 +86,17 @@ class LoopUnit:
         return reply, sentence if whole and (sentence or as_written) else None
 
     def _extract(self, reply: Reply, prompt: str) -> Extraction:
-        if (prompt, reply) not in self._found:
-            self._found[prompt, reply] = extract_program(
+        if (prompt, reply) not in self._extractions:
+            self._extractions[prompt, reply] = extract_program(
                 reply,
                 entry_point=self.problem.entry_point,
                 prompt=prompt,
                 completes=self.phrasing.completes,
                 as_written=self.phrasing.setting.as_written,
             )
-        return self._found[prompt, reply]
+        return self._extractions[prompt, reply]
 
-    async def _judge(self, program: str) -> Verdict:
+    async def _grade(self, program: str) -> Verdict:
         if program not in self._verdicts:
             self._verdicts[program] = await self.grader.judge(program, self.problem)
         return self._verdicts[program]

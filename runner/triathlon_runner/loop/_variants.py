@@ -108,13 +108,13 @@ def changes_of(variant: str, baseline: ByModel, varied: ByModel) -> tuple[Change
 
     A model without a task on both sides has none.
     """
-    found = []
+    changes = []
     for model, own in baseline.items():
         after = _by_task(varied.get(model, ()))
         pairs = {task: (before, after[task]) for task, before in _by_task(own).items() if task in after}
         if pairs:
-            found.append(Change(model, variant, pairs))
-    return tuple(found)
+            changes.append(Change(model, variant, pairs))
+    return tuple(changes)
 
 
 def _by_task(contributions: Iterable[Contribution]) -> dict[str, float]:

@@ -7,7 +7,6 @@ from triathlon_runner.sandbox._api import (
     Examination,
     Execution,
     Job,
-    Limits,
     Prepared,
     Raised,
     Results,
@@ -18,11 +17,18 @@ from triathlon_runner.sandbox._api import (
     Source,
     StoredResults,
 )
-from triathlon_runner.sandbox._decode import MalformedError, decode, refuse_collisions
+from triathlon_runner.sandbox._decode import (
+    MalformedError,
+    Opaque,
+    Tagged,
+    decode,
+    is_plain,
+    refuse_collisions,
+)
 from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor, try_language
 from triathlon_runner.sandbox._inside.encode import encode
+from triathlon_runner.sandbox._limits import Limits
 from triathlon_runner.sandbox._local import open_sandbox
-from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
 from triathlon_runner.sandbox._wire import prepare
 
 __all__ = [

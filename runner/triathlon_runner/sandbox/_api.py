@@ -13,28 +13,11 @@ from typing import Any, Protocol
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._decode import MalformedError, decode
+from triathlon_runner.sandbox._limits import Limits
 
 
 class SandboxError(InfrastructureError):
     """The sandbox itself failed (never: the program failed). The unit stays open."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one job may use. CPU time decides, whatever else the machine does."""
-
-    cpu_seconds: float = 4.0
-    """Of all its threads, by the process' own clock."""
-    wall_seconds: float = 60.0
-    """How long it may do nothing, asleep or blocked: time with less than three hundredths of a core.
-
-    A program that waits for its turn on a busy machine, or for a runner that stands still, is not counted.
-    """
-    memory_bytes: int = 4 << 30
-    result_bytes: int = 64 << 20
-    """Encoded size of one returned value."""
-    output_bytes: int = 64 << 10
-    """Standard output and error kept, each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +54,7 @@ class Job:
     program: str
     calls: tuple[Call, ...] | Prepared
     language: Language = Language.PYTHON
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     libraries: frozenset[str] = frozenset()
     relayed: tuple[str, ...] = ()
     """Functions that the program calls and that another program executes (see `Sandbox.examine`)."""

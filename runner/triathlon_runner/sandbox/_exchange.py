@@ -139,8 +139,8 @@ class Exchange:
 
     def _read_printed(self, descriptor: int, which: int) -> int:
         data = self._read(descriptor)
-        kept = self._printed[which]
-        kept += data[: self._output_limit - len(kept)]
+        printed = self._printed[which]
+        printed += data[: self._output_limit - len(printed)]
         return len(data)
 
     def drain(self) -> None:

@@ -1,4 +1,4 @@
-"""What a server is told at its start: which level, what its children may see, which user they become."""
+"""Settings of a server: isolation level, paths that its children may see, the user that they become."""
 
 import importlib.metadata
 import importlib.util
@@ -84,13 +84,13 @@ def unused_id() -> int:
 def _interpreter() -> tuple[str, ...]:
     """The standard library and the shared libraries that its extension modules load."""
     paths = sysconfig.get_paths()
-    found = {
+    folders = {
         paths["stdlib"],
         paths["platstdlib"].replace(sys.prefix, sys.base_prefix, 1),
         *map(str, Path(sys.base_prefix, "lib").glob("*.so*")),
         *_system_libraries(),
     }
-    return _outermost(path for path in found if Path(path).exists())
+    return _outermost(path for path in folders if Path(path).exists())
 
 
 def _system_libraries() -> tuple[str, ...]:
@@ -106,12 +106,12 @@ def _loaders() -> list[str]:
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
-    """Without those that lie under another one."""
-    kept: list[str] = []
+    """Leaves out paths that lie under another one."""
+    outermost: list[str] = []
     for path in sorted(paths):
-        if not any(path.startswith(other + "/") for other in kept):
-            kept.append(path)
-    return tuple(kept)
+        if not any(path.startswith(other + "/") for other in outermost):
+            outermost.append(path)
+    return tuple(outermost)
 
 
 def _hidden() -> list[str]:

@@ -1,7 +1,7 @@
-"""What runner and child say to each other, by language: frames' payloads as values, values as payloads.
+"""Encodes what runner and child send each other, by language: values as payloads of frames, and back.
 
 Python children speak the binary form of `_inside.encode`; what goes to them is marshalled, which they may
-trust. Every other language speaks JSON in a closed form:
+trust. Every other language speaks JSON in this form:
 
     null, true, false, numbers, strings, lists   as they are
     {"m": [[key, value], …]}                     a map, whatever its keys
@@ -16,13 +16,12 @@ from typing import Any, Protocol
 
 from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import Call, Job, Raised, Returned, SandboxError, Source
-from triathlon_runner.sandbox._decode import MalformedError, decode
+from triathlon_runner.sandbox._decode import MalformedError, Opaque, Tagged, decode, is_plain
 from triathlon_runner.sandbox._inside import frames
 from triathlon_runner.sandbox._inside.encode import MAX_DEPTH
-from triathlon_runner.sandbox._values import Opaque, Tagged, is_plain
 
 _LARGEST_EXACT = 1 << 53
-"""Beyond it a number of JavaScript's is not exact any more."""
+"""JavaScript's numbers are exact up to here."""
 
 
 class Wire(Protocol):
@@ -148,12 +147,12 @@ def _raised(kind: Any, message: Any, line: Any) -> Raised:
 
 
 def _writable(text: str) -> str:
-    """Text that every record can hold: half of a surrogate pair is no character."""
+    """The text without lone surrogates, which no record could hold."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def to_json(value: Any) -> Any:
-    """Plain data in the closed form."""
+    """Encodes plain data in the JSON form above."""
     if isinstance(value, list | tuple):
         return [to_json(item) for item in value]
     if isinstance(value, set | frozenset):
@@ -189,7 +188,7 @@ def _decimal(value: int) -> str:
 
 
 def from_json(value: Any, depth: int = 0) -> Any:
-    """Plain data out of the closed form.
+    """Decodes plain data from the JSON form above.
 
     Raises:
         MalformedError: it is none.
@@ -219,7 +218,9 @@ def _collection(tag: str, content: list[Any], depth: int) -> Any:
 
 
 def _is_key(key: Any) -> bool:
-    """Whether a dict can have it: text, small numbers. Others can collide on purpose, or are equal here only.
+    """Whether a value can be a key of a dict: text or a small number.
+
+    Others could be made to collide in its table, or are equal in Python only.
 
     A map with such a key (a list, a symbol, a truth value, 1 beside 1.0) stays a list of pairs.
     """

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.sandbox._api import Limits, SandboxError
+from triathlon_runner.sandbox._api import SandboxError
 from triathlon_runner.sandbox._exchange import Exchange
 from triathlon_runner.sandbox._inside import messages
+from triathlon_runner.sandbox._limits import Limits
 
 BOOT = Path(__file__).parent / "_boot.py"
 _ENVIRONMENT = {
@@ -25,14 +26,14 @@ _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "LD_BIND_NOW": "1",
 }
-"""All that a server is told by its environment; its children have none. The last one makes the dynamic
+"""The whole environment of a server; its children have none. The last one makes the dynamic
 linker look functions up once, in the server, instead of at their first use in every child."""
 START_SECONDS = 60.0
 END_SECONDS = 5.0
 PIPES = 4
 
 MakeSettings = Callable[[Path], dict[str, Any]]
-"""What to tell a server that may use this empty directory."""
+"""Returns the settings of a server that may use this empty directory."""
 Ends = tuple[int, ...]
 """The runner's ends of a child's pipes: jobs, results, standard output and error."""
 
@@ -42,7 +43,7 @@ class ChildEnd:
     """How a child ended, as its server reports it; nothing in it comes from the child."""
 
     status: int
-    """As of wait(2)."""
+    """Its wait status, as of wait(2)."""
     cpu_seconds: float
     note: int
     """Why the server killed it (`messages`), or 0."""
@@ -66,7 +67,7 @@ class Worker:
 
     @classmethod
     async def start(cls, make_settings: MakeSettings) -> "Worker":
-        """Starts a server and waits until its first child stands ready.
+        """Starts a server and waits until its first child is ready.
 
         Raises:
             SandboxError: it did not get ready.
@@ -144,7 +145,7 @@ class Worker:
             self._waiting = None
 
     async def ready(self) -> None:
-        """Waits until a child stands ready.
+        """Waits until a child is ready.
 
         Raises:
             SandboxError: the server is gone.
@@ -153,7 +154,7 @@ class Worker:
             await self._next_message()
 
     def take_ends(self) -> Ends:
-        """The near ends of the child that stands ready. They are the caller's from now on, and used once."""
+        """Returns the runner's ends of the ready child's pipes; the caller closes them."""
         self.usable = self._killed = False
         ends, self._ends = self._ends, ()
         return ends

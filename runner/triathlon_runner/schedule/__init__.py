@@ -1,12 +1,13 @@
 """What is open, in which order, how many at once; progress; interruption."""
 
 from triathlon_runner.schedule._build import Wanted, build_plan, build_suite
-from triathlon_runner.schedule._control import Control, ControlledModel, RunStoppedError
-from triathlon_runner.schedule._judge import JudgeModel
+from triathlon_runner.schedule._context import Summary
+from triathlon_runner.schedule._control import Control, RunStoppedError
 from triathlon_runner.schedule._log import JsonLog, logged_errors
 from triathlon_runner.schedule._manifest import Conditions, differs
 from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
-from triathlon_runner.schedule._open import ModelOpener, OpenModel, why_not
+from triathlon_runner.schedule._models import ControlledModel, JudgeModel, OpenModel
+from triathlon_runner.schedule._open import ModelOpener, why_not
 from triathlon_runner.schedule._panel import ConsoleProgress
 from triathlon_runner.schedule._plan import (
     ROW_SETTINGS,
@@ -18,10 +19,9 @@ from triathlon_runner.schedule._plan import (
     work_for,
 )
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
-from triathlon_runner.schedule._progress import Progress, Several
+from triathlon_runner.schedule._progress import Progress, ProgressFanout
 from triathlon_runner.schedule._run import STOP_SECONDS, Runner
 from triathlon_runner.schedule._stop import Account, Bounds, deadline, span_seconds
-from triathlon_runner.schedule._summary import Summary
 
 __all__ = [
     "PROFILES",
@@ -41,10 +41,10 @@ __all__ = [
     "OpenModel",
     "Profile",
     "Progress",
+    "ProgressFanout",
     "RunPlan",
     "RunStoppedError",
     "Runner",
-    "Several",
     "Summary",
     "Wanted",
     "Work",

@@ -19,7 +19,7 @@ from triathlon_runner.suites import Preparable, SuiteEntry
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of which models a run is to ask."""
+    """Which models a run is to ask, and on which suites."""
 
     profile: Profile
     models: Sequence[str] | None = None
@@ -42,9 +42,10 @@ async def build_plan(
     judge: Model | None = None,
     report: Callable[[str], None] | None = None,
 ) -> RunPlan:
-    """Everything that this run wants. A suite that the user named and that has no data is an error.
+    """Returns the work of a run, and what is left out with the reason.
 
-    `report` is told what is prepared: on an empty cache data is fetched and references are executed.
+    A suite that the user named and that has no data is an error.
+    `report` gets a line for each suite: on an empty cache its data is fetched and references are executed.
 
     Raises:
         UserError: an unknown model or suite, a broken folder of prompts, a suite that was named and cannot
@@ -61,25 +62,25 @@ async def build_plan(
     for number, entry in enumerate(entries, 1):
         if report is not None:
             report(f"preparing {entry.id}, suite {number} of {len(entries)}")
-        if missing := [faults[one] for one in entry.languages if faults[one]]:
+        if missing := [faults[language] for language in entry.languages if faults[language]]:
             fault = "; ".join(missing)
             if suites is not None:
                 raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
             plan.skipped_suites[entry.id] = fault
             continue
         try:
-            one = await build_suite(entry, data, grader, profile)
+            suite = await build_suite(entry, data, grader, profile)
         except DataUnavailableError as error:
             if suites is not None:
                 raise
             plan.skipped_suites[entry.id] = str(error)
         else:
-            if one.chosen:
-                built.append(one)
+            if suite.chosen:
+                built.append(suite)
     for row in rows:
         reason = why_not(row) if wanted.asks or wanted.models is None else None
         if reason is None:
-            plan.work[row.id] = work_for(registry, row, _that_differ(built, row, plan), judge)
+            plan.work[row.id] = work_for(registry, row, _unlike_their_baseline(built, row, plan), judge)
         else:
             plan.skipped_models[row.id] = reason
     return plan
@@ -91,25 +92,25 @@ async def _faults_of_languages(entries: Sequence[SuiteEntry], grader: Grader) ->
     Tried where the programs will be executed, which may be other machines.
     """
     wanted = dict.fromkeys(language for entry in entries for language in entry.languages)
-    return {one: (await try_language(grader.sandbox, one)).fault for one in wanted}
+    return {language: (await try_language(grader.sandbox, language)).fault for language in wanted}
 
 
-def _that_differ(built: Sequence[BuiltSuite], row: ModelRow, plan: RunPlan) -> list[BuiltSuite]:
-    """The suites without those that would ask this model as their baseline does, under another name."""
-    kept = []
-    for one in built:
-        if reason := _same_as_baseline(one.entry.variant_kind, row):
-            plan.skipped_suites[f"{one.entry.id} of {row.id}"] = reason
+def _unlike_their_baseline(built: Sequence[BuiltSuite], row: ModelRow, plan: RunPlan) -> list[BuiltSuite]:
+    """Leaves out variants that would ask this model exactly as their baseline does."""
+    differing = []
+    for suite in built:
+        if reason := _same_as_baseline(suite.entry.variant_kind, row):
+            plan.skipped_suites[f"{suite.entry.id} of {row.id}"] = reason
         else:
-            kept.append(one)
-    return kept
+            differing.append(suite)
+    return differing
 
 
 def _same_as_baseline(kind: str | None, row: ModelRow) -> str:
     """Why a variant of this kind is none for a model whose temperature is fixed; empty where it is one."""
-    own = row.temperature
-    if own is not None and (kind == "temperatures" or (kind == "sampling" and own == 0)):
-        return f"its row of models.yaml has it asked at temperature {own:g}, whatever the suite says"
+    temperature = row.temperature
+    if temperature is not None and (kind == "temperatures" or (kind == "sampling" and temperature == 0)):
+        return f"its row of models.yaml has it asked at temperature {temperature:g}, whatever the suite says"
     if kind == "temperatures" and row.api is not None and "temperature" in row.api.unsupported:
         return "its API takes no temperature"
     return ""
@@ -127,11 +128,11 @@ def at_temperature(
     Raises:
         UserError: a suite whose temperature cannot be set, a row that sets its own.
     """
-    own = profile.own_temperature
-    if own is None:
+    temperature = profile.own_temperature
+    if temperature is None:
         return list(entries)
     for row in rows:
-        if row.temperature not in (None, own):
+        if row.temperature not in (None, temperature):
             raise UserError(
                 f"{row.id!r} is asked at temperature {row.temperature} by models.yaml, whatever"
                 " --temperature says; remove the one or the other"

@@ -5,7 +5,6 @@ import asyncio
 from triathlon_runner.endpoints import Answer, Asking, Chat, Completion, Model, Sampling, asking
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.schedule._stop import Bounds, Stop
-from triathlon_runner.schedule._wrapper import ModelWrapper
 
 _STOPPED = "the run was stopped"
 
@@ -73,21 +72,3 @@ class Control:
         for call, scope in self._calls.items():
             if not call.in_flight:
                 scope.reschedule(now)
-
-
-class ControlledModel(ModelWrapper):
-    """Implements `Model`; asks only while the run may."""
-
-    def __init__(self, inner: Model, control: Control) -> None:
-        """Puts a model under the control of a run."""
-        super().__init__(inner)
-        self._control = control
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        """Asks once.
-
-        Raises:
-            RunStoppedError: the run stops before the request was sent.
-            EndpointError: no answer after all retries.
-        """
-        return await self._control.ask(self._inner, prompt, sampling, sample=sample)

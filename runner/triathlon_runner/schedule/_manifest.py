@@ -1,4 +1,4 @@
-"""Writing down under which conditions the lines of a results file were made."""
+"""Manifests: under which conditions the lines of a results file were made."""
 
 import json
 from collections import Counter
@@ -11,7 +11,7 @@ from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.registry import Price
 from triathlon_runner.schedule._identity import WEIGHTS, difference
-from triathlon_runner.schedule._open import OpenModel
+from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.store import ResultsFile
 from triathlon_runner.suites import DataSetInfo
@@ -27,7 +27,7 @@ class Conditions:
 
 
 def stands_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
-    """Whether a manifest says that this very work is done and its file is as it was left then."""
+    """Whether the manifest shows this work complete and the results file unchanged."""
     return (
         manifest is not None
         and manifest.open_units == 0
@@ -42,16 +42,16 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
     """Why the lines of a file are not to be mixed with new ones, in words; empty where they may be."""
     if not file.units:
         return ""
-    others = sorted(file.protocols - {work.settings_hash})
-    if others:
-        return _other_protocol(work, others, manifest)
+    other_hashes = sorted(file.protocols - {work.settings_hash})
+    if other_hashes:
+        return _other_protocol(work, other_hashes, manifest)
     changed = difference(manifest.identity, work.identity) if manifest is not None else ""
     return f"another model: {changed}" if changed else ""
 
 
-def _other_protocol(work: Work, others: list[str], manifest: Manifest | None) -> str:
-    what = f"another protocol ({', '.join(others)}, now {work.settings_hash})"
-    if manifest is None or manifest.protocol not in others:
+def _other_protocol(work: Work, other_hashes: list[str], manifest: Manifest | None) -> str:
+    what = f"another protocol ({', '.join(other_hashes)}, now {work.settings_hash})"
+    if manifest is None or manifest.protocol not in other_hashes:
         return what
     if manifest.data.sha256 != work.built.suite.data.sha256:
         old, new = (_named(data) for data in (manifest.data, work.built.suite.data))
@@ -63,7 +63,7 @@ def _other_protocol(work: Work, others: list[str], manifest: Manifest | None) ->
 
 
 def _named(data: DataSetRecord | DataSetInfo) -> str:
-    """A version may stay while a file changes: the checksum tells."""
+    """Name, version and checksum: a file may change while its version stays."""
     return f"{data.name} {data.version}, SHA-256 {data.sha256[:12]}"
 
 

@@ -7,17 +7,20 @@ from contextlib import ExitStack
 
 from triathlon_runner.endpoints import Model, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.errors import UserError, leaves
-from triathlon_runner.schedule._context import RunContext
-from triathlon_runner.schedule._control import ControlledModel
-from triathlon_runner.schedule._messages import advice
-from triathlon_runner.schedule._open import OpenModel
+from triathlon_runner.schedule._context import ModelEnd, RunContext
+from triathlon_runner.schedule._models import ControlledModel, OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.schedule._suite_run import SuiteRun, open_suite
-from triathlon_runner.schedule._summary import ModelEnd
 from triathlon_runner.schedule._unit_run import run_unit
 from triathlon_runner.serving import ServerLostError
-from triathlon_runner.store import DamagedLineError, Unit, UnreadableManifestError
+from triathlon_runner.store import (
+    ContradictingLineError,
+    DamagedLineError,
+    ResultsFolder,
+    Unit,
+    UnreadableManifestError,
+)
 
 UNITS_PER_SLOT = 3
 """Units in flight for each request that may be: some ask while the programs of others are executed."""
@@ -62,7 +65,7 @@ class ModelRun:
         try:
             return open_suite(self._context, work, self._broken, stack)
         except (UnreadableManifestError, DamagedLineError) as error:  # of this file alone: the others go on
-            what_to_do = advice(error, self._context.folder, self._row.id, work.suite_id)
+            what_to_do = _advice(error, self._context.folder, self._row.id, work.suite_id)
             self._add_error(f"{self._row.id} {work.suite_id}: {error}{what_to_do}")
             return None
 
@@ -131,3 +134,11 @@ def _alternate(suites: Sequence[SuiteRun]) -> Iterator[tuple[SuiteRun, Unit]]:
         if suite.left:
             waiting.append(suite)
         yield suite, unit
+
+
+def _advice(error: Exception, folder: ResultsFolder, model: str, suite: str) -> str:
+    """What to do about a line that contradicts itself; other damaged lines' messages say it themselves."""
+    if not isinstance(error, ContradictingLineError):
+        return ""
+    verify = f"`triathlon verify --models {model} --suites {suite}{folder.option}`"
+    return f". {verify} shows what the rest of the line says; delete the line and run again to ask anew"

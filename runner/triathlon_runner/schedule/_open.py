@@ -5,28 +5,20 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypedDict
 from urllib.parse import urlsplit
 
 from triathlon_runner.endpoints import (
-    Answer,
-    Chat,
-    Completion,
-    EndpointStats,
     Limits,
     LocalServer,
-    Model,
     ReplyCache,
-    Sampling,
     open_model,
 )
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule._control import Control
-from triathlon_runner.schedule._restarting import LIMITS, RestartingModel
-from triathlon_runner.schedule._wrapper import ModelWrapper
+from triathlon_runner.schedule._models import RESTARTING_LIMITS, OpenModel, RestartingModel
 from triathlon_runner.serving import LocalServers, Served, Servers
 
 DEFAULT_CONCURRENCY = 32
@@ -47,58 +39,6 @@ class _RowSettings(TypedDict):
 
     temperature: Callable[[float], float]
     max_tokens: int | None
-
-
-class OpenModel(ModelWrapper):
-    """Implements `Model`: a row's model that answers, asked with the row's own settings."""
-
-    def __init__(
-        self,
-        inner: Model,
-        *,
-        served_by: str,
-        served_model: str,
-        slots: int,
-        temperature: Callable[[float], float] = float,
-        max_tokens: int | None = None,
-        weights: str = "",
-        stats: EndpointStats | None = None,
-    ) -> None:
-        """Puts a row's settings over the suites'.
-
-        Args:
-            inner: The model.
-            served_by: `api` with its host, or the engine with version, precision and device.
-            served_model: The model's name until its server has given one.
-            slots: Requests that may be in flight.
-            temperature: From a suite's temperature to the one that the row is asked at.
-            max_tokens: The row's own token limit; None: the suites'.
-            weights: What the server has loaded, as far as it is known: weights, quantisation, context.
-            stats: Counters of the endpoint; None where the model keeps none.
-        """
-        super().__init__(inner)
-        self.served_by = served_by
-        self.served_model = served_model
-        self.slots = slots
-        self.weights = weights
-        self.stats = stats
-        self._temperature = temperature
-        self._max_tokens = max_tokens
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        """Asks once; remembers the name that the server gave.
-
-        Raises:
-            EndpointError: no answer after all retries.
-        """
-        changed = replace(
-            sampling,
-            temperature=self._temperature(sampling.temperature),
-            max_tokens=sampling.max_tokens if self._max_tokens is None else self._max_tokens,
-        )
-        answer = await self._inner.ask(prompt, changed, sample=sample)
-        self.served_model = answer.served_model
-        return answer
 
 
 class ModelOpener:
@@ -189,7 +129,7 @@ class ModelOpener:
                     row.kind,
                     source,
                     cache=self._replies,
-                    limits=LIMITS,
+                    limits=RESTARTING_LIMITS,
                     may_send=self._may_send,
                     say=self._say,
                 ) as model,

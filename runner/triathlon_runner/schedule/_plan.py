@@ -1,4 +1,4 @@
-"""What is open: every unit that the profile wants and that no line of the results stands for."""
+"""The plan of a run: which units are wanted, and which of them have no line in the results yet."""
 
 import hashlib
 import json
@@ -117,14 +117,14 @@ def work_for(
     works = []
     for built in suites:
         settings = built.suite.settings(row.kind, judge_id)
-        own = _row_settings(registry, row, built.entry)
-        works.append(Work(row, built, with_row_settings(settings, own), judge))
+        changes = _row_settings(registry, row, built.entry)
+        works.append(Work(row, built, with_row_settings(settings, changes), judge))
     return works
 
 
-def with_row_settings(settings: Mapping[str, Any], own: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_row_settings(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns a suite's settings with what a model's row changes of them; as they are without any."""
-    return {**settings, ROW_SETTINGS: dict(own)} if own else settings
+    return {**settings, ROW_SETTINGS: dict(changes)} if changes else settings
 
 
 def _row_settings(registry: Registry, row: ModelRow, entry: SuiteEntry) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from triathlon_runner.suites import SuiteEntry, Task
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A named amount of work."""
+    """A named amount of work, such as `quick`."""
 
     name: str
     about: str
@@ -30,7 +30,7 @@ class Profile:
     def with_own(
         self, *, limit: int | None = None, samples: int | None = None, temperature: float | None = None
     ) -> Self:
-        """Returns the profile with what the user set beside it."""
+        """Returns the profile with the user's own settings."""
         return replace(self, limit=limit, own_samples=samples, own_temperature=temperature)
 
     def asked(self, entry: SuiteEntry) -> SuiteEntry | None:

@@ -24,8 +24,8 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
-    """Tells all of them."""
+class ProgressFanout:
+    """Implements `Progress`: passes every event on to several listeners."""
 
     listeners: Sequence[Progress]
 

@@ -1,18 +1,17 @@
-"""Running a plan: models beside or after each other, and how the whole run is stopped."""
+"""Runs a plan: several models at a time, until all is done or the run is stopped."""
 
 import asyncio
 import contextlib
 from collections.abc import Sequence
 
 from triathlon_runner.grading import Grader
-from triathlon_runner.schedule._context import RunContext
+from triathlon_runner.schedule._context import ModelEnd, RunContext, Summary
 from triathlon_runner.schedule._control import Control
 from triathlon_runner.schedule._manifest import Conditions
 from triathlon_runner.schedule._model_run import ModelRun
 from triathlon_runner.schedule._open import ModelOpener
 from triathlon_runner.schedule._plan import RunPlan, Work
 from triathlon_runner.schedule._progress import Progress
-from triathlon_runner.schedule._summary import ModelEnd, Summary
 from triathlon_runner.store import ResultsFolder, Unit
 
 STOP_SECONDS = 30.0
@@ -66,7 +65,7 @@ class Runner:
         return self._context.summary
 
     async def run(self, plan: RunPlan) -> Summary:
-        """Runs all of it: models behind an API beside each other, those that we serve as there is room.
+        """Runs all of it: models behind an API at the same time, those that we serve as there is room.
 
         A model whose server did not answer any more is tried once again when all others are done.
 
@@ -97,9 +96,9 @@ class Runner:
             for works in plan:
                 if works:
                     model = works[0].row.id
-                    one = ModelRun(self._context, works, self._broken.setdefault(model, set()))
-                    self._ends[model] = one.end
-                    group.create_task(one.run())
+                    model_run = ModelRun(self._context, works, self._broken.setdefault(model, set()))
+                    self._ends[model] = model_run.end
+                    group.create_task(model_run.run())
 
     def _sum_up(self) -> None:
         self.summary.stopped = self.stop.reason

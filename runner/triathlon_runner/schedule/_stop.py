@@ -25,7 +25,7 @@ class Stop:
     asked: bool = False
     reason: str = ""
     on_stop: list[Callable[[], None]] = field(default_factory=list)
-    """Called once, when it is set: what only waits need not wait any longer."""
+    """Called once, when the stop is asked for: they end waits for servers."""
 
     def ask(self, reason: str) -> None:
         """Sets it; the first reason counts."""
@@ -73,10 +73,10 @@ class Bounds:
     deadline: datetime | None = None
     accounts: list[Account] = field(default_factory=list)
     _ends: float | None = field(init=False, default=None)
-    """The deadline on a clock that nobody sets."""
+    """The deadline on the monotonic clock, which stays when the system's clock is changed."""
 
     def __post_init__(self) -> None:
-        """The time that is left counts from here, whatever becomes of the machine's clock."""
+        """Converts the deadline to the monotonic clock."""
         if self.deadline is not None:
             left = (self.deadline - datetime.now(UTC)).total_seconds()
             self._ends = time.monotonic() + left
@@ -101,7 +101,7 @@ class Bounds:
         return ""
 
     def _late(self, deadline: datetime) -> bool:
-        """By either clock: one may be set back, the other stands still while the machine sleeps."""
+        """Whether it is over by either clock: one may be set back, one stops while the machine sleeps."""
         by_span = self._ends is not None and time.monotonic() >= self._ends
         return by_span or datetime.now(UTC) >= deadline
 
@@ -126,10 +126,10 @@ def deadline(text: str, now: datetime | None = None) -> datetime:
 
 def span_seconds(text: str) -> float | None:
     """Seconds of a span of time as `90s`, `10m`, `1h30m` or `2d 12h`; None where it is no such text."""
-    found = _DURATION.fullmatch(text.strip())
-    if found is None or not any(found.groups()):
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or not any(match.groups()):
         return None
-    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 

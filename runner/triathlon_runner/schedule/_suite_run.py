@@ -10,10 +10,10 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._identity import WEIGHTS, difference
 from triathlon_runner.schedule._manifest import differs, manifest_of, stands_finished
-from triathlon_runner.schedule._messages import about_missing_manifest
-from triathlon_runner.schedule._open import OpenModel
+from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
-from triathlon_runner.store import ResultsFile, Unit, archive
+from triathlon_runner.screen import counted
+from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, archive
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ def open_suite(
     if (why := differs(work, file, before)) and not put_aside(context, work, file, why):
         return None
     if before is None and file.units:
-        context.progress.say(about_missing_manifest(context.folder, model, suite, len(file.units)))
+        context.progress.say(_about_missing_manifest(context.folder, model, suite, len(file.units)))
     left = work.open_units(file.units)
     context.progress.plan(model, suite, planned=planned, done=planned - len(left))
     return SuiteRun(context, work, file, deque(unit for unit in left if (suite, unit) not in broken))
@@ -131,3 +131,13 @@ def _tokens_per_second(stats: EndpointStats | None) -> float | None:
     if stats is None or not stats.busy_seconds:
         return None
     return round(stats.output_tokens / stats.busy_seconds, 2)
+
+
+def _about_missing_manifest(folder: ResultsFolder, model: str, suite: str, lines: int) -> str:
+    """That nobody knows under which conditions lines were made which a run goes on from."""
+    path = str(folder.lines(model, suite))
+    return (
+        f"{model} {suite}: no manifest beside {path!r}: the conditions that its {counted(lines, 'line')} were"
+        " made under are unknown. They count, and this run writes a new manifest; put them aside with"
+        f" {folder.archive_command(model, suite)} if they may be another model's"
+    )

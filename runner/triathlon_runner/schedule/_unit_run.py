@@ -5,12 +5,12 @@ import logging
 from triathlon_runner.endpoints import Model, ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.schedule._control import RunStoppedError
-from triathlon_runner.schedule._messages import in_a_line
 from triathlon_runner.schedule._suite_run import SuiteRun
 from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import Unit
 
 _ENDS_THE_MODEL = (ModelUnavailableError, ServerLostError, UserError)
+_REASON_CHARACTERS = 200
 _LOG = logging.getLogger(__name__)
 
 
@@ -51,8 +51,14 @@ def _leave_open(suite: SuiteRun, unit: Unit, error: Exception, broken: set[tuple
         return
     reason = str(causes[0])
     if unknown is not None:
-        reason = in_a_line(unknown)
+        reason = _in_a_line(unknown)
         broken.add((suite.suite, unit))
         _LOG.error("%s %s %s, sample %d", suite.model, suite.suite, *unit, exc_info=error)
     suite.failures[reason] += 1
     suite.context.progress.failed(suite.model, suite.suite, reason)
+
+
+def _in_a_line(error: BaseException) -> str:
+    """An exception of no kind that is expected, short and printable: it may quote what a model wrote."""
+    text = ascii(f"{type(error).__name__}: {error}")[1:-1]
+    return text if len(text) <= _REASON_CHARACTERS else f"{text[:_REASON_CHARACTERS]}…"

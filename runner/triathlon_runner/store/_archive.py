@@ -1,4 +1,4 @@
-"""Putting results aside: kept and listed, but no longer what a run goes on from or a site shows."""
+"""Archives results: they stay listed, but no run continues them and no page shows them."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False
     Raises:
         UserError: there is nothing to move, or it cannot be moved.
     """
-    source, beside = folder.lines(model, suite), folder.manifest(model, suite)
+    source, manifest = folder.lines(model, suite), folder.manifest(model, suite)
     if not source.exists():
         raise UserError(
             f"no results of {model!r} on {suite!r} in {str(folder.root)!r}; see `triathlon results list`"
@@ -43,8 +43,8 @@ def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False
     try:
         target.lines.parent.mkdir(parents=True, exist_ok=True)
         put = shutil.copy2 if copy else os.rename
-        if beside.exists():
-            put(beside, target.manifest)
+        if manifest.exists():
+            put(manifest, target.manifest)
         put(source, target.lines)
     except OSError as error:
         raise UserError(f"cannot move {str(source)!r} to {str(target.lines)!r}: {error.strerror}") from None
@@ -52,17 +52,17 @@ def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False
 
 
 def _unused(folder: ResultsFolder, model: str, suite: str) -> Path:
-    """A name that nothing in the archive has: its number is one above the highest that is there."""
+    """Returns an unused name in the archive: its number is one above the highest that is there."""
     try:
         manifest = folder.read_manifest(model, suite)
     except UnreadableManifestError:
         manifest = None
     stem = manifest.protocol if manifest else "unknown"
-    place = folder.root / _ARCHIVE / model / suite
+    target_folder = folder.root / _ARCHIVE / model / suite
     names = re.compile(re.escape(stem) + r"-(\d+)\.(jsonl|manifest\.json)")
-    found = place.iterdir() if place.is_dir() else ()
-    numbers = [int(name[1]) for path in found if (name := names.fullmatch(path.name))]
-    return place / f"{stem}-{max(numbers, default=0) + 1}.jsonl"
+    files = target_folder.iterdir() if target_folder.is_dir() else ()
+    numbers = [int(name[1]) for path in files if (name := names.fullmatch(path.name))]
+    return target_folder / f"{stem}-{max(numbers, default=0) + 1}.jsonl"
 
 
 def archived(folder: ResultsFolder) -> Iterator[Archived]:

@@ -1,4 +1,4 @@
-"""What cannot be in a record or a manifest although each of them parses."""
+"""Finds values that contradict each other, or are out of range, in a record or manifest that parses."""
 
 import math
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def _loops_out_of_range(record: LoopRecord) -> Iterator[str]:
 
 
 def _contradicting(record: UnitRecord) -> Iterator[str]:
-    """Outcomes that the record's own evidence does not bear out: somebody changed the one or the other."""
+    """Outcomes that the record's own evidence contradicts: somebody changed one of the two."""
     if isinstance(record, EvolvedRecord):
         yield from _of_verdict("outcome", record.outcome, record.verdict)
     elif isinstance(record, LoopRecord) and record.loops:
@@ -83,8 +83,8 @@ def _of_loops(record: LoopRecord) -> Iterator[str]:
 
 def _of_answers(record: RuntimeRecord) -> Iterator[str]:
     named = [
-        (f"statements[{place}].{kind}", getattr(one, kind))
-        for place, one in enumerate(record.statements)
+        (f"statements[{place}].{kind}", getattr(statement, kind))
+        for place, statement in enumerate(record.statements)
         for kind in ("coverage", "state", "path")
     ]
     for what, answer in [*named, ("output", record.output)]:
@@ -92,8 +92,8 @@ def _of_answers(record: RuntimeRecord) -> Iterator[str]:
             yield f"{what}.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
     right = all(answer.correct for _, answer in named) and record.output.correct
     if right != (record.outcome is Outcome.PASSED):
-        said = "every answer is" if right else "not every answer is"
-        yield f"outcome: {record.outcome.value!r}, but {said} right"
+        verdict = "every answer is" if right else "not every answer is"
+        yield f"outcome: {record.outcome.value!r}, but {verdict} right"
 
 
 def fault_of_manifest(manifest: Manifest, model: str, suite: str) -> str:

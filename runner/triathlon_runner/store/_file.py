@@ -65,7 +65,7 @@ class ResultsFile(Generic[R]):
         return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def scan(self) -> None:
-        """Finds out what stands in the file, without opening it for writing; a torn last line is left out.
+        """Reads which units the file has, without opening it for writing; a torn last line is left out.
 
         Raises:
             DamagedLineError: a line that is no record or contradicts itself, or a unit that stands twice.
@@ -91,14 +91,14 @@ class ResultsFile(Generic[R]):
         return Usage(**self._usage)
 
     def restart(self) -> None:
-        """Begins anew where the file was moved away."""
+        """Starts an empty file after the old one was archived."""
         self.__exit__(None, None, None)
         self._places, self._size = {}, 0
         self.outcomes, self.protocols, self._usage = Counter(), set(), Counter()
         self.__enter__()
 
     def remove(self) -> None:
-        """Takes a file without lines away: nothing was measured."""
+        """Removes a file without lines."""
         assert not self._places, "a file with lines is never removed"
         self.path.unlink(missing_ok=True)
 
@@ -119,7 +119,7 @@ class ResultsFile(Generic[R]):
         self._count(record, len(line))
 
     def _write(self, line: bytes) -> None:
-        """All of it or nothing."""
+        """Writes the whole line or nothing."""
         descriptor = self._for_appending()
         try:
             if os.write(descriptor, line) < len(line):

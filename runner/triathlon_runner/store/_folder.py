@@ -113,7 +113,7 @@ class ResultsFolder:
     def changed_since_manifest(self, model: str, suite: str) -> bool:
         """Whether a results file was written after its manifest, which a run always writes last."""
         try:
-            lines, manifest = (place(model, suite).stat() for place in (self.lines, self.manifest))
+            lines, manifest = (path(model, suite).stat() for path in (self.lines, self.manifest))
         except FileNotFoundError:
             return True
         return lines.st_mtime_ns > manifest.st_mtime_ns
@@ -189,10 +189,10 @@ def _schema_of(content: bytes) -> object:
     Raises:
         ValueError: it is no JSON object.
     """
-    found = json.loads(content)
-    if not isinstance(found, dict):
-        raise ValueError(f"got {str(found)[:40]!r}")
-    return found.get("schema", found.get("schema_version", SCHEMA_VERSION))
+    manifest = json.loads(content)
+    if not isinstance(manifest, dict):
+        raise ValueError(f"got {str(manifest)[:40]!r}")
+    return manifest.get("schema", manifest.get("schema_version", SCHEMA_VERSION))
 
 
 _HEAD = re.compile(rb'.*?"task_id":("(?:[^"\\]|\\.)*"),"sample":(\d+),')

@@ -14,7 +14,7 @@ _NOT_ASKED: str = "judged anew, it asks for a reply that was never asked for"
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What bringing one file up to date came to."""
+    """What bringing one file up to date changed."""
 
     changed: int
     """Lines that are other ones now."""
@@ -37,43 +37,43 @@ def update_file(
 ) -> Update:
     """Writes the verdicts that verifying found in place of the stored ones; replies and usage stay.
 
-    A unit whose replies lead elsewhere now, to a question that nobody asked, leaves the file: it is open. The
-    caller holds the model's lock since the file was read.
+    A unit that now asks a question to which no reply is stored leaves the file and is open again. The caller
+    holds the model's lock since the file was read.
 
     Args:
         folder: Where the file lies.
-        report: What `verify_file` found, of which `why_not_updated` says nothing.
-        manifest: That of the file.
-        sandbox_level: At which it was judged.
-        integrity: What is known of the grader's.
+        report: That of `verify_file`; `why_not_updated` returns an empty text for it.
+        manifest: The file's.
+        sandbox_level: The isolation level at which it was graded.
+        integrity: The grader's integrity, for the manifest.
 
     Raises:
         UserError: the disk is full or the folder cannot be written; the file stays as it was.
     """
     model, suite = report.model, report.suite
     has_judge = manifest.judge is not None
-    kept: list[UnitRecord] = []
+    current: list[UnitRecord] = []
     open_again: list[UnitRecord] = []
-    for stored, found in report.pairs:
-        if found is not None and stored.asks_the_same(found, has_judge=has_judge):
-            kept.append(found.with_usage_of(stored))
+    for stored, replayed in report.pairs:
+        if replayed is not None and stored.asks_the_same(replayed, has_judge=has_judge):
+            current.append(replayed.with_usage_of(stored))
         else:
             open_again.append(stored)
-    reopened = tuple(f"{one.task_id} #{one.sample}" for one in open_again)
-    text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in kept)
-    before = {(one.task_id, one.sample): one for one, _ in report.pairs}
-    changed = sum(before[one.task_id, one.sample] != one for one in kept)
-    place = None
+    reopened = tuple(f"{record.task_id} #{record.sample}" for record in open_again)
+    text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in current)
+    before = {(record.task_id, record.sample): record for record, _ in report.pairs}
+    changed = sum(before[record.task_id, record.sample] != record for record in current)
+    archived_lines = None
     if changed or reopened:
-        place = archive(folder, model, suite, copy=True).lines
+        archived_lines = archive(folder, model, suite, copy=True).lines
         replace_file(folder.lines(model, suite), text)
-    outcomes = Counter(record.outcome.value for record in kept)
+    outcomes = Counter(record.outcome.value for record in current)
     fields = {
         "engine_versions": (ENGINE_VERSION,),
         "sandbox_level": sandbox_level,
         "grader_integrity": integrity,
         "outcomes": dict(sorted(outcomes.items())),
-        "open_units": _open_units(manifest, len(kept)),
+        "open_units": _open_units(manifest, len(current)),
         "open_reasons": {
             **manifest.open_reasons,
             **({_NOT_ASKED: len(reopened)} if reopened else {}),
@@ -81,7 +81,7 @@ def update_file(
         "bytes": folder.size(model, suite),
     }
     folder.write_manifest(manifest.model_copy(update=fields))
-    return Update(changed, reopened, place)
+    return Update(changed, reopened, archived_lines)
 
 
 def _open_units(manifest: Manifest, units: int) -> int:

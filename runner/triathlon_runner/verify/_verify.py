@@ -1,4 +1,4 @@
-"""Judging a results file once more and comparing what comes out with what stands there."""
+"""Grades a results file again and compares the outcomes with those in the file."""
 
 import asyncio
 import math
@@ -16,7 +16,7 @@ from triathlon_runner.store import DamagedLineError, count_lines, read_records
 from triathlon_runner.verify._replay import NotInEvidenceError, replayed
 
 _AT_ONCE = 8
-"""Units judged beside each other; the sandbox has its own limit."""
+"""Units graded at the same time; the sandbox has its own limit."""
 Rejudge = Callable[[UnitRecord, Work, Grader], Awaitable[UnitRecord]]
 """From a stored record to the one that its replies lead to now."""
 _NOT_EVIDENCE = frozenset(["usage", "seconds", "judge_usage"])
@@ -79,8 +79,8 @@ async def verify_file(
         path: The file of lines.
         manifest: That beside it.
         grader: Executes.
-        judge: Leads from a record's replies to a record.
-        on_unit: Called behind each unit.
+        judge: Grades a record's replies again; returns the new record.
+        on_unit: Called after each unit.
     """
     report = FileReport(work.row.id, work.suite_id)
     try:
@@ -95,12 +95,12 @@ async def verify_file(
 
     async def check(record: UnitRecord) -> UnitRecord | None:
         async with limit:
-            found = await _again(work, record, grader, report, judge, tasks)
+            found = await _graded_again(work, record, grader, report, judge, tasks)
         on_unit()
         return found
 
     report.pairs = list(zip(stored, await asyncio.gather(*map(check, stored)), strict=True))
-    found = [one for _, one in report.pairs if one is not None]
+    found = [record for _, record in report.pairs if record is not None]
     report.verified = len(found)
     _compare_scores(work, stored, found, report)
     _compare_manifest(work, stored, manifest, report)
@@ -121,7 +121,7 @@ def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) ->
     report.other_engine = judged_otherwise(manifest.engine_versions) if report.units else ""
 
 
-async def _again(
+async def _graded_again(
     work: Work,
     record: UnitRecord,
     grader: Grader,
@@ -204,10 +204,10 @@ def _compare_manifest(
     if manifest.unfinished and counted > len(stored):
         report.mismatches.append(Mismatch("manifest units", f"{counted} or more", f"{len(stored)}"))
     now = manifest.outcomes if manifest.unfinished else dict(sorted(outcomes.items()))
-    for what, said, is_so in (
+    for what, stated, computed in (
         ("outcomes", manifest.outcomes, now),
         ("protocol", manifest.protocol, work.settings_hash),
         ("data", manifest.data.sha256, data.sha256),
     ):
-        if said != is_so:
-            report.mismatches.append(Mismatch(f"manifest {what}", _short(said), _short(is_so)))
+        if stated != computed:
+            report.mismatches.append(Mismatch(f"manifest {what}", _short(stated), _short(computed)))

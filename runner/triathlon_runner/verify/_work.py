@@ -1,4 +1,4 @@
-"""From a manifest back to the work that it describes, without models.yaml: rows may have gone since."""
+"""Rebuilds the work that a manifest describes, without models.yaml: rows may have been removed."""
 
 from triathlon_runner.endpoints import ApiConfig
 from triathlon_runner.records import Manifest
@@ -26,8 +26,8 @@ def work_of(model: str, built: BuiltSuite, manifest: Manifest | None) -> Work:
 
 def _work(model: str, built: BuiltSuite, manifest: Manifest | None, kind: ModelKind) -> Work:
     judge = manifest.judge if manifest is not None else None
-    own = manifest.settings.get(ROW_SETTINGS, {}) if manifest is not None else {}
-    settings = with_row_settings(built.suite.settings(kind, judge), own)
+    row_settings = manifest.settings.get(ROW_SETTINGS, {}) if manifest is not None else {}
+    settings = with_row_settings(built.suite.settings(kind, judge), row_settings)
     return Work(_row(model, kind), built, settings, ReplayJudge(judge) if judge else None)
 
 

@@ -1,7 +1,7 @@
 """A dead endpoint is told from a bad moment."""
 
 from triathlon_runner.endpoints import Limits
-from triathlon_runner.endpoints._breaker import Breaker
+from triathlon_runner.endpoints._limits import Breaker
 
 LIMITS = Limits(failures_in_a_row=3, outage_seconds=100.0, first_wait=1.0, longest_wait=10.0)
 

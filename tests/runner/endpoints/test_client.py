@@ -94,7 +94,7 @@ async def test_redirects_are_not_followed() -> None:
 
 async def test_compressed_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small reply that unpacks to more than any answer is not unpacked to its end."""
-    monkeypatch.setattr("triathlon_runner.endpoints._transport.LARGEST_REPLY", 100_000)
+    monkeypatch.setattr("triathlon_runner.endpoints._client.LARGEST_REPLY", 100_000)
 
     class Bomb(Said):
         async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:

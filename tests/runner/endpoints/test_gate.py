@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from triathlon_runner.endpoints import EndpointStats, Limits, ModelUnavailableError
-from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._limits import ConcurrencyLimit
 
 
 def make(slots: int, limits: Limits | None = None, rpm: int | None = None) -> tuple[Gate, EndpointStats]:

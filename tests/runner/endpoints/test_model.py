@@ -195,7 +195,7 @@ async def test_wrong_content_type_with_good_json() -> None:
 
 async def test_endless_reply(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reply larger than any answer is not read to its end."""
-    monkeypatch.setattr("triathlon_runner.endpoints._transport.LARGEST_REPLY", 100_000)
+    monkeypatch.setattr("triathlon_runner.endpoints._client.LARGEST_REPLY", 100_000)
     answer, server, _ = await ask_one(once(Raw(b" " * 1_000_000)))
     assert (answer.reply.text, server.count) == ("echo q", 2)
 

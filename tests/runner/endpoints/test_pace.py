@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triathlon_runner.endpoints._pace import Pace
+from triathlon_runner.endpoints._limits import Pace
 
 
 def moments(pace: Pace, count: int, cost: float) -> list[float]:

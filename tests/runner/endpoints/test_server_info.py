@@ -107,19 +107,33 @@ async def test_vllm() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "identity"),
+    ("row", "hosts", "identity"),
     [
-        ({}, "server Deep or Fast, quantization bf16 or fp8, context 8192"),
-        ({"only": ["deep"]}, "server Deep, quantization fp8, context 32768"),
-        ({"quantizations": ["bf16"]}, "server Fast, quantization bf16, context 8192"),
+        ({}, "Deep (fp8) or Fast (bf16)", ""),
+        ({"only": ["deep"]}, "Deep (fp8)", "quantization fp8"),
+        ({"quantizations": ["bf16"]}, "Fast (bf16)", "quantization bf16"),
     ],
     ids=str,
 )
-async def test_open_router(row: dict[str, Any], identity: str) -> None:
-    """OpenRouter tells the hosts that may answer; the row's choice of hosts narrows them."""
+async def test_open_router(row: dict[str, Any], hosts: str, identity: str) -> None:
+    """OpenRouter tells the hosts that the row allows; a quantisation that all of them share is identity."""
     replies = open_router(Deep=("fp8", 32768), Fast=("bf16", 8192))
     body = {"provider": row} if row else {}
-    assert (await identified(replies, "/openrouter.ai/api/v1", body=body))[1] == identity
+    assert (await identified(replies, "/openrouter.ai/api/v1", body=body))[:2] == (hosts, identity)
+
+
+async def test_a_host_that_joins_open_router() -> None:
+    """One more host with the same quantisation, and with a shorter context, makes no other model."""
+    one = open_router(Deep=("fp8", 32768))
+    two = open_router(Deep=("fp8", 32768), Late=("fp8", 16384))
+    path = "/openrouter.ai/api/v1"
+    assert (await identified(one, path))[1] == (await identified(two, path))[1] == "quantization fp8"
+
+
+async def test_open_router_without_quantisations() -> None:
+    """Where one of the hosts does not tell its quantisation, none is part of the identity."""
+    path = "/openrouter.ai/api/v1"
+    assert (await identified(open_router(Deep=("fp8", 32768), Mute=("", 32768)), path))[1] == ""
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.grading import ProgramGrader, _expected
+from triathlon_runner.grading import ProgramGrader, _verdict
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.sandbox._decode import decode
@@ -20,13 +20,13 @@ LONG = Problem(
 @pytest.fixture(autouse=True)
 def short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is longer than a few of these values is never decoded; doing so anyway is an error."""
-    monkeypatch.setattr(_expected, "MAX_DECODED_BYTES", 1000)
+    monkeypatch.setattr(_verdict, "MAX_DECODED_BYTES", 1000)
 
     def decode_short(data: bytes) -> object:
         assert len(data) < 1000 or b"9998" not in data, "a long output was decoded"
         return decode(data)
 
-    monkeypatch.setattr("triathlon_runner.grading._answer_key.decode", decode_short)
+    monkeypatch.setattr("triathlon_runner.grading._answer_keys.decode", decode_short)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from triathlon_runner.datasets import Comparison, Problem
-from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, _keys, judge_by_tests
+from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, _answer_keys, judge_by_tests
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Limits, Sandbox, open_sandbox
 
@@ -156,13 +156,13 @@ async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
 async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples of one problem that are judged at the same time wait for one run of its reference."""
     made: list[str] = []
-    write = _keys.write_key
+    write = _answer_keys.write_key
 
     async def counted(where: Sandbox, problem: Problem, file: IO[bytes]) -> None:
         made.append(problem.task_id)
         await write(where, problem, file)
 
-    monkeypatch.setattr(_keys, "write_key", counted)
+    monkeypatch.setattr(_answer_keys, "write_key", counted)
     grader = ProgramGrader(sandbox, None)
     verdicts = await asyncio.gather(*(grader.judge(THIRDS.reference, THIRDS) for _ in range(4)))
     assert {verdict.outcome for verdict in verdicts} == {Outcome.PASSED} and made == ["test/thirds"]

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triathlon_runner.sandbox._decode import MalformedError, decode
+from triathlon_runner.sandbox._decode import MalformedError, Tagged, decode
 from triathlon_runner.sandbox._inside.encode import MAX_DEPTH, ValueTooDeepError, ValueTooLargeError, encode
-from triathlon_runner.sandbox._values import Tagged
 from triathlon_runner.sandbox._wire import JsonWire, to_json
 
 scalars = (

@@ -95,18 +95,29 @@ async def test_a_deadline_ends_a_wait(tmp_path: Path) -> None:
 @pytest.mark.parametrize("at_once", [False, True])
 async def test_a_stop_finishes_the_requests_in_flight(tmp_path: Path, at_once: bool) -> None:
     """Their replies are kept, no other is asked for, and the next run goes on from there."""
-    run = LongRun(tmp_path, LongSuite(UNITS, at_once=at_once), concurrency=8)
+    answered, slots = 16, 8
+    run = LongRun(tmp_path, LongSuite(UNITS, at_once=at_once), concurrency=slots)
+
+    def lines_about_the_stop() -> list[str]:
+        return [line for line in run.said if "finishing what is in flight" in line]
 
     async def say(asked: Asked) -> str:
-        await asyncio.sleep(0.3 if asked.number < 50 else 0)
+        """Replies at once to the first requests, and to the others when the run has said that it stops."""
+        while asked.number >= answered and not lines_about_the_stop():  # noqa: ASYNC110  it has no event
+            await asyncio.sleep(0.01)
         return "x"
 
-    async with ModelServer(say) as server:
-        summary = await stopped_after(run, server, 20)
+    async with ModelServer(say) as server, asyncio.timeout(60):
+        task = asyncio.ensure_future(run(server.base_url))
+        # Until every slot waits for a reply, and the earlier replies are stored.
+        while (server.count, run.control.in_flight) != (answered + slots, slots) and not task.done():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        run.control.stop.ask("Ctrl-C")
+        summary = await task
         assert (summary.exit_code, summary.stopped, summary.failures) == (1, "Ctrl-C", {})
-        assert server.count <= 20 + 2 * 8
-        (line,) = [line for line in run.said if "finishing what is in flight" in line]
-        assert "8 requests" in line and "30 s" in line
+        assert server.count == answered + slots
+        (line,) = lines_about_the_stop()
+        assert f"({slots} requests" in line and "30 s" in line
         assert (await run(server.base_url)).exit_code == 0
         assert (server.count, max(server.bodies.values())) == (ALL, 1)
 

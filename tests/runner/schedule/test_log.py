@@ -11,7 +11,7 @@ from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord, Usage
 from triathlon_runner.registry import Price
-from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog, Progress, Several
+from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog, Progress, ProgressFanout
 
 RECORD = UnitRecord(
     suite="evolved/x",
@@ -141,7 +141,7 @@ def test_several_hear_the_same(tmp_path: Path) -> None:
     """Panel and log are told everything, in the same order."""
     screen = Console(file=io.StringIO(), width=200)
     with JsonLog(tmp_path / "a") as first, JsonLog(tmp_path / "b") as second:
-        tell(Several([first, ConsoleProgress(screen), second]))
+        tell(ProgressFanout([first, ConsoleProgress(screen), second]))
     events = [
         [json.loads(line)["event"] for line in (tmp_path / name).read_text().splitlines()] for name in "ab"
     ]

@@ -12,7 +12,7 @@ from triathlon_runner.endpoints import Completion, Sampling
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule import PROFILES, OpenModel, RunPlan, choose, work_for
-from triathlon_runner.schedule._build import _that_differ, at_temperature
+from triathlon_runner.schedule._build import _unlike_their_baseline, at_temperature
 
 API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 QUICK = PROFILES["quick"]
@@ -134,7 +134,7 @@ def variants_of(row: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
         for kind in ("temperatures", "sampling", "prompts")
     ]
     plan = RunPlan()
-    kept = _that_differ(suites, ModelRow.model_validate({**ROW, **row}), plan)
+    kept = _unlike_their_baseline(suites, ModelRow.model_validate({**ROW, **row}), plan)
     return [str(one.entry.variant_kind) for one in kept], plan.skipped_suites
 
 

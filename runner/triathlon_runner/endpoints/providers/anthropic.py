@@ -12,18 +12,17 @@ from triathlon_runner.endpoints._api import Completion
 from triathlon_runner.endpoints._client import Client, HttpReply
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, ModelUnavailableError
-from triathlon_runner.endpoints._reasoning import content_text
 from triathlon_runner.endpoints._reply import (
-    ParsedReply,
     check_model,
     clean,
+    content_text,
     count,
     cut_at_stop,
     read_error,
     read_json,
 )
-from triathlon_runner.endpoints._request import Question, Request
 from triathlon_runner.endpoints._server_info import ServerInfo
+from triathlon_runner.endpoints.provider import ParsedReply, Question, Request
 from triathlon_runner.records import Finish, Reply, Usage
 
 _VERSION = "2023-06-01"
@@ -91,11 +90,11 @@ class Anthropic:
         served = clean(str(body.get("model") or ""))
         check_model(self._config, served)
         text, reasoning = content_text(content)
-        said = Reply(text=clean(text or ""), reasoning=clean(reasoning), finish=finish)
+        uncut = Reply(text=clean(text or ""), reasoning=clean(reasoning), finish=finish)
         is_empty = not content and finish is Finish.STOP
         oddities = () if isinstance(body.get("usage"), dict) else ("no usage",)
-        whole = cut_at_stop(said, request.question.sampling.stop)
-        return ParsedReply(whole, _usage(body.get("usage")), served, oddities, is_empty)
+        cut = cut_at_stop(uncut, request.question.sampling.stop)
+        return ParsedReply(cut, _usage(body.get("usage")), served, oddities, is_empty)
 
     async def server_info(self, client: Client) -> ServerInfo:
         """Returns nothing beyond the row: the API serves one model under a name, and names no build."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._request import Question, Request
+from triathlon_runner.endpoints.provider import Question, Request
 from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
 
 _API_VERSION = "2024-10-21"

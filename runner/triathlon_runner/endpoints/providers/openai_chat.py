@@ -8,20 +8,21 @@ from triathlon_runner.endpoints._api import Chat
 from triathlon_runner.endpoints._client import Client, HttpReply
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, Retryable
-from triathlon_runner.endpoints._reasoning import content_text, reasoning_field, split_reasoning
-from triathlon_runner.endpoints._refusals import failure_of
+from triathlon_runner.endpoints._http_errors import failure_of
 from triathlon_runner.endpoints._reply import (
-    ParsedReply,
     check_model,
     clean,
+    content_text,
     count,
     cut_at_stop,
     error_outcome,
     read_error,
     read_json,
+    reasoning_field,
+    split_reasoning,
 )
-from triathlon_runner.endpoints._request import Question, Request
 from triathlon_runner.endpoints._server_info import ServerInfo, ask_server
+from triathlon_runner.endpoints.provider import ParsedReply, Question, Request
 from triathlon_runner.records import Finish, Reply, Usage
 
 _FINISH = {
@@ -108,9 +109,9 @@ class OpenAIChat:
         usage = _usage(body, oddities)
         finish = _finish(choice, usage, request.max_tokens, oddities)
         is_chat = request.question.is_chat
-        said = _chat_reply(choice, finish) if is_chat else _text_reply(choice, finish)
-        whole = cut_at_stop(said or Reply(text=""), request.question.sampling.stop)
-        return ParsedReply(whole, usage, served, tuple(oddities), is_empty=said is None)
+        uncut = _chat_reply(choice, finish) if is_chat else _text_reply(choice, finish)
+        cut = cut_at_stop(uncut or Reply(text=""), request.question.sampling.stop)
+        return ParsedReply(cut, usage, served, tuple(oddities), is_empty=uncut is None)
 
     def _disguised_error(
         self, error: dict[str, Any], reply: HttpReply, body: dict[str, Any], served: str
@@ -160,8 +161,8 @@ def _usage(body: dict[str, Any], oddities: list[str]) -> Usage:
 
 
 def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int, oddities: list[str]) -> Finish:
-    said = choice.get("finish_reason") or choice.get("native_finish_reason")
-    reason = str(said or "").lower()
+    stated = choice.get("finish_reason") or choice.get("native_finish_reason")
+    reason = str(stated or "").lower()
     if reason in _BROKEN or isinstance(choice.get("error"), dict):
         raise Retryable(f"the server broke off the reply ({reason or 'error'})")
     if reason:
@@ -182,13 +183,15 @@ def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
     if not isinstance(message, dict):
         raise Malformed("a choice without a message")
     content, inner = content_text(message.get("content"))
-    aside = reasoning_field(message) or inner
+    reasoning_apart = reasoning_field(message) or inner
     if message.get("refusal") and not content:
-        return Reply(text=clean(str(message["refusal"])), reasoning=clean(aside), finish=Finish.REFUSED)
+        return Reply(
+            text=clean(str(message["refusal"])), reasoning=clean(reasoning_apart), finish=Finish.REFUSED
+        )
     if content is None:
-        if finish is Finish.STOP and not aside and not message.get("tool_calls"):
+        if finish is Finish.STOP and not reasoning_apart and not message.get("tool_calls"):
             return None
         content = ""
     answer, tagged = split_reasoning(content)
-    reasoning = "\n".join(part for part in (aside, tagged) if part)
+    reasoning = "\n".join(part for part in (reasoning_apart, tagged) if part)
     return Reply(text=clean(answer), reasoning=clean(reasoning), finish=finish)

@@ -30,5 +30,5 @@ def _triathlon_call(
     target: int | str, name: str | None, arguments: list[Any], options: dict[str, Any]
 ) -> Any:
     """Calls a method, or the target itself."""
-    found = _triathlon_of(target)
-    return (found if name is None else getattr(found, name))(*arguments, **options)
+    value = _triathlon_of(target)
+    return (value if name is None else getattr(value, name))(*arguments, **options)

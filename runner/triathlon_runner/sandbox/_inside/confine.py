@@ -1,4 +1,4 @@
-"""What a server prepares once and each child puts on: rules for files, limits, another user, the filter."""
+"""Confinement, prepared by a server and applied by each child: file rules, limits, user, syscall filter."""
 
 import os
 import resource
@@ -11,12 +11,13 @@ from . import landlock, namespaces, syscalls, system
 FILE_BYTES = 16 << 20
 """The largest file that a child may write."""
 SCRATCH_BYTES, SCRATCH_DEPTH, SCRATCH_FOLDERS = 64 << 20, 64, 4096
-"""What a program may leave in its scratch directory while it runs, where no file system bounds it."""
+"""Most bytes in a program's scratch directory while it runs, where no file system limits it."""
 OPEN_FILES = 256
 THREADS = 64
 CPU_BACKSTOP_SECONDS = 4 * 3600
-"""The kernel's own limit of CPU time, beyond any job's: it is only there if the server fails, which else ends
-a child at its job's limit. The kernel sends SIGKILL then, so a child can't change it (`syscalls`)."""
+"""The kernel's limit of CPU time, above that of any job: it matters only if the server fails, which
+otherwise ends a child at its job's limit. The kernel sends SIGKILL then; a child cannot raise the limit
+(`syscalls`)."""
 RULESET = 100
 """The descriptor that holds the Landlock rules, in the server and until a child has put them on."""
 
@@ -87,12 +88,12 @@ class Confinement:
         self._filter.install()
 
     def put_on_memory_limit(self, memory_bytes: int) -> None:
-        """That of one job, in the child that waited for it."""
+        """Applies the memory limit of one job, in the child that waited for it."""
         resource.setrlimit(self._memory_limit, (memory_bytes, memory_bytes))
 
 
 def _may_set_groups() -> bool:
-    """Denied in a user namespace of one user: there are none."""
+    """Whether groups can be changed: denied in a user namespace of one user, which has none."""
     try:
         os.setgroups([])
     except PermissionError:
@@ -101,7 +102,7 @@ def _may_set_groups() -> bool:
 
 
 def prepare(settings: Mapping[str, Any]) -> Confinement:
-    """Enters the room of the level, if it has one, and lays out what children put on.
+    """Enters the namespaces of the level, if it has any, and prepares what children apply.
 
     Raises:
         OSError: the level does not work here.
@@ -146,7 +147,7 @@ def prepare(settings: Mapping[str, Any]) -> Confinement:
 
 
 def _mapped(outer: int) -> tuple[int, int]:
-    """The id, or `nobody` in a container that does not have so many."""
+    """Returns the id, or that of `nobody` in a container whose range of ids is too small."""
     with open("/proc/self/uid_map", encoding="ascii") as lines:
         ranges = [tuple(map(int, line.split())) for line in lines]
     known = any(first <= outer < first + count for first, _, count in ranges)
@@ -154,7 +155,7 @@ def _mapped(outer: int) -> tuple[int, int]:
 
 
 def _needed_capabilities(settings: Mapping[str, Any], ids: tuple[int, int] | None) -> int:
-    """Where no room can show it, an interpreter under a private home stays readable by this one capability.
+    """Keeps an interpreter under a private home readable by one capability, where no file tree can show it.
 
     What else it would open is what Landlock allows: the interpreter.
     """
@@ -182,7 +183,7 @@ def _limit(*, alone: bool) -> None:
 def _read_rules(
     visible: Sequence[str], hidden: Sequence[str], runnable: Sequence[str]
 ) -> Iterator[tuple[str, int]]:
-    """Reading of the visible paths without the hidden ones; Landlock can't take back, so it allows around."""
+    """Paths to allow for reading: visible and not hidden. Landlock cannot deny a part of what it allows."""
     for path in visible:
         inside = [other for other in hidden if other.startswith(path + "/")]
         if not inside:

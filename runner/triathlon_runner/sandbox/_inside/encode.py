@@ -68,7 +68,7 @@ class _Writer:
             self._inexact(value, depth)
 
     def _inexact(self, value: Any, depth: int) -> None:
-        """Reduces a subclass to what it really is, by the base class' own methods, not by its overrides."""
+        """Reduces an instance of a subclass to its base class' value, without calling its overrides."""
         for base, reduce in _BASES:
             if isinstance(value, base):
                 _EXACT[base](self, reduce(value), depth)
@@ -147,7 +147,7 @@ class _Writer:
             self.value(item, depth + 1)
 
     def _column(self, items: list[Any]) -> bool:
-        """Writes items of one simple type as one array, where they are such."""
+        """Writes items as one array where all are of one simple type."""
         kind, *others = set(map(type, items))
         if others:
             return False
@@ -226,7 +226,7 @@ def reduce_to_plain(value: Any) -> tuple[str, Any]:
     return name, None
 
 
-_TAGGED = "triathlon_runner.sandbox._values.Tagged"
+_TAGGED = "triathlon_runner.sandbox._decode.Tagged"
 """Encoded again by the trusted side, in answer keys."""
 _TEXT_FORM: Iterable[str] = frozenset(
     f"{module}.{name}"

@@ -18,7 +18,7 @@ READY = b"C"
 FAILED = b"E"
 """The server can't go on; with the reason."""
 THERE = b"T"
-"""A question: does the runner still listen? Its child seems to sleep, but may be waiting for the runner."""
+"""Asks whether the runner still reads: its child seems to sleep, but may be waiting for the runner."""
 ENDED = b"R"
 REPORT = struct.Struct("<cidB?")
 """Kind, status as of wait(2), CPU seconds, note, whether it was confined; with the near ends of the next

@@ -49,7 +49,7 @@ def enter(directory: str, visible: Sequence[str], hidden: Sequence[str], outer_i
 
 
 class _Mapper:
-    """A helper process that stays outside: only it may map other ids than its own into the new room."""
+    """A helper process outside: only it may map other ids than its own into the new user namespace."""
 
     def __init__(self, outer_id: int) -> None:
         self._wait, self._go = os.pipe()
@@ -79,7 +79,7 @@ class _Mapper:
 
 
 def _build(directory: str, visible: Sequence[str], hidden: Sequence[str]) -> None:
-    """Lays the file tree: a small tmpfs with read-only views of what is visible, and enters it."""
+    """Builds the file tree, a small tmpfs with read-only views of the visible paths, and enters it."""
     system.mount("none", "/", None, system.MS_REC | system.MS_PRIVATE)
     system.mount("root", directory, "tmpfs", system.MS_NOSUID, "size=1m,mode=755")
     os.makedirs(directory + SCRATCH, exist_ok=True)

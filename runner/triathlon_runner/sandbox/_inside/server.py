@@ -23,8 +23,8 @@ from typing import Any
 from . import child, confine, frames, messages, namespaces
 
 STANDARD = "bisect collections.abc copy functools heapq itertools math operator re string typing"
-"""Imported once before the first fork: what many programs of the data sets import. Each makes every fork
-dearer; what few programs want they import themselves."""
+"""Modules that many programs of the data sets import: imported once, before the first fork. Each makes every
+fork slower, so modules that few programs need are left to them."""
 REPRESENTATIVE = """
 import math
 from typing import Any, Dict, List, Optional, Tuple
@@ -35,17 +35,18 @@ def f(a: List[int], b: Optional[str] = None, c: Dict[str, Any] = {}) -> Tuple[in
         total[i] = max(x, len(b or "") * math.floor(1.5))
     return tuple(total)
 """
-"""A program like those to come. Executed a few times before the first fork: what the compiler and `typing`
-set up at their first use would otherwise be set up in every child."""
+"""A typical program, executed a few times before the first fork: otherwise every child would set up what the
+compiler and `typing` set up at their first use."""
 
 LOOK_SECONDS = 0.25
 """How often the CPU time of a running child is looked at."""
 SCRATCH_LOOK_SECONDS, SCRATCH_LOOK_SHARE = 0.01, 0.1
-"""How often the scratch directory is looked at where no file system bounds it: a child writes some 50 MiB in
-that time. And the share of a core that looking may take, where there are many files."""
+"""Seconds between two looks at the scratch directory where no file system limits it (a child writes some
+50 MiB in that time), and the share of a core that looking may take where there are many files."""
 SLEEPING_SHARE = 0.03
-"""Of a core: a child that uses less is asleep in part, one that uses nothing wholly; one that waits for its
-turn gets more on a usable machine. One that computes a little now and then ends after 33 times its limit."""
+"""Share of a core below which a child counts as asleep: in part, or wholly if it uses nothing. A child that
+only waits for its turn gets more on a usable machine. One that computes a little now and then, to seem
+awake, ends after 33 times its limit."""
 _SCHEDULED = 2
 """The kind of CPU clock that the scheduler keeps, exact to the nanosecond (CPUCLOCK_SCHED)."""
 _WORD = 5
@@ -74,7 +75,7 @@ def main(control: int, configuration: str) -> None:
 
 
 def _warm(settings: Mapping[str, Any]) -> None:
-    """All that children need and that need not be done in each of them."""
+    """Does once what every child would otherwise have to do."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _open_streams()
     _import_random()
@@ -167,7 +168,7 @@ class Server:
         )
 
     def _wait(self, pid: int, clock: "_Clock") -> int:
-        """Waits for the child's end; kills it at a limit, or when the runner says so or hangs up."""
+        """Waits for the child's end; kills it at a limit, on request, or when the runner is gone."""
         handle = os.pidfd_open(pid)
         poll = select.poll()
         poll.register(handle, select.POLLIN)
@@ -202,7 +203,7 @@ class Server:
 
 
 class _Clock:
-    """What a child computes and how long it sleeps, looked at now and then.
+    """Measures a child's CPU time and how long it sleeps, now and then.
 
     A child that waits for the runner (to read what it wrote, to send it something) looks asleep, too. So what
     looks like sleep counts only once the runner has answered that it is there.
@@ -244,7 +245,7 @@ class _Clock:
         return True
 
     def confirm(self) -> None:
-        """The runner is there: what looked like sleep was sleep."""
+        """Notes that the runner reads: the child was asleep, not waiting for the runner."""
         self._slept += self._perhaps
         self._perhaps = 0.0
         self._asked = False
@@ -368,7 +369,7 @@ def _open_streams() -> None:
 
 
 def _overfull(folder: str) -> bool:
-    """Whether the files under a folder take too much, or hide: in unreadable folders, or far down."""
+    """Whether the files under a folder take too much space, or cannot be counted: unreadable or too deep."""
     total, waiting = 0, [(folder, 0)]
     while waiting:
         parent, depth = waiting.pop()

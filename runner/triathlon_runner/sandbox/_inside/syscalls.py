@@ -56,8 +56,8 @@ landlock_restrict_self 446 446, pidfd_open 434 434, sendmsg 46 211
 """What only the server does, or a child before it is confined."""
 
 _PRETENDED_TABLE = "chmod 90 -, fchmod 91 52, fchmodat 268 53, utimensat 280 88"
-"""What seems to succeed and does nothing. Modes and times are beyond Landlock: where a child is the user who
-calls, it could close all of their files. Programs that copy a file or clean up set them in passing."""
+"""Calls that seem to succeed and do nothing. Landlock does not cover modes and times: a child that runs as
+the calling user could make all of their files unreadable. Programs that copy a file or clean up set them."""
 
 _COLUMN = {"x86_64": 1, "aarch64": 2}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -166,7 +166,7 @@ def _numbers(table: str) -> dict[str, int]:
 
 
 def _intervals(bodies: dict[int, list[bytes]], otherwise: int) -> list[tuple[int, list[bytes]]]:
-    """The number line cut where the treatment changes: (first number, treatment), from 0 on."""
+    """Ranges of call numbers with one treatment each: (first number, treatment), from 0 on."""
     cuts: list[tuple[int, list[bytes]]] = []
     for number in range(max(bodies) + 2):
         body = bodies.get(number, [_step(_RETURN, otherwise)])

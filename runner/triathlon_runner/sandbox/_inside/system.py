@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 Step = tuple[Callable[..., Any], tuple[Any, ...]]
-"""A call to make: of `os`, which raises its own errors, or of the C library, which returns -1."""
+"""One call: a function of `os`, which raises its own errors, or of the C library, which returns -1."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -67,7 +67,7 @@ def no_new_privileges() -> Step:
 
 
 def not_dumpable() -> Step:
-    """No core, and nobody of the same user may attach or read the memory."""
+    """Allows no core dump, and no other process of the user to attach or to read the memory."""
     return _prctl(_PR_SET_DUMPABLE, 0)
 
 
@@ -80,10 +80,10 @@ def keep_capabilities() -> Step:
     return _prctl(_PR_SET_KEEPCAPS, 1)
 
 
-def drop_capabilities(kept: int = 0) -> Step:
-    """Leaves the capabilities of the mask `kept` (of the first 32), without passing any on through exec."""
+def drop_capabilities(allowed: int = 0) -> Step:
+    """Leaves only the capabilities of the mask `allowed` (of the first 32); exec passes none on."""
     header = ctypes.create_string_buffer(struct.pack("<Ii", 0x20080522, 0))
-    data = ctypes.create_string_buffer(struct.pack("<6I", kept, kept, 0, 0, 0, 0))
+    data = ctypes.create_string_buffer(struct.pack("<6I", allowed, allowed, 0, 0, 0, 0))
     return _libc.syscall, (ctypes.c_long(_CAPSET), header, data)
 
 
@@ -113,7 +113,7 @@ def restrict_mount(target: str, attributes: int, *, recursive: bool = True) -> N
 
 
 def pivot_root_here() -> None:
-    """Makes the working directory (a mount) the root and lets go of the old one."""
+    """Makes the working directory (a mount) the root and unmounts the old root."""
     _syscall("pivot_root", _PIVOT_ROOT, b".", b".")
     _checked("umount", _libc.umount2(b".", MNT_DETACH))
     os.chdir("/")

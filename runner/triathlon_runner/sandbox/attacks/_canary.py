@@ -1,4 +1,4 @@
-"""What attacks could steal or damage in one run, and what they did."""
+"""What attacks could steal or damage in one run, and the checks that show what they did."""
 
 import json
 import os
@@ -58,7 +58,7 @@ class Canary:
         self._known = {str(path) for path in self._folder.rglob("*")}
 
     def stolen(self, printed: str) -> str:
-        """What got out, or empty: the secret or a trace of loot in the output, a connection."""
+        """What was stolen, or empty: the secret or a trace of it in the output, or a connection."""
         if self._token in printed:
             return "a secret is in the output"
         if "LOOT:" in printed:

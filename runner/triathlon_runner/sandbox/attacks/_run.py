@@ -102,7 +102,7 @@ SETTLE_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class AttackResult:
-    """What one attack came to; every field but the first three is empty where the engine held."""
+    """The result of one attack; every field but the first three is empty where the engine held."""
 
     name: str
     kind: str
@@ -165,7 +165,7 @@ async def attack(
 
 
 class _Watching:
-    """A sandbox that keeps what the last program printed and returned, for the search after loot."""
+    """A sandbox that keeps what the last program printed and returned, for the search for stolen data."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -223,7 +223,7 @@ class _AttackRun:
         self._servers = 0
 
     async def warm_up(self) -> None:
-        """The honest program has to pass before anything is said about others."""
+        """Checks that the honest program passes before any other is judged."""
         fault = await self._misjudged()
         if fault:
             raise SandboxError(f"the honest program did not pass before the attacks: {fault}")

@@ -1,11 +1,30 @@
-"""How much memory a new process may take without another one being killed for it."""
+"""What one program may use (CPU time, memory, output), and how much memory is left for a new process."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 _MEMORY = Path("/proc/meminfo")
 _OWN_GROUPS = Path("/proc/self/cgroup")
 _GROUPS = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one job may use. CPU time decides, whatever else the machine does."""
+
+    cpu_seconds: float = 4.0
+    """Of all its threads, by the process' own clock."""
+    wall_seconds: float = 60.0
+    """How long it may do nothing, asleep or blocked: time with less than three hundredths of a core.
+
+    A program that waits for its turn on a busy machine, or for a runner that stands still, is not counted.
+    """
+    memory_bytes: int = 4 << 30
+    result_bytes: int = 64 << 20
+    """Encoded size of one returned value."""
+    output_bytes: int = 64 << 10
+    """Standard output and error kept, each."""
 
 
 def available_bytes() -> int:

@@ -1,4 +1,8 @@
-"""Making and keeping answer keys: a problem's reference runs once, in the sandbox."""
+"""Answer keys: what a problem's reference returned on each input, made once in the sandbox and kept.
+
+A key is a file, mapped into memory: one problem of MBPP+ (Mbpp/255) has outputs of about 1 GB, which would be
+twenty times that as Python objects.
+"""
 
 import ast
 import asyncio
@@ -6,15 +10,84 @@ import hashlib
 import mmap
 import os
 import tempfile
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
-from triathlon_runner import sandbox as sandboxes
 from triathlon_runner.datasets import Problem
-from triathlon_runner.grading._answer_key import FORMAT, RAISED, AnswerKey
-from triathlon_runner.sandbox import Call, Job, Raised, Sandbox, SandboxError, Source, encode
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Job,
+    Limits,
+    MalformedError,
+    Prepared,
+    Raised,
+    Returned,
+    Sandbox,
+    SandboxError,
+    Source,
+    Tagged,
+    decode,
+    encode,
+    is_plain,
+    prepare,
+)
 
-REFERENCE_LIMITS = sandboxes.Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
+FORMAT = b"triathlon answer key 5\n"
+RAISED = "raised"
+"""Marks an input on which the reference raises; the value is the exception's type."""
+MAX_DECODED_BYTES = 64 << 20
+"""A longer output is compared as it was sent and never decoded: as objects it would fill the memory."""
+
+
+class AnswerKey:
+    """What a problem's reference showed, one entry an input."""
+
+    def __init__(self, data: "mmap.mmap | bytes") -> None:
+        """Reads a key's file.
+
+        Raises:
+            MalformedError: it is none.
+        """
+        if bytes(data[: len(FORMAT)]) != FORMAT:
+            raise MalformedError("no answer key")
+        size = int.from_bytes(data[-8:], "little")
+        self._data = data
+        ends, self._odd, calls, arguments, self.cpu_seconds = decode(bytes(data[-8 - size : -8]))
+        self._ends = (len(FORMAT), *ends)
+        self._calls = (self._ends[-1], *calls)
+        self.arguments: tuple[tuple[Any, ...], ...] = tuple(arguments)
+        """Of each input; only for problems whose oracle looks at them, else empty."""
+
+    def calls(self, count: int) -> Prepared:
+        """The calls for the first inputs, as they are sent."""
+        return Prepared(bytes(self._data[self._calls[0] : self._calls[count]]), count)
+
+    def encoded(self, index: int) -> bytes:
+        """The expected output of an input, as a child would send it."""
+        return bytes(self._data[self._ends[index] : self._ends[index + 1]])
+
+    def length(self, index: int) -> int:
+        """Bytes of an expected output, encoded."""
+        return int(self._ends[index + 1] - self._ends[index])
+
+    def expected(self, index: int) -> Any:
+        """The expected output of an input."""
+        return decode(self.encoded(index))
+
+    def plain(self, index: int) -> bool:
+        """Whether an expected output is plain data, without a tagged or opaque part."""
+        return index not in self._odd
+
+    @cached_property
+    def largest(self) -> int:
+        """Bytes of the largest expected output, encoded."""
+        return max((end - start for start, end in pairwise(self._ends)), default=0)
+
+
+REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
 MAX_EXAMINED_BYTES = 4 << 20
 """A longer output is taken for plain data without a look at it: as objects it would fill the memory."""
@@ -79,7 +152,7 @@ def _read_file(path: Path) -> AnswerKey | None:
     try:
         with path.open("rb") as file:
             return _map_into_memory(file)
-    except (FileNotFoundError, sandboxes.MalformedError, ValueError, TypeError):
+    except (FileNotFoundError, MalformedError, ValueError, TypeError):
         return None
 
 
@@ -111,20 +184,20 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
             if isinstance(result, Raised):
                 raised.append(result)
                 odd.add(position)
-                file.write(encode(sandboxes.Tagged(RAISED, result.type), _INDEX_BYTES))
+                file.write(encode(Tagged(RAISED, result.type), _INDEX_BYTES))
             else:
-                if len(result.payload) <= MAX_EXAMINED_BYTES and not sandboxes.is_plain(result.value()):
+                if len(result.payload) <= MAX_EXAMINED_BYTES and not is_plain(result.value()):
                     odd.add(position)
                 file.write(result.payload)
             ends.append(file.tell())
     execution = results.execution
-    whole = execution.ended is sandboxes.Ended.FINISHED and len(ends) == len(calls)
+    whole = execution.ended is Ended.FINISHED and len(ends) == len(calls)
     if not whole or len(raised) == len(calls):
         fault = execution.detail or str((*raised, *execution.results)[:1])
         raise ReferenceFailedError(problem.task_id, fault)
     call_ends = []
     for call in calls:
-        file.write(sandboxes.prepare(call))
+        file.write(prepare(call))
         call_ends.append(file.tell())
     arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
     index = encode((ends, odd, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
@@ -150,7 +223,7 @@ async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:
     calls = tuple(Call("arguments", Source(text)) for text in problem.inputs)
     job = Job("def arguments(*values):\n    return values\n", calls, limits=REFERENCE_LIMITS)
     execution = await sandbox.run(job)
-    values = tuple(result.value for result in execution.results if isinstance(result, sandboxes.Returned))
+    values = tuple(result.value for result in execution.results if isinstance(result, Returned))
     if len(values) != len(calls):
         raise ReferenceFailedError(problem.task_id, "an input is not a tuple of plain values")
     return values

@@ -13,7 +13,7 @@ from triathlon_runner.endpoints._errors import (
     Throttled,
     UnexplainedError,
 )
-from triathlon_runner.endpoints._waits import retry_after
+from triathlon_runner.endpoints._retries import retry_after
 from triathlon_runner.records import Finish
 
 _CONTEXT = re.compile(
@@ -113,8 +113,8 @@ class HttpFailure:
         return f"{self.code} {self.message}"
 
     @property
-    def said(self) -> str:
-        """The server's own words, or that there were none."""
+    def quote(self) -> str:
+        """The server's message as part of a sentence, or that there was none."""
         return f"the server said {self.message!r}" if self.message.strip() else "the server gave no reason"
 
 
@@ -156,50 +156,50 @@ def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
         ModelUnavailableError: no other question will do better either.
         UnexplainedError: this question cannot be asked; whether others can shows when they are.
     """
-    status, said = failure.status, failure.said
+    status, quote = failure.status, failure.quote
     _stop_for_account(failure, config)
     if status in (413, 429) and _REQUEST_OVER_RATE.search(failure.text):
-        raise UnexplainedError(status, f"the request is larger than the provider's limit a minute: {said}")
+        raise UnexplainedError(status, f"the request is larger than the provider's limit a minute: {quote}")
     if status == 429:
-        raise Throttled(f"429, {said}", retry_after(failure.headers, failure.message))
+        raise Throttled(f"429, {quote}", retry_after(failure.headers, failure.message))
     if status in (400, 413, 422, 500) and _CONTEXT.search(failure.text):
         return Finish.CONTEXT_OVERFLOW
     if status in (400, 403, 422) and _CONTENT_REFUSED.search(failure.text):
         return Finish.REFUSED
     if status >= 500 and _NO_MEMORY.search(failure.text):
-        raise ModelUnavailableError(f"the server has too little memory for {config.model!r}: {said}")
+        raise ModelUnavailableError(f"the server has too little memory for {config.model!r}: {quote}")
     if (status >= 500 and status != 501) or status in _TRY_AGAIN:
-        raise Retryable(f"{status}, {said}", retry_after(failure.headers, failure.message))
+        raise Retryable(f"{status}, {quote}", retry_after(failure.headers, failure.message))
     _stop_model(failure, config)
-    raise UnexplainedError(status, f"the server answered {status}: {said}")
+    raise UnexplainedError(status, f"the server answered {status}: {quote}")
 
 
 def _stop_for_account(failure: HttpFailure, config: ApiConfig) -> None:
     """Key, account, region and money: the same for every request, whatever the status."""
-    status, text, said = failure.status, failure.text, failure.said
+    status, text, quote = failure.status, failure.text, failure.quote
     if status == 401 or (400 <= status < 500 and _KEY.search(text)):
         where = f"the key in ${config.key_env}" if config.key_env else "a request without a key (no key_env)"
         raise ModelUnavailableError(
-            f"{where} was not accepted ({status}): {said}; look at the key and what it may be used for"
+            f"{where} was not accepted ({status}): {quote}; look at the key and what it may be used for"
         )
     if 400 <= status < 500 and _ACCOUNT.search(text):
         raise ModelUnavailableError(
-            f"the provider does not serve this account ({status}): {said}; ask the provider, or name the key"
+            f"the provider does not serve this account ({status}): {quote}; ask the provider, or name the key"
             " of another account in key_env"
         )
     if 400 <= status < 500 and _REGION.search(text):
         raise ModelUnavailableError(
-            f"the provider does not serve this region ({status}): {said}; use a provider that does"
+            f"the provider does not serve this region ({status}): {quote}; use a provider that does"
         )
     if status == 402 or (400 <= status < 500 and _QUOTA.search(text)):
         raise ModelUnavailableError(
-            f"the quota or balance at the provider is used up ({status}): {said}; raise it or wait until it"
+            f"the quota or balance at the provider is used up ({status}): {quote}; raise it or wait until it"
             " is renewed, then run again"
         )
 
 
 def _stop_model(failure: HttpFailure, config: ApiConfig) -> None:
-    status, said = failure.status, failure.said
+    status, quote = failure.status, failure.quote
     if 300 <= status < 400:
         target = failure.headers.get("location", "another address")
         raise ModelUnavailableError(
@@ -213,28 +213,28 @@ def _stop_model(failure: HttpFailure, config: ApiConfig) -> None:
         )
     if _OTHER_KIND.search(failure.text):
         raise ModelUnavailableError(
-            f"{config.model!r} cannot be asked in this way ({status}): {said}; set `kind: base` in its row"
+            f"{config.model!r} cannot be asked in this way ({status}): {quote}; set `kind: base` in its row"
             " for a model that completes text, `kind: instruct` for one that chats"
         )
     if status == 403:
         raise ModelUnavailableError(
-            f"no access to {config.model!r} (403): {said}; look at what the key and the account may use"
+            f"no access to {config.model!r} (403): {quote}; look at what the key and the account may use"
         )
     if _UNKNOWN_MODEL.search(failure.text) or (status == 404 and "model" in failure.text.lower()):
         raise ModelUnavailableError(
-            f"the server does not know the model {config.model!r} ({status}): {said}; look at `model` in its"
+            f"the server does not know the model {config.model!r} ({status}): {quote}; look at `model` in its"
             " api block"
         )
     if status == 404 and "no endpoints found" in failure.text.lower():
-        raise ModelUnavailableError(f"no provider may serve {config.model!r} to this account (404): {said}")
+        raise ModelUnavailableError(f"no provider may serve {config.model!r} to this account (404): {quote}")
     if status in (404, 405):
         raise ModelUnavailableError(
-            f"nothing there ({status}): is the path of {config.base_url!r} right? {said}"
+            f"nothing there ({status}): is the path of {config.base_url!r} right? {quote}"
         )
     if status in (400, 422) and _TOO_MANY_TOKENS.search(failure.text):
-        raise ModelUnavailableError(f"the token limit is too large: {_fewer_tokens(failure)}; {said}")
+        raise ModelUnavailableError(f"the token limit is too large: {_fewer_tokens(failure)}; {quote}")
     if status in (400, 422) and (setting := _refused_setting(failure)):
-        raise ModelUnavailableError(f"the provider refuses {setting!r}: {_advice(setting)}; {said}")
+        raise ModelUnavailableError(f"the provider refuses {setting!r}: {_advice(setting)}; {quote}")
 
 
 def _fewer_tokens(failure: HttpFailure) -> str:

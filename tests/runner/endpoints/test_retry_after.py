@@ -6,7 +6,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from triathlon_runner.endpoints._waits import duration, exhausted_for, retry_after
+from triathlon_runner.endpoints._retries import duration, exhausted_for, retry_after
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,17 @@
-"""What a program has to return: the reference's results, compared by the problem's own rule."""
+"""Turns results into a verdict, for every language; each is compared as it comes, up to the first fault."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.grading._answer_key import MAX_DECODED_BYTES, RAISED, AnswerKey
+from triathlon_runner.grading._answer_keys import MAX_DECODED_BYTES, RAISED, AnswerKey
 from triathlon_runner.grading._compare import agree
-from triathlon_runner.grading._judge import ExpectedResults, Fault
 from triathlon_runner.grading._special import SPECIAL, special
-from triathlon_runner.grading._text import shown
-from triathlon_runner.records import Outcome
+from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     Call,
     Ended,
+    Execution,
     Job,
     Raised,
     Returned,
@@ -21,6 +21,106 @@ from triathlon_runner.sandbox import (
     Tagged,
     is_plain,
 )
+
+SHOWN: Final = 500
+"""Characters of a value that a verdict keeps."""
+
+
+def shown(value: object) -> str:
+    """A value as text, shortened; never fails, however large the value."""
+    try:
+        return shorten(repr(value))
+    except ValueError:  # an int of more digits than Python writes
+        return f"<{type(value).__name__} with an int too long to write>"
+
+
+def shorten(text: str) -> str:
+    """The beginning of a text, as characters that every record can hold."""
+    text = text[: SHOWN + 1].encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a result is not the expected one."""
+
+    outcome: Outcome
+    got: str
+    """The result, for a reader."""
+
+    @classmethod
+    def exception(cls, raised: Raised) -> "Fault":
+        """Returns the fault of a call that raised."""
+        return cls(Outcome.CRASHED, _exception(raised))
+
+
+class ExpectedResults:
+    """What a program has to return on each input; subclasses say how results are compared."""
+
+    def fault(self, index: int, result: Sent | Raised) -> Fault | None:
+        """What is wrong with the result on this input; None where it is right, or `late_fault` will tell."""
+        raise NotImplementedError
+
+    async def late_fault(self) -> tuple[int, Fault] | None:
+        """The first wrong result, with its index, among those that only all together can be compared."""
+        return None
+
+    def texts(self, index: int) -> tuple[str, str]:
+        """This input and what it should give, for a reader."""
+        raise NotImplementedError
+
+
+async def judge_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -> Verdict:
+    """Executes a job and compares its results, up to the first that is wrong.
+
+    Raises:
+        SandboxError: our machinery failed.
+    """
+    passed, fault = 0, None
+    async with sandbox.stream(job) as results:
+        async for index, result in results:
+            fault = expected.fault(index, result)
+            if fault is not None:
+                break
+            passed += 1
+    late = await expected.late_fault()
+    if late is not None:
+        passed, fault = late
+    return _verdict(results.execution, expected, passed, len(job.calls), fault)
+
+
+def _verdict(
+    execution: Execution, expected: ExpectedResults, passed: int, total: int, fault: Fault | None
+) -> Verdict:
+    if execution.ended is Ended.NOT_LOADED:
+        (raised,) = execution.results
+        assert isinstance(raised, Raised)
+        return Verdict(outcome=Outcome.CRASHED, passed=0, total=total, detail=shorten(_exception(raised)))
+    if fault is None and passed == total:
+        return Verdict(outcome=Outcome.PASSED, passed=total, total=total, detail=shorten(execution.detail))
+    if fault is None:
+        timed_out = execution.ended is Ended.TIMED_OUT
+        fault = Fault(Outcome.TIMED_OUT if timed_out else Outcome.CRASHED, execution.detail)
+    input_text, expected_text = expected.texts(passed)
+    return Verdict(
+        outcome=fault.outcome,
+        passed=passed,
+        total=total,
+        failing=FailingCase(
+            index=passed, input=shorten(input_text), expected=shorten(expected_text), got=shorten(fault.got)
+        ),
+        detail=shorten(execution.detail or _printed(execution)),
+    )
+
+
+def _exception(raised: Raised) -> str:
+    return f"{raised.type}: {raised.message}"
+
+
+def _printed(execution: Execution) -> str:
+    """The end of what a failing program printed, as evidence."""
+    streams = (("stdout", execution.stdout), ("stderr", execution.stderr))
+    return "; ".join(f"{name}: …{text[-200:]}" for name, text in streams if text.strip())
 
 
 class ReferenceResults(ExpectedResults):

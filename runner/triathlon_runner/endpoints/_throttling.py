@@ -9,20 +9,22 @@ setting is put back. What was learned is tested now and then by a slightly highe
 import math
 from dataclasses import dataclass
 
-from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
+from triathlon_runner.endpoints._limits import ConcurrencyLimit
 
 _FEW = 3
-"""429s in an epoch that are no sign of anything yet, less one."""
+"""429s in an epoch from which on they may be a sign; fewer are ignored."""
 _HEAVY = 0.5
 """A share of 429s that is never taken for chance."""
 _EXPECTED = 9.0
 """429s that an unchanged share would give before an epoch is compared with the one before."""
 _LONGEST_TRIAL = 100
+"""Replies after which an epoch is compared with the one before in any case."""
 _LONGEST_EPOCH = 256
+"""Replies after which an epoch without a known limit ends."""
 _PROBE = 32
 """Replies of a raised setting that must pass before it counts as good."""
 _ENOUGH, _SLOW_SECONDS = 8, 10.0
-"""At a low pace so many replies in so many seconds do instead."""
+"""At a low pace a probe passes after this many replies, once this many seconds are over."""
 _FIRST_REST, _LONGEST_REST = 300, 1200
 """Replies between two tests of a higher setting, after one failed."""
 _SLOWEST = 1 / 60
@@ -65,18 +67,18 @@ class _Epoch:
 
 
 class LoadLimit:
-    """Concurrency and pace that a server takes, the share of its 429s that come by chance left aside."""
+    """Concurrency and pace that a server takes; 429s that come by chance, whatever is sent, are ignored."""
 
     def __init__(self, level: ConcurrencyLimit) -> None:
-        """Until a 429 comes, the level alone decides."""
+        """Starts without a pace: until a 429 comes only `level` limits the requests."""
         self._level = level
         self._pace: float | None = None
         self._next = float("-inf")
         self._chance = 0.0
         self._before: _Epoch | None = None
-        """The epoch before the last lowering, until the lowering has shown what it shows."""
+        """The epoch before the last lowering, until it is known whether the lowering helped."""
         self._good: tuple[int, float | None] | None = None
-        """A setting that the server takes, once it is known that it does not take any."""
+        """A setting that the server is known to take; None until it was seen to refuse a higher one."""
         self._capacity: float | None = None
         """Answers a second that the server gave while it had too much to do."""
         self._is_probe = False
