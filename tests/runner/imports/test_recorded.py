@@ -14,6 +14,8 @@ from typer.testing import Result
 
 from support.small_run import SmallRun
 from triathlon_runner.datasets import core
+from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.store import RecordedFile
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -200,6 +202,26 @@ def test_verdicts_of_another_engine_are_refused(place: SmallRun, tmp_path: Path)
     folder = two_models(tmp_path / "logs")
     result = bring(place, "evaloop", str(folder), "--recorded", "tiny", "--verdicts", str(verdicts))
     assert "engine version" in str(result.exception) and "'0'" in str(result.exception)
+
+
+def test_nothing_is_filed_where_our_machinery_failed(
+    place: SmallRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could not be judged is named, what was filed before stays, and the next call files it."""
+
+    async def fails(*_: object, **__: object) -> None:
+        raise InfrastructureError("the sandbox is away")
+
+    page(tmp_path / "faulty.json.gz", {"0": [{"task_id": FIRST.task_id, "cycles": cycles(WRONG)}]})
+    arguments = ("evaloop", str(tmp_path / "faulty.json.gz"), "--recorded", "tiny")
+    with monkeypatch.context() as patch:
+        patch.setattr(ProgramGrader, "judge", fails)
+        result = bring(place, *arguments)
+    assert result.exit_code == 1
+    assert "the sandbox is away" in result.output
+    assert not RecordedFile(place.results, "tiny", "faulty", "loop/core").lines.exists()
+    assert bring(place, *arguments).exit_code == 0
+    assert lines(place, "faulty")[0]["sustained_loops"] == 0
 
 
 @pytest.mark.parametrize(
