@@ -18,6 +18,7 @@ from triathlon_runner.records._recorded import (
     RecordedLine,
     RecordedLoop,
     RecordedManifest,
+    RecordedProgram,
     RecordedUnit,
 )
 from triathlon_runner.records._runtime import AnswerRecord, RuntimeRecord, StatementRecord
@@ -40,6 +41,7 @@ __all__ = [
     "RecordedLine",
     "RecordedLoop",
     "RecordedManifest",
+    "RecordedProgram",
     "RecordedUnit",
     "Reply",
     "RuntimeRecord",

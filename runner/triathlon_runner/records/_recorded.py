@@ -29,10 +29,15 @@ class RecordedLine(Strict):
 
 
 class RecordedUnit(UnitRecord):
-    """A recorded line of any suite, as metrics read it."""
+    """A recorded line of any suite."""
+
+    differs: bool = False
+
+
+class RecordedProgram(RecordedUnit):
+    """A recorded line of an evolved suite, as metrics read it."""
 
     parents: tuple[str, ...] = ()
-    differs: bool = False
 
 
 class RecordedLoop(RecordedUnit):
@@ -109,12 +114,11 @@ class RecordedManifest(Manifest):
             "sample": line.sample,
             "protocol": self.protocol,
             "outcome": line.outcome,
-            "parents": line.parents,
             "differs": line.differs,
         }
         if (self.max_loops is None) != (line.sustained_loops is None):
             raise ValueError(f"sustained_loops: got {line.sustained_loops}, of max_loops {self.max_loops}")
         if self.max_loops is None:
-            return RecordedUnit.model_validate(common)
+            return RecordedProgram.model_validate(common | {"parents": line.parents})
         loops = {"max_loops": self.max_loops, "sustained_loops": line.sustained_loops}
         return RecordedLoop.model_validate(common | loops)

@@ -10,7 +10,8 @@ from support.site import build_small, page_text, small_results
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest
 from triathlon_runner.store import RecordedFile, read_records
-from triathlon_site.load import Notice
+from triathlon_site.build import frames
+from triathlon_site.load import PARENTS, Notice
 from triathlon_site.model_facts import recorded_infos
 
 RECEIPT = {
@@ -191,3 +192,11 @@ def test_facts_that_cannot_be_are_refused(tmp_path: Path, row: str, says: str) -
     write_facts(tmp_path, row)
     with pytest.raises(UserError, match=says):
         recorded_infos(tmp_path)
+
+
+def test_what_recorded_units_keep(tmp_path: Path) -> None:
+    """A loop's line has no parents: the table of its units has the columns of a measured one."""
+    results = results_with_recorded(tmp_path)
+    units = frames(results).units["loop/core"]
+    assert PARENTS not in units.columns
+    assert set(units["model"]) == {"strong", "middle", "weak", "other"}
