@@ -5,9 +5,10 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 BIN := .venv/bin
 PROFILE ?= quick
 RUN_OPTIONS ?=
+RECORDED = $(BIN)/triathlon import $(if $(VERDICTS),--verdicts "$(VERDICTS)") $(RECORDED_OPTIONS)
 ACTIVATE := source .venv/bin/activate
 
-.PHONY: help setup setup-tests setup-ray setup-official leaderboard run site serve test test-slow test-model test-other-python check check-core lint package bench clean
+.PHONY: help setup setup-tests setup-ray setup-official leaderboard recorded run site serve test test-slow test-model test-other-python check check-core lint package bench clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +29,14 @@ setup-tests: setup ## Install the browser and the interpreters that tests use, w
 leaderboard: setup ## Run what is missing for every model of models.yaml, then rebuild the site (PROFILE=quick)
 	@code=0; $(BIN)/triathlon run --profile $(PROFILE) $(RUN_OPTIONS) || code=$$?; \
 	$(BIN)/triathlon build --history && exit $$code
+
+recorded: setup ## Judge the recordings in DIR again and write results/recorded/ (VERDICTS=FILE goes on from there)
+	@if [ -z "$(DIR)" ]; then echo "expected the folder of the recordings: make recorded DIR=FOLDER" >&2; exit 2; fi
+	@code=0; \
+	if [ -d "$(DIR)/loop" ]; then $(RECORDED) evaloop "$(DIR)/loop" --recorded evalooop || code=$$?; fi; \
+	if ls "$(DIR)"/evolved-* >/dev/null 2>&1; then \
+	$(RECORDED) evoeval "$(DIR)"/evolved-* --recorded evoeval-solutions || code=$$?; fi; \
+	exit $$code
 
 site: setup ## Rebuild _site/ from results/
 	$(BIN)/triathlon build

@@ -27,27 +27,26 @@ A third of the time goes into Mbpp/599 and Mbpp/255, whose references take 20 s:
 import argparse
 import asyncio
 import gzip
-import hashlib
 import json
 import sys
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import platformdirs
 
 from triathlon_runner import catalogue
-from triathlon_runner.datasets import DataStore, Problem
+from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import ApiConfig
 from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.imports import CachingGrader, VerdictCache
 from triathlon_runner.imports._evaloop import read_evaloop
 from triathlon_runner.imports._foreign import ForeignLoop
 from triathlon_runner.imports._judge import judged
-from triathlon_runner.records import LoopRecord, Verdict
+from triathlon_runner.records import LoopRecord
 from triathlon_runner.registry import ModelRow
-from triathlon_runner.sandbox import Sandbox, open_sandbox
+from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, Work, build_suite
 from triathlon_runner.verify import NotInEvidenceError
 
@@ -74,37 +73,8 @@ class Difference:
     """The same here, and how the last program ended."""
 
 
-class RememberingGrader:
-    """Judges a program of a problem once, however many models wrote it, and keeps the verdicts in a file."""
-
-    def __init__(self, grader: ProgramGrader, file: Path | None) -> None:
-        self._grader = grader
-        self._file = file
-        self._verdicts: dict[str, Verdict] = {}
-        if file and file.exists():
-            for line in file.read_text().splitlines():
-                key, verdict = json.loads(line)
-                self._verdicts[key] = Verdict.model_validate_json(verdict)
-
-    @property
-    def sandbox(self) -> Sandbox:
-        return self._grader.sandbox
-
-    async def judge(
-        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
-    ) -> Verdict:
-        text = f"{problem.task_id}\0{inputs}\0{program}"
-        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        if key not in self._verdicts:
-            self._verdicts[key] = verdict = await self._grader.judge(program, problem, inputs=inputs)
-            if self._file:
-                with self._file.open("a") as lines:
-                    lines.write(json.dumps([key, verdict.model_dump_json()]) + "\n")
-        return self._verdicts[key]
-
-
 async def differences(
-    path: Path, recorded: Mapping[str, int], work: Work, grader: RememberingGrader
+    path: Path, recorded: Mapping[str, int], work: Work, grader: CachingGrader
 ) -> list[Difference]:
     """The tasks of one recording that sustain another number of loops here."""
     model = model_of(path)
@@ -159,11 +129,11 @@ async def measure(options: argparse.Namespace) -> bool:
             api=ApiConfig(base_url="http://localhost/v1", model="recorded"),
         )
         work = Work(row, built, {"imported": "evaloop"})
-        remembering = RememberingGrader(grader, options.verdicts)
+        caching = CachingGrader(grader, VerdictCache(options.verdicts))
         for path in paths:
             model, recorded = model_of(path), sustained_in(path, without)
             sizes[model] = len(recorded.keys() - NOT_COUNTED)
-            own = await differences(path, recorded, work, remembering)
+            own = await differences(path, recorded, work, caching)
             found += own
             counted = [one for one in own if one.task_id not in NOT_COUNTED]
             print(f"{model}: {sizes[model] - len(counted)} of {sizes[model]}", flush=True)

@@ -49,9 +49,19 @@ class ModelInfo:
         return self.link if self.link and self.link.startswith(("https://", "http://")) else None
 
 
-def model_infos(registry: Registry | None, models: Iterable[str]) -> Mapping[str, ModelInfo]:
-    """A `ModelInfo` for each registered model and for each model that only has results."""
-    known = {row.id: _info(row) for row in registry.models} if registry else {}
+def model_infos(
+    registry: Registry | None, models: Iterable[str], others: Mapping[str, ModelInfo] | None = None
+) -> Mapping[str, ModelInfo]:
+    """A `ModelInfo` for each registered model and for each model that only has results.
+
+    Args:
+        registry: what models.yaml says.
+        models: ids of the models that have results.
+        others: what else is known of models that models.yaml does not list, by id.
+    """
+    models, others = set(models), others or {}
+    known = {model: others[model] for model in models if model in others}
+    known |= {row.id: _info(row) for row in registry.models} if registry else {}
     return known | {model: ModelInfo(model, printable(model)) for model in models if model not in known}
 
 

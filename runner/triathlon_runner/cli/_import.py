@@ -2,32 +2,63 @@
 
 import asyncio
 from collections import Counter
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from pydantic import ValidationError
+from rich.console import Console
 
 from triathlon_runner import catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
-from triathlon_runner.cli._options import Common, Data, Results, cache_folder, console, data_store
+from triathlon_runner.cli._options import Common, Data, Results, cache_folder, console, data_store, names
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import ApiConfig
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.imports import FORMATS, Format, ImportReport, import_log, settings_of
+from triathlon_runner.imports import (
+    FORMATS,
+    CachingGrader,
+    Format,
+    ImportReport,
+    Recording,
+    Source,
+    VerdictCache,
+    import_log,
+    import_recording,
+    logs_at,
+    model_of,
+    read_source,
+    recorded_settings,
+    settings_of,
+)
 from triathlon_runner.registry import ModelRow, check_names
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import PROFILES, Work, build_suite
+from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
 from triathlon_runner.screen import counted
 from triathlon_runner.store import ResultsFolder
+from triathlon_runner.suites import ModelKind
 
 _SHOWN = 10
 
 
 _FORMATS = "Formats: " + "; ".join(f"{name} ({one.about})" for name, one in FORMATS.items())
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What to import, and as what."""
+
+    form: Format
+    logs: dict[Path, ModelRow]
+    """Whose each log is."""
+    suites: tuple[str, ...]
+    source: Source | None
+    """Of recorded results; None for an import."""
 
 
 @app.command(
@@ -37,38 +68,138 @@ _FORMATS = "Formats: " + "; ".join(f"{name} ({one.about})" for name, one in FORM
     + examples(
         "triathlon import evaloop page.json --suite loop/mbpp-plus --model gpt-x",
         "triathlon import evalplus samples.jsonl --suite evolved/humaneval-plus --model gpt-x",
+        "triathlon import evaloop recordings/ --recorded evalooop",
     ),
 )
 def import_command(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(FORMATS) + ".")],
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="The log; for reval its folder.")],
-    suite: Annotated[str, typer.Option(help="The suite that the log is about.")],
-    model: Annotated[str, typer.Option(help="Id to file it under, as in models.yaml.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE…", help="The logs, or folders of them; for reval its folder."),
+    ],
+    suite: Annotated[
+        str | None,
+        typer.Option(help="The suite that the log is about; with --recorded left out: the source's."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Id to file it under, as in models.yaml; left out: the file's name.")
+    ] = None,
     kind: Annotated[Literal["instruct", "base"], typer.Option(help="How the model was asked.")] = "instruct",
+    recorded: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="File outcomes without texts in results/recorded/SOURCE/, with a receipt; SOURCE stands in"
+            " results/recorded/sources.yaml. What was filed before is replaced.",
+        ),
+    ] = None,
+    verdicts: Annotated[
+        Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
+    ] = None,
     results: Results = Common.results,
     data: Data = None,
 ) -> None:
-    """Judges the programs and answers of a log and writes them to results/imported/, kept apart.
+    """Judges the programs and answers of logs and writes them to results/imported/, kept apart.
 
     Exit code 0: all was imported; 1: some was left out, with the reason; 2: something is for you to mend.
     """
     check_names([form], list(FORMATS), what="format")
-    if not path.exists():
-        raise UserError(f"expected {FORMATS[form].about} at {str(path)!r}, there is nothing")
+    logs = logs_at(FORMATS[form], paths)
+    source = read_source(results, recorded) if recorded is not None else None
+    wanted = _Wanted(FORMATS[form], _rows(logs, model, kind), _suites(suite, source), source)
+    cache = VerdictCache(verdicts)
+    left_out = asyncio.run(_import_all(wanted, ResultsFolder(results), data_store(data), cache, console()))
+    if FORMATS[form].note:
+        say(console(), f"note: {FORMATS[form].note}")
+    raise typer.Exit(1 if left_out else 0)
+
+
+def _suites(suite: str | None, source: Source | None) -> tuple[str, ...]:
+    if suite is not None:
+        return tuple(names(suite) or ())
+    if source is None:
+        raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
+    return source.suites
+
+
+def _rows(logs: Sequence[Path], model: str | None, kind: ModelKind) -> dict[Path, ModelRow]:
+    """Whose each log is.
+
+    Raises:
+        UserError: an id that cannot be one, or one id for several logs.
+    """
+    if model is not None and len(logs) > 1:
+        raise UserError(
+            f"expected one log with --model, got {len(logs)}; leave it out: each is filed under its name"
+        )
+    rows = {log: _row(model or model_of(log), kind) for log in logs}
+    for one, count in Counter(row.id for row in rows.values()).items():
+        if count > 1:
+            raise UserError(f"expected one log a model, got {count} of {one!r}; name one of them")
+    return rows
+
+
+def _row(model: str, kind: ModelKind) -> ModelRow:
     nowhere = ApiConfig(base_url="http://localhost/v1", model=model)
     try:
-        row = ModelRow(id=model, name=model, kind=kind, api=nowhere)
+        return ModelRow(id=model, name=model, kind=kind, api=nowhere)
     except ValidationError:
         raise UserError(
-            f"expected --model as an id of lower-case letters, digits, '.', '_' and '-', got {model!r}"
+            "expected --model (or a file's name) as an id of lower-case letters, digits, '.', '_' and '-',"
+            f" got {model!r}"
         ) from None
-    report = asyncio.run(_import(FORMATS[form], path, suite, row, ResultsFolder(results), data_store(data)))
-    screen = console()
+
+
+async def _import_all(
+    wanted: _Wanted, results: ResultsFolder, data: DataStore, cache: VerdictCache, screen: Console
+) -> bool:
+    """Imports every log; whether something was left out."""
+    left_out = False
+    async with _grader() as grader, aclosing(_built(wanted.suites, data, grader)) as suites:
+        async for built in suites:
+            scope = built.entry.set_name and f"{built.suite.data.name}\0"
+            caching = CachingGrader(grader, cache, scope)
+            for log in wanted.logs:
+                report = await _import(wanted, log, built, results, caching)
+                _show(report, screen)
+                left_out = left_out or bool(report.left_out)
+    return left_out
+
+
+@asynccontextmanager
+async def _grader() -> AsyncIterator[ProgramGrader]:
+    async with open_sandbox() as sandbox:
+        yield ProgramGrader(sandbox, cache_folder() / "keys")
+
+
+async def _built(
+    suites: Sequence[str], data: DataStore, grader: ProgramGrader
+) -> AsyncGenerator[BuiltSuite, None]:
+    """Each suite with its data; one after another, so that the memory of one is enough."""
+    for entry in catalogue.select(suites):
+        yield await build_suite(entry, data, grader, PROFILES["standard"])
+
+
+async def _import(
+    wanted: _Wanted, log: Path, built: BuiltSuite, results: ResultsFolder, grader: CachingGrader
+) -> ImportReport:
+    form, row = wanted.form, wanted.logs[log]
+    if wanted.source is None:
+        return await import_log(form, log, Work(row, built, settings_of(form, log)), results, grader)
+    work = Work(row, built, recorded_settings(wanted.source))
+    units = list(form.read(log))
+    return await import_recording(Recording(form, log, wanted.source), units, work, results, grader)
+
+
+def _show(report: ImportReport, screen: Console) -> None:
+    """Says what one log came to."""
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
     imported = f"{counted(report.units, 'unit')} imported into {report.lines}: {outcomes}"
+    if report.faults:
+        imported = f"nothing was written to {report.lines}: call again for what could not be judged"
     say(screen, imported if report.units else "nothing was imported")
-    if FORMATS[form].note:
-        say(screen, f"note: {FORMATS[form].note}")
+    if report.compared:
+        say(screen, f"{report.equal} of {counted(report.compared, 'verdict')} equal the authors'")
     for name, why in list(report.left_out.items())[:_SHOWN]:
         say(screen, f"left out {name}: {why}")
     if len(report.left_out) > _SHOWN:
@@ -78,14 +209,3 @@ def import_command(
     if report.left_out:
         whole = report.units + len(report.left_out)
         say(screen, f"{len(report.left_out)} of {counted(whole, 'unit')} left out, as listed above")
-    raise typer.Exit(1 if report.left_out else 0)
-
-
-async def _import(
-    form: Format, path: Path, suite: str, row: ModelRow, results: ResultsFolder, data: DataStore
-) -> ImportReport:
-    (entry,) = catalogue.select([suite])
-    async with AsyncExitStack() as stack:
-        grader = ProgramGrader(await stack.enter_async_context(open_sandbox()), cache_folder() / "keys")
-        built = await build_suite(entry, data, grader, PROFILES["standard"])
-        return await import_log(form, path, Work(row, built, settings_of(form, path)), results, grader)

@@ -38,6 +38,7 @@ from triathlon_runner.store import (
     IMPORTED,
     Archived,
     DamagedLineError,
+    RecordedFile,
     ResultsFile,
     ResultsFolder,
     UnreadableManifestError,
@@ -45,6 +46,7 @@ from triathlon_runner.store import (
     archived,
     compare_files,
     count_lines,
+    recorded_files,
 )
 
 results_app = typer.Typer(
@@ -107,6 +109,7 @@ def list_command(
     rows = [
         *(_row(folder, model, suite, states.get((model, suite), "")) for model, suite in folder.files()),
         *_imported_rows(folder),
+        *map(_recorded_row, recorded_files(folder.root)),
         *_archived_rows(folder),
     ]
     if as_json:
@@ -268,6 +271,19 @@ def _origin(imported: ResultsFolder, model: str, suite: str) -> dict[str, str]:
     except UnreadableManifestError:
         return {}
     return (manifest.origin if manifest else None) or {}
+
+
+def _recorded_row(file: RecordedFile) -> Row:
+    units, _ = count_lines(file.lines)
+    try:
+        manifest = file.read_manifest()
+    except UserError as error:
+        return Row(file.model, file.suite, units, None, "?", "", str(error))
+    receipt = manifest.receipt
+    state = f"recorded: {receipt.source}, {receipt.file}"
+    if engine := judged_otherwise(manifest.engine_versions):
+        state += f"; {engine}"
+    return Row(file.model, file.suite, units, 0, manifest.protocol, receipt.date, state)
 
 
 def _archived_rows(folder: ResultsFolder) -> list[Row]:

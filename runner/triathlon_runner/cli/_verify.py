@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,7 +34,13 @@ from triathlon_runner.records import Manifest
 from triathlon_runner.registry import check_names
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
 from triathlon_runner.screen import counted
-from triathlon_runner.store import IMPORTED, ResultsFolder, UnreadableManifestError
+from triathlon_runner.store import (
+    IMPORTED,
+    RecordedFile,
+    ResultsFolder,
+    UnreadableManifestError,
+    recorded_files,
+)
 from triathlon_runner.verify import (
     FileReport,
     Update,
@@ -99,32 +106,60 @@ def verify(
     """
     check_executor(executor, ray_address)
     screen = Console(stderr=True) if as_json else console()
-    wanted = _wanted(ResultsFolder(results), names(models), names(suites))
+    recorded = list(recorded_files(results))
+    wanted, checked = _wanted(ResultsFolder(results), recorded, names(models), names(suites))
     grader = open_grader(executor, ray_address, cache_folder(), lambda line: say(screen, line))
     job = _verify(wanted, data_store(data), prompts, grader, None if as_json else screen, update=update)
     verified = asyncio.run(job)
     if as_json:
         typer.echo(json.dumps(_document(verified), indent=1))
-    else:
+    elif verified:
         _sum_up(verified, screen)
-    raise typer.Exit(0 if all(one.good for one in verified) else 1)
+    whole = _check_recorded(checked, screen)
+    raise typer.Exit(0 if whole and all(one.good for one in verified) else 1)
 
 
-def _wanted(root: ResultsFolder, models: list[str] | None, suites: list[str] | None) -> list[_Stored]:
+def _check_recorded(files: Sequence[RecordedFile], screen: Console) -> bool:
+    """Says what recorded results cannot show; whether each file is whole and as its receipt counts it."""
+    faults = []
+    for file in files:
+        try:
+            file.read()
+        except UserError as error:
+            faults.append(str(error))
+    for fault in faults:
+        say(screen, fault)
+    if files:
+        say(
+            screen,
+            f"{counted(len(files), 'recorded file')} with outcomes only: nothing is stored to judge again;"
+            " `make recorded DIR=FOLDER` judges the recordings themselves",
+        )
+    return not faults
+
+
+def _wanted(
+    root: ResultsFolder,
+    recorded: Sequence[RecordedFile],
+    models: list[str] | None,
+    suites: list[str] | None,
+) -> tuple[list[_Stored], list[RecordedFile]]:
+    """The files to judge again, and the recorded ones, in which there is nothing to judge."""
     files = [
         _Stored(folder, model, suite)
         for folder in (root, ResultsFolder(root.root / IMPORTED))
         for model, suite in folder.files()
     ]
-    if not files:
+    there: list[_Stored | RecordedFile] = [*files, *recorded]
+    if not there:
         raise UserError(f"no results in {str(root.root)!r}; name their folder with --results")
-    check_names(models or (), sorted({one.model for one in files}), what="model")
-    check_names(suites or (), sorted({one.suite for one in files}), what="suite")
-    return [
-        one
-        for one in files
-        if (models is None or one.model in models) and (suites is None or one.suite in suites)
-    ]
+    check_names(models or (), sorted({one.model for one in there}), what="model")
+    check_names(suites or (), sorted({one.suite for one in there}), what="suite")
+
+    def chosen(one: _Stored | RecordedFile) -> bool:
+        return (models is None or one.model in models) and (suites is None or one.suite in suites)
+
+    return [one for one in files if chosen(one)], [one for one in recorded if chosen(one)]
 
 
 async def _verify(

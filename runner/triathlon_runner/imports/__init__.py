@@ -3,5 +3,25 @@
 from triathlon_runner.imports._formats import FORMATS, Format
 from triathlon_runner.imports._import import ImportReport, import_log, settings_of
 from triathlon_runner.imports._judge import judged_again
+from triathlon_runner.imports._paths import logs_at, model_of
+from triathlon_runner.imports._recorded import Recording, import_recording, recorded_settings
+from triathlon_runner.imports._sources import Source, read_source
+from triathlon_runner.imports._verdict_cache import CachingGrader, VerdictCache
 
-__all__ = ["FORMATS", "Format", "ImportReport", "import_log", "judged_again", "settings_of"]
+__all__ = [
+    "FORMATS",
+    "CachingGrader",
+    "Format",
+    "ImportReport",
+    "Recording",
+    "Source",
+    "VerdictCache",
+    "import_log",
+    "import_recording",
+    "judged_again",
+    "logs_at",
+    "model_of",
+    "read_source",
+    "recorded_settings",
+    "settings_of",
+]

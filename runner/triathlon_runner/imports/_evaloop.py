@@ -1,6 +1,7 @@
 """EVALOOOP's per-model JSON: keys are loops sustained, values list tasks with their cycles."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ def read_evaloop(path: Path) -> Iterator[Foreign]:
         if not isinstance(tasks, list):
             raise UserError(f"{path}: expected lists of tasks by loops, got {tasks!r:.80} at {count!r}")
         for task in tasks:
-            yield _loop(task, f"{path}, key {count!r}")
+            loop = _loop(task, f"{path}, key {count!r}")
+            yield replace(loop, sustained_loops=int(count)) if count.isdecimal() else loop
 
 
 def _loop(task: Any, where: str) -> ForeignLoop:

@@ -19,6 +19,12 @@ class ForeignProgram:
     prompt: str = ""
     completes: bool = False
     """Whether it goes on from the problem's prompt, and is no program without that."""
+    subset: str = ""
+    """The data set that the row names, where a log holds several."""
+    base_passed: bool | None = None
+    """The authors' verdict on the base inputs; None where the log has none."""
+    plus_passed: bool | None = None
+    """The same on all inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,8 @@ class ForeignLoop:
     programs: tuple[str, ...]
     sentences: tuple[str, ...]
     """One for each program; that behind the last is not asked for where the loop ends there."""
+    sustained_loops: int | None = None
+    """As the log says."""
 
 
 @dataclass(frozen=True, slots=True)

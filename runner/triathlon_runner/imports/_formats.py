@@ -20,6 +20,8 @@ class Format:
     disciplines: frozenset[str]
     """Of the suites that it can be imported into."""
     read: Callable[[Path], Iterator[Foreign]]
+    is_folder: bool = False
+    """Whether a log is a folder; elsewhere a folder stands for the logs in it."""
     note: str = ""
     """What to know before comparing with the scores that the other program gave."""
 
@@ -52,6 +54,7 @@ FORMATS = {
             "REval: the folder model_generations with its logs of all four tasks",
             frozenset({"runtime"}),
             read_reval,
+            is_folder=True,
             note="path and IC can exceed the published values: REval's own harness rejects answers that begin"
             " with a line break, and 188 of its 3,152 truths differ from ours (see the method page)",
         ),

@@ -20,7 +20,7 @@ from triathlon_runner.schedule import Work
 from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
 from triathlon_runner.verify import NotInEvidenceError
 
-_AT_ONCE = 8
+AT_ONCE = 8
 """Units judged beside each other; the sandbox has its own limit."""
 _GOES_ON = "passes here, failed there; the log has no further reply"
 """A loop's log ends where its last program failed: what our judgement asks next, nobody asked."""
@@ -35,6 +35,12 @@ class ImportReport:
     outcomes: Counter[str] = field(default_factory=Counter)
     left_out: dict[str, str] = field(default_factory=dict)
     """Foreign units that became no record, and why."""
+    faults: dict[str, str] = field(default_factory=dict)
+    """Those of them that our machinery could not judge."""
+    compared: int = 0
+    """Units on which the authors published a verdict, where recorded results are filed."""
+    equal: int = 0
+    """Those of them on which ours is the same."""
 
 
 async def import_log(
@@ -71,7 +77,7 @@ async def _judge_all(
 ) -> list[UnitRecord]:
     """The records in the suite's order."""
     samples: Counter[str] = Counter()
-    limit = asyncio.Semaphore(_AT_ONCE)
+    limit = asyncio.Semaphore(AT_ONCE)
     place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
 
     async def judge(foreign: Foreign, sample: int) -> UnitRecord | None:

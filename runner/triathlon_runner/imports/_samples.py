@@ -11,6 +11,9 @@ from triathlon_runner.imports._foreign import Foreign, ForeignProgram, json_line
 def read_evalplus(path: Path) -> Iterator[Foreign]:
     """`task_id` with `solution`, a whole program, or `completion` of the prompt. EvoEval writes the same.
 
+    A row may name its data set (`subset`) and the authors' verdicts (`published` with `base_status` and
+    `plus_status`, of which `pass` is one that passed).
+
     Raises:
         UserError: a line of another shape.
     """
@@ -18,7 +21,21 @@ def read_evalplus(path: Path) -> Iterator[Foreign]:
         where = f"{path}, sample {number}"
         task_id, completes = text_of(row, "task_id", where), "solution" not in row and "completion" in row
         program = text_of(row, "completion" if completes else "solution", where)
-        yield ForeignProgram(task_id, program, completes=completes)
+        yield ForeignProgram(
+            task_id,
+            program,
+            completes=completes,
+            subset=text_of(row, "subset", where) if "subset" in row else "",
+            base_passed=_passed(row, "base_status"),
+            plus_passed=_passed(row, "plus_status"),
+        )
+
+
+def _passed(row: dict[str, Any], name: str) -> bool | None:
+    """The authors' verdict; None where the row has none."""
+    published = row.get("published")
+    status = published.get(name) if isinstance(published, dict) else None
+    return None if status is None else status == "pass"
 
 
 def read_lm_eval(path: Path) -> Iterator[Foreign]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from triathlon_runner.metrics import Contribution, Metric
-from triathlon_runner.records import LoopRecord, UnitRecord
+from triathlon_runner.records import LoopRecord, RecordedLoop, UnitRecord
 
 _ASL = "EVALOOOP, equations 1 to 5"
 
@@ -17,7 +17,7 @@ class Interval:
     high: float
 
 
-def mean_similarity(record: LoopRecord, unknown: float) -> float:
+def mean_similarity(record: LoopRecord | RecordedLoop, unknown: float) -> float:
     """s̄ of one task that sustained at least one loop (equation 4).
 
     Args:
@@ -31,7 +31,7 @@ def mean_similarity(record: LoopRecord, unknown: float) -> float:
     return (sustained - 1 + last) / sustained
 
 
-def task_share(record: LoopRecord, unknown: float) -> float:
+def task_share(record: LoopRecord | RecordedLoop, unknown: float) -> float:
     """What one task adds to ASL · T: l² · s̄ / M. Over tasks with l = i they sum to n_i · i² · s_i / M."""
     sustained = record.sustained_loops
     return sustained**2 * mean_similarity(record, unknown) / record.max_loops if sustained else 0.0
@@ -109,13 +109,13 @@ def _drop(max_loops: int) -> Callable[[Sequence[UnitRecord]], list[Contribution]
     ]
 
 
-def _loops(records: Sequence[UnitRecord]) -> Iterator[LoopRecord]:
+def _loops(records: Sequence[UnitRecord]) -> Iterator[LoopRecord | RecordedLoop]:
     """Checks that all records are the loop's and returns them.
 
     Raises:
         TypeError: another discipline's record.
     """
     for record in records:
-        if not isinstance(record, LoopRecord):
+        if not isinstance(record, LoopRecord | RecordedLoop):
             raise TypeError(f"a loop metric got a {type(record).__name__} of suite {record.suite!r}")
         yield record

@@ -12,10 +12,20 @@ from triathlon_runner.records._base import (
 from triathlon_runner.records._evolved import EvolvedRecord
 from triathlon_runner.records._loop import LoopRecord, LoopStep
 from triathlon_runner.records._manifest import DataSetRecord, Manifest
+from triathlon_runner.records._recorded import (
+    RECORDED,
+    Receipt,
+    RecordedLine,
+    RecordedLoop,
+    RecordedManifest,
+    RecordedProgram,
+    RecordedUnit,
+)
 from triathlon_runner.records._runtime import AnswerRecord, RuntimeRecord, StatementRecord
 from triathlon_runner.records._verdict import FailingCase, JudgedBy, Verdict
 
 __all__ = [
+    "RECORDED",
     "SCHEMA_VERSION",
     "AnswerRecord",
     "DataSetRecord",
@@ -27,6 +37,12 @@ __all__ = [
     "LoopStep",
     "Manifest",
     "Outcome",
+    "Receipt",
+    "RecordedLine",
+    "RecordedLoop",
+    "RecordedManifest",
+    "RecordedProgram",
+    "RecordedUnit",
     "Reply",
     "RuntimeRecord",
     "StatementRecord",

@@ -15,6 +15,7 @@ from triathlon_runner.store._lines import (
     replace_file,
     set_torn_line_aside,
 )
+from triathlon_runner.store._recorded import RecordedFile, recorded_files
 
 __all__ = [
     "DEFAULT_ROOT",
@@ -23,6 +24,7 @@ __all__ = [
     "Change",
     "ContradictingLineError",
     "DamagedLineError",
+    "RecordedFile",
     "ResultsFile",
     "ResultsFolder",
     "Unit",
@@ -35,6 +37,7 @@ __all__ = [
     "fault_of_record",
     "read_lines",
     "read_records",
+    "recorded_files",
     "replace_file",
     "set_torn_line_aside",
 ]

@@ -11,6 +11,8 @@ from triathlon_runner.records import (
     LoopRecord,
     Manifest,
     Outcome,
+    RecordedLoop,
+    RecordedManifest,
     RuntimeRecord,
     UnitRecord,
     Verdict,
@@ -33,11 +35,11 @@ def _out_of_range(record: UnitRecord) -> Iterator[str]:
     for name, count in record.usage:
         if not 0 <= count <= MOST_TOKENS:
             yield f"usage.{name}: expected 0 or more, got {str(count)[:20]}"
-    if isinstance(record, LoopRecord):
+    if isinstance(record, LoopRecord | RecordedLoop):
         yield from _loops_out_of_range(record)
 
 
-def _loops_out_of_range(record: LoopRecord) -> Iterator[str]:
+def _loops_out_of_range(record: LoopRecord | RecordedLoop) -> Iterator[str]:
     if not 0 <= record.sustained_loops <= record.max_loops:
         yield f"sustained_loops: expected 0 to {record.max_loops}, got {record.sustained_loops}"
     if record.max_loops < 1:
@@ -54,6 +56,8 @@ def _contradicting(record: UnitRecord) -> Iterator[str]:
         yield from _of_loops(record)
     elif isinstance(record, RuntimeRecord):
         yield from _of_answers(record)
+    elif isinstance(record, RecordedLoop):
+        yield from _of_recorded_loop(record)
 
 
 def _of_verdict(what: str, outcome: Outcome, verdict: Verdict | None) -> Iterator[str]:
@@ -81,6 +85,12 @@ def _of_loops(record: LoopRecord) -> Iterator[str]:
         )
 
 
+def _of_recorded_loop(record: RecordedLoop) -> Iterator[str]:
+    passed, whole = record.sustained_loops, record.max_loops
+    if (passed == whole) != (record.outcome is Outcome.PASSED):
+        yield f"outcome: {record.outcome.value!r}, but {passed} of {whole} loops passed"
+
+
 def _of_answers(record: RuntimeRecord) -> Iterator[str]:
     named = [
         (f"statements[{place}].{kind}", getattr(statement, kind))
@@ -102,7 +112,7 @@ def fault_of_manifest(manifest: Manifest, model: str, suite: str) -> str:
         return f"schema {manifest.schema_version} is unknown; this version reads schema {SCHEMA_VERSION}"
     if (manifest.model, manifest.suite) != (model, suite):
         return f"it is that of {manifest.model!r} on {manifest.suite!r}"
-    for name in ("started", "ended"):
+    for name in () if isinstance(manifest, RecordedManifest) else ("started", "ended"):
         if not _is_date(getattr(manifest, name)) and not (name == "ended" and manifest.unfinished):
             return f"{name}: expected a date (ISO 8601), got {getattr(manifest, name)[:40]!r}"
     for name in ("tasks_in_suite", "tasks_planned", "open_units", "cost_usd", "tokens_per_second"):

@@ -30,6 +30,7 @@ from triathlon_site.load import (
     read_results,
     suite_ids,
 )
+from triathlon_site.model_facts import recorded_infos
 from triathlon_site.models import model_infos
 from triathlon_site.pages import Gathered
 from triathlon_site.published import read_published
@@ -156,7 +157,7 @@ def _gathered(
         results=results,
         boards=boards,
         overalls=overalls,
-        models=model_infos(registry, named),
+        models=model_infos(registry, named, recorded_infos(folder)),
         date=date,
         published=read_published(folder / "published"),
         version=program,

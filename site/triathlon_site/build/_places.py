@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.records import RECORDED
 from triathlon_runner.store import IMPORTED
 
 MARK: Final = ".triathlon-site"
 """Stands in every folder that we wrote: only such a folder, or an empty one, is ever replaced."""
 MODELS: Final = "models"
 """Folder of a site with a page for each model; one without results has none."""
-READ: Final = ("runs", "published", "archive", IMPORTED)
+READ: Final = ("runs", "published", "archive", IMPORTED, RECORDED)
 """Folders among the results that builds read."""
 
 

@@ -11,6 +11,7 @@ from triathlon_site.evidence._pages import (
     imported_page,
     imported_slug,
     model_slug,
+    receipt_anchor,
     render_evidence,
     suite_slug,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "model_slug",
     "read_addresses",
     "read_attempts",
+    "receipt_anchor",
     "render_evidence",
     "suite_slug",
 ]

@@ -9,7 +9,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.records import RecordedUnit, UnitRecord
 from triathlon_site.evidence._lists import attempts, unit_links
 from triathlon_site.evidence._unit import unit_view
 from triathlon_site.render import Environment
@@ -100,12 +100,31 @@ def extracts(
     records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
 ) -> dict[str, str]:
     """Every text of one file's records: its evidence pages `1.html`…, `LINKS` and `ATTEMPTS`."""
+    if any(isinstance(record, RecordedUnit) for record in records):
+        return _recorded(records, environment, source)
     pages, numbers = render_evidence(records, environment, source)
     paths = source.paths(len(pages))
     addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
     links = unit_links(records, addresses, source.parents)
     return {
         **{f"{number}.html": page for number, page in enumerate(pages, start=1)},
+        LINKS: environment.render("evidence/links", links=links),
+        ATTEMPTS: attempts(records, addresses),
+    }
+
+
+def receipt_anchor(suite: str) -> str:
+    """The id of a suite's receipt on the page of a model."""
+    return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
+
+
+def _recorded(
+    records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
+) -> dict[str, str]:
+    """`LINKS` and `ATTEMPTS` of recorded results, without texts: each unit leads to the receipt."""
+    addresses = [f"models/{source.slug}.html#{receipt_anchor(source.suite)}"] * len(records)
+    links = unit_links(records, addresses, source.parents)
+    return {
         LINKS: environment.render("evidence/links", links=links),
         ATTEMPTS: attempts(records, addresses),
     }

@@ -58,6 +58,8 @@ class BoardRow(_Placed):
     """Whether 95 % of the resamples agree on the sign of the shift."""
     open_units: int
     """Units whose infrastructure failed; the next run tries them again."""
+    grade: Literal["measured", "recorded"]
+    """measured: asked and judged by this program; recorded: others' replies, judged by the same engine."""
 
 
 class BoardFile(Strict):

@@ -75,6 +75,7 @@ def _board_rows(board: Board, models: Models) -> Iterator[dict[str, Any]]:
                     "title": column.column.title,
                     **_score_fields(column.scores[model]),
                     "open_units": board.open_units(model, suites),
+                    "grade": column.scores[model].grade,
                 }
 
 

@@ -1,6 +1,17 @@
-"""Reading `results/runs/`: one pass over each file, kept between builds, a notice for each fault."""
+"""Reading `results/runs/` and `results/recorded/`.
 
-from triathlon_site.load._aggregate import PARENTS, Extracts, FileAggregate, Parts, TaskResult
+One pass over each file, kept between builds, and a notice for each fault.
+"""
+
+from triathlon_site.load._aggregate import (
+    MEASURED,
+    PARENTS,
+    Extracts,
+    FileAggregate,
+    Grade,
+    Parts,
+    TaskResult,
+)
 from triathlon_site.load._archived import Archived, read_archived
 from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
 from triathlon_site.load._files import suite_ids
@@ -8,12 +19,14 @@ from triathlon_site.load._notice import Notice
 from triathlon_site.load._results import Extractor, Results, Skipped, read_results
 
 __all__ = [
+    "MEASURED",
     "PARENTS",
     "AggregateCache",
     "Archived",
     "Extractor",
     "Extracts",
     "FileAggregate",
+    "Grade",
     "Notice",
     "Parts",
     "Results",

@@ -4,19 +4,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from triathlon_runner.metrics import Metric
-from triathlon_runner.records import Manifest, UnitRecord, Usage
+from triathlon_runner.records import Manifest, Receipt, RecordedManifest, UnitRecord, Usage
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._notice import Notice
 
 PARENTS: Final = "parents"
 """Column of the problems that a task was evolved from, in suites whose records name them."""
+
+Grade = Literal["measured", "recorded"]
+"""measured: asked and judged by this program; recorded: others' replies, judged by our engine."""
+MEASURED: Final = "measured"
 
 
 class TaskResult(NamedTuple):
@@ -75,6 +79,11 @@ class FileAggregate:
     """Score of each sample by metric, where tasks have several (REval repeats five times)."""
     notices: tuple[Notice, ...]
     extracts: Extracts = Extracts()
+
+    @property
+    def receipt(self) -> Receipt | None:
+        """Where recorded results come from; None for what was measured."""
+        return self.manifest.receipt if isinstance(self.manifest, RecordedManifest) else None
 
     @property
     def units(self) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from triathlon_runner.store import RecordedFile, recorded_files
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._checks import readable, unreadable
 from triathlon_site.load._notice import Notice
@@ -22,11 +23,23 @@ class RunFile:
     """The results folder."""
     model: str
     suite: str
+    source: str = ""
+    """Of recorded results; empty for what was measured."""
+
+    @property
+    def recorded(self) -> RecordedFile | None:
+        """The file as one of recorded results; None for what was measured."""
+        return RecordedFile(self.root, self.source, self.model, self.suite) if self.source else None
+
+    @property
+    def folder(self) -> str:
+        """Where the models' folders lie, relative to the results folder."""
+        return self.recorded.folder if self.recorded else RUNS
 
     @property
     def name(self) -> str:
         """Relative to the results folder."""
-        return f"{RUNS}/{self.model}/{self.suite}{LINES}"
+        return f"{self.folder}/{self.model}/{self.suite}{LINES}"
 
     @property
     def path(self) -> Path:
@@ -36,27 +49,45 @@ class RunFile:
     @property
     def manifest(self) -> Path:
         """Of the manifest beside them."""
-        return self.root / RUNS / self.model / f"{self.suite}{MANIFEST}"
+        return self.root / self.folder / self.model / f"{self.suite}{MANIFEST}"
 
 
 def suite_ids(root: Path) -> set[str]:
     """Every suite that there is a results file of, known or not."""
-    return {suite for _, suite in _ending(_names(root), LINES)}
+    recorded = {file.suite for file in recorded_files(root)}
+    return {suite for _, suite in _ending(_names(root), LINES)} | recorded
 
 
 def find_files(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[RunFile], list[Notice]]:
     """Those that can be read, in order, and what is wrong with the others."""
     names = _names(root)
-    found, notices = [], [*_alone(names)]
-    for model, suite in _ending(names, LINES):
-        file = RunFile(root, model, suite)
-        unknown = f"suite {suite!r} is unknown" if suite not in entries else ""
-        unnamed = "its name is not UTF-8" if readable(file.name) != file.name else ""
-        if fault := unnamed or unknown or unreadable(file.path):
+    measured = [RunFile(root, model, suite) for model, suite in _ending(names, LINES)]
+    recorded = [RunFile(root, one.model, one.suite, one.source) for one in recorded_files(root)]
+    found: dict[tuple[str, str], RunFile] = {}
+    notices = [*_alone(names)]
+    for file in (*measured, *recorded):
+        if fault := _fault(file, entries, found.get((file.model, file.suite))):
             notices.append(Notice(file=readable(file.name), message=f"{fault}; not counted"))
         else:
-            found.append(file)
-    return found, notices
+            found[file.model, file.suite] = file
+    return list(found.values()), notices
+
+
+def _fault(file: RunFile, entries: Mapping[str, SuiteEntry], other: RunFile | None) -> str:
+    """Why a file does not count, in words; empty where it does.
+
+    Args:
+        file: The file.
+        entries: The suites that there are.
+        other: A file of the same model and suite that counts already; what was measured comes first.
+    """
+    if readable(file.name) != file.name:
+        return "its name is not UTF-8"
+    if file.suite not in entries:
+        return f"suite {file.suite!r} is unknown"
+    if other is not None:
+        return f"{readable(other.name)!r} has results of this model and suite"
+    return unreadable(file.path)
 
 
 def _names(root: Path) -> list[tuple[str, str]]:

@@ -1,13 +1,15 @@
-"""Everything under `results/runs/`, aggregated."""
+"""Everything under `results/runs/` and `results/recorded/`, aggregated."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.errors import UserError
+from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._aggregate import PARENTS, FileAggregate, SourceFile, aggregate, current_protocol
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
@@ -33,7 +35,7 @@ class Skipped:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """All that `results/runs/` says."""
+    """All that `results/runs/` and `results/recorded/` say."""
 
     files: tuple[FileAggregate, ...]
     skipped: tuple[Skipped, ...]
@@ -130,7 +132,7 @@ class _Reader:
     def _read(self, file: RunFile, key: str, seeds: Mapping[str, UnitRecord]) -> None:
         entry = self.entries[file.suite]
         records, notices = self._records(file)
-        manifest, faults = read_manifest(file.manifest, file.name, file.model, file.suite)
+        manifest, faults = self._manifest(file)
         if manifest:
             said = contradictions(manifest, records, len(records) + len(notices))
             faults = [Notice(file=file.name, message=message) for message in said]
@@ -150,7 +152,21 @@ class _Reader:
         )
         self.cache.put(key, result, extracts)
 
+    def _manifest(self, file: RunFile) -> tuple[Manifest | None, list[Notice]]:
+        """The manifest, or a notice of what is wrong with it."""
+        if file.recorded is None:
+            return read_manifest(file.manifest, file.name, file.model, file.suite)
+        with suppress(UserError):  # `_records` says what is wrong
+            file.recorded.read()
+            return file.recorded.read_manifest(), []
+        return None, []
+
     def _records(self, file: RunFile) -> tuple[list[UnitRecord], list[Notice]]:
+        if file.recorded is not None:
+            try:
+                return list(file.recorded.read()), []
+            except UserError as error:
+                return [], [Notice(file=file.name, message=f"{error}; none of its lines counts")]
         records: list[UnitRecord] = []
         notices: list[Notice] = []
         schema = self.entries[file.suite].record
@@ -172,7 +188,7 @@ class _Reader:
     def _first_samples(self, file: RunFile) -> dict[str, UnitRecord]:
         """By task; faults of the file are its own page's matter."""
         records, _ = self._records(file)
-        manifest, _ = read_manifest(file.manifest, file.name, file.model, file.suite)
+        manifest, _ = self._manifest(file)
         protocol = current_protocol(records, manifest)
         return {
             record.task_id: record for record in records if not record.sample and record.protocol == protocol

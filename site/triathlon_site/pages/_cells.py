@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from triathlon_runner.records import RECORDED
+from triathlon_site.evidence import model_slug, receipt_anchor
 from triathlon_site.figures import strip
 from triathlon_site.ranking import RankShift
 from triathlon_site.scores import ColumnScores, Score
@@ -16,6 +18,9 @@ class Cell:
     score: Score | None
     maximum: float
     strip: Markup
+    receipt: str = ""
+    """Address of the receipt from the site's root, where the column has recorded scores; else empty: no cell
+    needs a mark of its grade."""
 
     @property
     def sort(self) -> str:
@@ -35,4 +40,12 @@ def cell(column: ColumnScores, model: str, *, with_strip: bool) -> Cell:
     drawn = Markup("")
     if score and with_strip:
         drawn = strip(score.interval.low, score.value, score.interval.high, maximum)
-    return Cell(score, maximum, drawn)
+    graded = any(one.grade == RECORDED for one in column.scores.values())
+    return Cell(score, maximum, drawn, _receipt(column, model) if graded else "")
+
+
+def _receipt(column: ColumnScores, model: str) -> str:
+    """That of the column's suite; of a mean over several, the list of all."""
+    suites = [suite for suite, _ in column.column.parts]
+    anchor = receipt_anchor(suites[0]) if len(suites) == 1 else "receipts"
+    return f"models/{model_slug(model)}.html#{anchor}"

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triathlon_runner.metrics import Metric
-from triathlon_site.load import FileAggregate
+from triathlon_runner.records import RECORDED
+from triathlon_site.load import MEASURED, FileAggregate, Grade
 from triathlon_site.ranking import DrawnRanks, drawn_ranks
 from triathlon_site.scores._boards import BoardPlan, Column
 from triathlon_site.scores._seeds import seeds_of
@@ -55,6 +56,11 @@ class Drawing:
             self._kept[plain.parts[0]] = self.baseline
         self._plan = plan
         self.headline = self._of(plan.headline)
+
+    def grade(self, column: Column, model: str) -> Grade:
+        """`recorded` where one of the files behind the score is."""
+        files = (self._by_suite[suite].get(model) for suite, _ in column.parts)
+        return RECORDED if any(file.receipt for file in files if file) else MEASURED
 
     def averages(self, column: Column) -> bool:
         """Whether the column is one of those that another is the mean of."""

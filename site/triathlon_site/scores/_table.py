@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from triathlon_runner import catalogue
-from triathlon_site.load import FileAggregate, Results
+from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
 from triathlon_site.ranking import DrawnRanks, Rank, RankShift, rank_shifts, ranks, tiers
 from triathlon_site.scores._boards import BoardPlan, Column
 from triathlon_site.scores._drawing import Drawing, Drawn, Files
@@ -30,6 +30,8 @@ class Score:
     """The upper end where the score is only known as a range; `value` is the lower end."""
     contrast: RankShift | None = None
     """From the rank in the headline to the rank here; None in the headline and where it is not ranked."""
+    grade: Grade = MEASURED
+    """`recorded` where a file that it comes from is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +128,9 @@ def _column_scores(column: Column, drawing: Drawing) -> ColumnScores:
     shifts = _shifts(drawn, drawing.baseline) if drawing.baseline and column.headline else none
     tops = (upper or drawn).values.tolist() if column.upper else none
     contrasts = none if column.headline or not column.ranked else _shifts(drawn, drawing.headline)
-    rows = zip(
-        drawn.values.tolist(), spans, tasks.tolist(), placed, tiered, shifts, tops, contrasts, strict=True
-    )
+    grades = [drawing.grade(column, model) for model in models]
+    numbers = (drawn.values.tolist(), spans, tasks.tolist())
+    rows = zip(*numbers, placed, tiered, shifts, tops, contrasts, grades, strict=True)
     scores = {model: Score(*row) for model, row in zip(models, rows, strict=True) if not math.isnan(row[0])}
     return ColumnScores(
         column,

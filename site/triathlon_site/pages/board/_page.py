@@ -50,6 +50,8 @@ class BoardContext(PageContext):
     """The discipline's boards on other data, this one among them; empty where it is alone."""
     columns: list[Column]
     rows: list[BoardRow]
+    graded: bool
+    """Whether some scores are recorded: cells show their grade."""
     finding: Finding | None
     figures: list[Figure]
     sections: list[Section]
@@ -64,13 +66,15 @@ def board_draft(board: Board, boards: Sequence[Board], models: Models) -> Draft:
     view = view_of(board)
     sections = list(view.sections(board, models))
     names, outcomes = _outcomes(board, models)
+    rows = [_row(board, models[model]) for model in board.models]
     context = BoardContext(
         board=board,
         discipline=board.plan.discipline,
         view=view,
         siblings=_siblings(board, boards),
         columns=[column.column for column in board.shown],
-        rows=[_row(board, models[model]) for model in board.models],
+        rows=rows,
+        graded=any(cell.receipt for row in rows for cell in row.cells),
         finding=finding(board, models),
         figures=board_figures(board, board.models[: view.models_drawn], models),
         sections=sections,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar, Final
 
-from triathlon_runner.records import Manifest
+from triathlon_runner.records import Manifest, RecordedManifest
 from triathlon_site.load import Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
@@ -37,6 +37,8 @@ class OverallLine:
     """Day of its newest result."""
     old: bool
     """Whether that is long before the newest result of the board."""
+    measured: bool
+    """Whether some of its results were measured here."""
 
     @property
     def percentiles(self) -> str:
@@ -88,6 +90,8 @@ class FrontContext(PageContext):
     old: int
     """Models whose results are old."""
     open_units: int
+    graded: bool
+    """Whether some scores are recorded: cells show their grade."""
 
 
 def title(family: str) -> str:
@@ -116,7 +120,7 @@ def _context(
     family: str, overall: Overall, models: Mapping[str, ModelInfo], skipped: list[Skipped], newest: str
 ) -> FrontContext:
     lines = [_line(overall, row, models, newest) for row in overall.rows]
-    dates = [line.date for line in lines if line.date]
+    dates = [line.date for line in lines if line.date and line.measured]
     return FrontContext(
         overall=overall,
         family=family,
@@ -131,6 +135,7 @@ def _context(
         neighbours=sum(row.rank is not None for row in overall.rows) > 1,
         small_open=sum(_small_and_open(line.info) for line in lines) > 1,
         robust=_by_first_column(overall),
+        graded=any(cell.receipt for line in lines for cell in line.cells),
         old=sum(line.old for line in lines),
         open_units=sum(line.open_units for line in lines),
     )
@@ -148,6 +153,7 @@ def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo], ne
         _cost(manifests),
         (ended := max((manifest.ended[:10] for manifest in manifests), default="")),
         is_old(ended, newest),
+        not all(isinstance(manifest, RecordedManifest) for manifest in manifests),
     )
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
+from triathlon_site.evidence import receipt_anchor
 from triathlon_site.exports import Badge, badge_files, badges_of
 from triathlon_site.load import FileAggregate, Notice, Results
 from triathlon_site.models import ModelInfo
@@ -13,7 +14,7 @@ from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages.board import board_figures, board_page
 from triathlon_site.pages.model._falls import Fall, falls_of
 from triathlon_site.pages.model._profile import Profile, profile
-from triathlon_site.pages.model._receipts import Receipt, receipt, receipt_anchor
+from triathlon_site.pages.model._receipts import Receipt, receipt
 from triathlon_site.pages.model._units import unit_draft
 from triathlon_site.render import Draft, Figure, PageContext, formats
 from triathlon_site.scores import Board, Column, Overall, OverallRow
@@ -74,6 +75,10 @@ class ModelContext(PageContext):
     anchors: Mapping[str, str]
     """By suite, the anchor of its receipt."""
     badges: list[Badge]
+    measured: bool
+    """Whether some of its results were measured here."""
+    recorded: bool
+    """Whether some are recorded."""
     notices: list[Notice]
 
 
@@ -107,6 +112,8 @@ def drafts(
             receipts=[receipt(file, info) for file in files],
             anchors={file.suite: receipt_anchor(file.suite) for file in files},
             badges=badges,
+            measured=any(file.receipt is None for file in files),
+            recorded=any(file.receipt for file in files),
             notices=[notice for file in files for notice in file.notices],
         )
         yield Draft(info.page, context, badge_files(badges))
@@ -167,7 +174,7 @@ def _cost(file: FileAggregate) -> str:
 
 def _served(files: Sequence[FileAggregate]) -> Iterator[tuple[str, str]]:
     """The line of the card that says which servers answered, from the manifests."""
-    by = sorted({file.manifest.served_by for file in files if file.manifest})
+    by = sorted({file.manifest.served_by for file in files if file.manifest and not file.receipt})
     if by:
         yield "Served by", "; ".join(by)
 

@@ -1,9 +1,9 @@
 """Receipts: where each number of a model comes from, and how to verify it."""
 
-import re
 import shlex
 from dataclasses import dataclass
 
+from triathlon_site.evidence import receipt_anchor
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 
@@ -16,11 +16,6 @@ class Receipt:
     anchor: str
     verify: str
     passed: int
-
-
-def receipt_anchor(suite: str) -> str:
-    """The id of a suite's receipt on the page."""
-    return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
 
 
 def receipt(file: FileAggregate, info: ModelInfo) -> Receipt:

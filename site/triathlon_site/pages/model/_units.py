@@ -33,6 +33,9 @@ class UnitsContext(PageContext):
     home: str
     """The page that it belongs to."""
     imported: bool
+    measured: bool
+    """Whether the texts of some units are kept."""
+    recorded: bool
 
 
 def unit_draft(
@@ -51,7 +54,9 @@ def unit_draft(
         SuiteUnits(file.suite, _ordered(file.outcomes), Markup(file.extracts.read(LINKS).decode()))
         for file in files
     ]
-    return Draft(path, UnitsContext(info, suites, home, imported))
+    measured = any(file.receipt is None for file in files)
+    recorded = any(file.receipt for file in files)
+    return Draft(path, UnitsContext(info, suites, home, imported, measured, recorded))
 
 
 def _ordered(outcomes: dict[str, int]) -> list[tuple[str, int]]:

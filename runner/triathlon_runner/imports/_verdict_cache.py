@@ -1,0 +1,129 @@
+"""Verdicts kept by program and problem, so that a long judgement can go on after an interruption."""
+
+import asyncio
+import hashlib
+import json
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import ValidationError
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader
+from triathlon_runner.records import Verdict
+from triathlon_runner.sandbox import Sandbox
+
+Key = str
+_ENGINE: Final = "engine"
+"""Key of the first line: the version of the engine whose verdicts follow."""
+
+
+class VerdictCache:
+    """Verdicts in a file, one JSON line each: key and verdict; without a file, in memory."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """Reads the file, if there is one.
+
+        Raises:
+            UserError: the file holds something else, or another engine version's verdicts.
+        """
+        self._file = file
+        self._verdicts: dict[Key, Verdict] = {}
+        if file is not None and file.exists():
+            self._read(file)
+        elif file is not None:
+            self._append(_ENGINE, str(ENGINE_VERSION))
+
+    def get(self, key: Key) -> Verdict | None:
+        """The verdict of this key; None where there is none."""
+        return self._verdicts.get(key)
+
+    def put(self, key: Key, verdict: Verdict) -> None:
+        """Keeps a verdict.
+
+        Raises:
+            UserError: the file cannot be written.
+        """
+        self._verdicts[key] = verdict
+        self._append(key, verdict.model_dump_json())
+
+    def _read(self, file: Path) -> None:
+        try:
+            lines = file.read_bytes().split(b"\n")
+        except OSError as error:
+            raise UserError(f"cannot read the verdicts in {str(file)!r}: {error.strerror}") from None
+        for number, line in enumerate(lines[:-1], start=1):  # a line that was cut is judged again
+            try:
+                key, text = json.loads(line)
+                if key != _ENGINE:
+                    self._verdicts[key] = Verdict.model_validate_json(text)
+            except (ValueError, TypeError, ValidationError):
+                raise UserError(
+                    f"{file}, line {number}: expected a key and a verdict, got {line[:80]!r};"
+                    " name another file at --verdicts"
+                ) from None
+            if key == _ENGINE and text != str(ENGINE_VERSION):
+                raise UserError(
+                    f"{file}: expected verdicts of engine version {ENGINE_VERSION}, got those of {text!r};"
+                    " name another file at --verdicts"
+                )
+        if lines[-1]:
+            self._append_bytes(b"", truncate=len(lines[-1]))
+
+    def _append(self, key: Key, text: str) -> None:
+        self._append_bytes(json.dumps([key, text]).encode() + b"\n")
+
+    def _append_bytes(self, content: bytes, truncate: int = 0) -> None:
+        if self._file is None:
+            return
+        try:
+            with self._file.open("ab") as lines:
+                if truncate:
+                    lines.truncate(lines.tell() - truncate)
+                lines.write(content)
+        except OSError as error:
+            raise UserError(
+                f"cannot write verdicts to {str(self._file)!r} ({error.strerror}); name another file at"
+                " --verdicts"
+            ) from None
+
+
+class CachingGrader:
+    """Judges a program of a problem once, however many models wrote it."""
+
+    def __init__(self, grader: Grader, cache: VerdictCache, scope: str = "") -> None:
+        """Wraps a grader.
+
+        Args:
+            grader: Judges what the cache does not have.
+            cache: Where verdicts are kept.
+            scope: Tells data sets apart that number their problems alike, as EvoEval's do.
+        """
+        self._grader, self._cache, self._scope = grader, cache, scope
+        self._judging: dict[Key, asyncio.Future[Verdict]] = {}
+
+    @property
+    def sandbox(self) -> Sandbox:
+        return self._grader.sandbox
+
+    async def judge(
+        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+    ) -> Verdict:
+        """Returns the kept verdict, or judges and keeps it.
+
+        Raises:
+            SandboxError: our machinery failed, or the problem's own reference did.
+        """
+        text = f"{self._scope}{problem.task_id}\0{inputs}\0{program}"
+        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if (known := self._cache.get(key)) is not None:
+            return known
+        if key not in self._judging:
+            self._judging[key] = asyncio.ensure_future(self._grader.judge(program, problem, inputs=inputs))
+            self._judging[key].add_done_callback(lambda _: self._judging.pop(key, None))
+        verdict = await self._judging[key]
+        if self._cache.get(key) is None:
+            self._cache.put(key, verdict)
+        return verdict

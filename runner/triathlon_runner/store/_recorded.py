@@ -1,0 +1,112 @@
+"""Recorded results: `recorded/<source>/<model>/<suite>.jsonl` with a manifest that is their receipt."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.records import RECORDED, RecordedLine, RecordedManifest, RecordedUnit
+from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
+from triathlon_runner.store._lines import DamagedLineError, damaged, replace_file
+
+_LINES: Final = ".jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    """One model on one suite, out of one source's recordings."""
+
+    root: Path
+    """The results folder."""
+    source: str
+    model: str
+    suite: str
+
+    @property
+    def folder(self) -> str:
+        """Of the source, relative to the results folder."""
+        return f"{RECORDED}/{self.source}"
+
+    @property
+    def lines(self) -> Path:
+        return self.root / self.folder / self.model / f"{self.suite}{_LINES}"
+
+    @property
+    def manifest(self) -> Path:
+        return self.lines.with_suffix(".manifest.json")
+
+    def write(self, manifest: RecordedManifest, lines: Sequence[RecordedLine]) -> None:
+        """Replaces both files; the same lines and manifest give the same bytes.
+
+        Raises:
+            UserError: they cannot be written.
+        """
+        kept = {
+            "schema_version": manifest.schema_version,
+            **manifest.model_dump(mode="json", exclude_defaults=True),
+            "receipt": manifest.receipt.model_dump(mode="json"),
+        }
+        replace_file(self.lines, "".join(map(_text, lines)))
+        replace_file(self.manifest, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+    def read_manifest(self) -> RecordedManifest:
+        """Returns the receipt.
+
+        Raises:
+            UserError: it is not there, damaged or of other results.
+        """
+        try:
+            found = RecordedManifest.model_validate_json(self.manifest.read_bytes())
+        except OSError as error:
+            raise UserError(f"cannot read the receipt {str(self.manifest)!r}: {error.strerror}") from None
+        except ValidationError as error:
+            fault = error.errors()[0]
+            where = ".".join(map(str, fault["loc"]))
+            raise UserError(f"{self.manifest}: {where}: {fault['msg']}; import the recording anew") from None
+        if fault_found := fault_of_manifest(found, self.model, self.suite):
+            raise UserError(f"{self.manifest}: {fault_found}; import the recording anew")
+        return found
+
+    def read(self) -> list[RecordedUnit]:
+        """Returns every line as metrics read it.
+
+        Raises:
+            UserError: a line is damaged or contradicts itself, or the receipt is damaged or counts others.
+        """
+        manifest = self.read_manifest()
+        units = []
+        for number, line in enumerate(self.lines.read_bytes().splitlines(keepends=True), start=1):
+            try:
+                units.append(manifest.unit(RecordedLine.model_validate_json(line)))
+            except ValueError as error:
+                raise damaged(self.lines, number, str(error).split("\n", 1)[0], line) from None
+            if fault := fault_of_record(units[-1]):
+                raise DamagedLineError(f"{self.lines}, line {number}: {fault}; import the recording anew")
+        counted = dict(sorted(Counter(unit.outcome.value for unit in units).items()))
+        if counted != manifest.outcomes:
+            raise UserError(
+                f"{self.manifest}: expected the outcomes of the lines, {counted}, got {manifest.outcomes};"
+                " import the recording anew"
+            )
+        return units
+
+
+def recorded_files(root: Path) -> Iterator[RecordedFile]:
+    """Every file of recorded results in a results folder, in order."""
+    folder = root / RECORDED
+    for path in sorted(folder.glob(f"*/*/**/*{_LINES}")):
+        source, model, *suite = path.relative_to(folder).parts
+        yield RecordedFile(root, source, model, "/".join(suite).removesuffix(_LINES))
+
+
+def _text(line: RecordedLine) -> str:
+    """A line as short as it can be: what most lines say is left out."""
+    left_out = {name for name in ("parents", "differs") if not getattr(line, name)}
+    if line.sustained_loops is None:
+        left_out.add("sustained_loops")
+    return line.model_dump_json(exclude=left_out) + "\n"

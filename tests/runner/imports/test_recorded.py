@@ -1,0 +1,279 @@
+"""Recorded results: others' replies, judged here, filed as outcomes with a receipt."""
+
+import gzip
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from support.small_run import SmallRun
+from triathlon_runner.datasets import core
+from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.store import RecordedFile
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+FIRST, SECOND, THIRD = core.problems("seeds")[:3]
+WRONG = "def nothing():\n    return None\n"
+SOURCES = """
+sources:
+  - id: tiny
+    title: Tiny recordings
+    address: https://example.org/tiny
+    commit: abc1234
+    date: "2025-10"
+    licence: none found
+    suites: [loop/core]
+  - id: sets
+    title: Solutions of sets
+    address: https://example.org/sets
+    commit: abc1234
+    licence: MIT
+    suites: [evolved/core-seeds, evolved/core-difficult]
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
+    """A folder whose sources and cache of answer keys all tests share."""
+    place = SmallRun(tmp_path_factory.mktemp("recorded"))
+    (place.results / "recorded").mkdir(parents=True)
+    (place.results / "recorded" / "sources.yaml").write_text(SOURCES)
+    return place
+
+
+def cycles(*programs: str) -> list[dict[str, str]]:
+    return [
+        {"code_output": program, "summary_output": '"""\nWrite it.\nassert f(1) == 1\n"""\n'}
+        for program in programs
+    ]
+
+
+def page(path: Path, loops: dict[str, list[dict[str, Any]]]) -> Path:
+    """A model's run as EVALOOOP has it, gzipped."""
+    tasks = {
+        count: [{"initial_prompt": '"""\nX\nassert f(1) == 1\n"""', **task} for task in found]
+        for count, found in loops.items()
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(json.dumps(tasks).encode(), mtime=0))
+    return path
+
+
+def two_models(folder: Path) -> Path:
+    """One sustains a loop as recorded; the other's program failed there and passes here."""
+    good = {"task_id": FIRST.task_id, "cycles": cycles(FIRST.reference, WRONG)}
+    bad = {"task_id": SECOND.task_id, "cycles": cycles(WRONG)}
+    page(folder / "model-a.json.gz", {"1": [good], "0": [bad]})
+    other = {"task_id": SECOND.task_id, "cycles": cycles(SECOND.reference)}
+    page(folder / "loop-model-b.json.gz", {"1": [good], "0": [other]})
+    return folder
+
+
+def lines(
+    place: SmallRun, model: str, suite: str = "loop/core", source: str = "tiny"
+) -> list[dict[str, Any]]:
+    path = RecordedFile(place.results, source, model, suite).lines
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def receipt(place: SmallRun, model: str, suite: str = "loop/core", source: str = "tiny") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        RecordedFile(place.results, source, model, suite).manifest.read_bytes()
+    )
+    return found["receipt"]  # type: ignore[no-any-return]
+
+
+def bring(place: SmallRun, *arguments: str) -> Result:
+    return place.call("import", *arguments)
+
+
+def test_a_folder_of_recordings_is_filed_without_texts(place: SmallRun, tmp_path: Path) -> None:
+    """Each file goes to the model of its name, as outcomes with a short hash; no text of the recording."""
+    folder = two_models(tmp_path)
+    result = bring(place, "evaloop", str(folder), "--recorded", "tiny")
+    assert result.exit_code == 0, result.output
+    programs = hashlib.sha256(f"{FIRST.reference}\0{WRONG}".encode()).hexdigest()[:8]
+    found = {line["task_id"]: line for line in lines(place, "model-a")}
+    assert found[FIRST.task_id] == {
+        "task_id": FIRST.task_id,
+        "sample": 0,
+        "outcome": found[FIRST.task_id]["outcome"],
+        "sustained_loops": 1,
+        "program": programs,
+    }
+    assert found[SECOND.task_id]["sustained_loops"] == 0
+    written = "".join(path.read_text() for path in (place.results / "recorded/tiny").rglob("*.json*"))
+    assert "Write it" not in written and "def " not in written
+
+
+def test_the_receipt_tells_where_it_comes_from(place: SmallRun, tmp_path: Path) -> None:
+    """Source, address, commit, date, licence, checksum of the file, and how many verdicts are equal."""
+    folder = two_models(tmp_path)
+    bring(place, "evaloop", str(folder), "--recorded", "tiny")
+    found = receipt(place, "model-b")
+    assert found["sha256"] == hashlib.sha256((folder / "loop-model-b.json.gz").read_bytes()).hexdigest()
+    assert (found["source"], found["address"]) == ("tiny", "https://example.org/tiny")
+    assert (found["commit"], found["date"], found["licence"]) == ("abc1234", "2025-10", "none found")
+    assert (found["compared"], found["equal"]) == (2, 1)
+
+
+def test_a_program_that_failed_there_and_passes_here_keeps_the_recorded_loops(
+    place: SmallRun, tmp_path: Path
+) -> None:
+    """Nobody asked further: the recording's count is filed and the difference is marked."""
+    bring(place, "evaloop", str(two_models(tmp_path)), "--recorded", "tiny")
+    found = {line["task_id"]: line for line in lines(place, "model-b")}
+    assert found[SECOND.task_id]["sustained_loops"] == 0
+    assert found[SECOND.task_id]["outcome"] == "failed"
+    assert found[SECOND.task_id]["differs"] is True
+    assert "differs" not in found[FIRST.task_id]
+
+
+def test_the_same_recordings_give_the_same_bytes(place: SmallRun, tmp_path: Path) -> None:
+    """No clock and no order of judging shows in what is filed."""
+    folder = two_models(tmp_path)
+
+    def filed() -> dict[str, bytes]:
+        bring(place, "evaloop", str(folder), "--recorded", "tiny")
+        files = (place.results / "recorded/tiny").rglob("*.json*")
+        return {path.name + path.parent.parent.name: path.read_bytes() for path in files}
+
+    assert filed() == filed()
+
+
+def test_sets_of_one_file_and_official_verdicts(place: SmallRun, tmp_path: Path) -> None:
+    """A row goes to the suite of its subset; its official verdict is compared with ours."""
+    rows = [
+        {
+            "subset": "core-other",
+            "task_id": FIRST.task_id,
+            "solution": FIRST.reference,
+            "published": {"base_status": "pass", "plus_status": None},
+        },
+        {
+            "subset": "EvoEval_seeds",
+            "task_id": SECOND.task_id,
+            "solution": SECOND.reference,
+            "published": {"base_status": "fail", "plus_status": "pass"},
+        },
+        {"subset": "EvoEval_seeds", "task_id": THIRD.task_id, "solution": WRONG, "published": {}},
+    ]
+    log = tmp_path / "evolved-solver.jsonl"
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = bring(place, "evoeval", str(log), "--recorded", "sets")
+    assert result.exit_code == 0, result.output
+    found = lines(place, "solver", "evolved/core-seeds", "sets")
+    assert [(line["task_id"], line["outcome"] == "passed") for line in found] == [
+        (SECOND.task_id, True),
+        (THIRD.task_id, False),
+    ]
+    assert receipt(place, "solver", "evolved/core-seeds", "sets")["compared"] == 1
+    assert receipt(place, "solver", "evolved/core-seeds", "sets")["equal"] == 1
+    assert not RecordedFile(place.results, "sets", "solver", "evolved/core-difficult").lines.exists()
+
+
+def test_kept_verdicts_are_not_judged_again(place: SmallRun, tmp_path: Path) -> None:
+    """What `--verdicts` holds is taken as it is, and a line that was cut is judged anew."""
+    folder, verdicts = two_models(tmp_path / "logs"), tmp_path / "verdicts.jsonl"
+    arguments = ("evaloop", str(folder), "--recorded", "tiny", "--verdicts", str(verdicts))
+    assert bring(place, *arguments).exit_code == 0
+    whole = verdicts.read_bytes()
+    changed = whole.replace(b'\\"outcome\\":\\"passed\\"', b'\\"outcome\\":\\"timed_out\\"')
+    verdicts.write_bytes(changed)
+    assert bring(place, *arguments).exit_code == 0
+    assert {line["outcome"] for line in lines(place, "model-a")} >= {"timed_out"}
+    assert verdicts.read_bytes() == changed
+    verdicts.write_bytes(whole[:-10])
+    assert bring(place, *arguments).exit_code == 0
+    assert sorted(verdicts.read_bytes().splitlines()) == sorted(whole.splitlines())
+
+
+def test_verdicts_of_another_engine_are_refused(place: SmallRun, tmp_path: Path) -> None:
+    """They may be other ones today."""
+    verdicts = tmp_path / "verdicts.jsonl"
+    verdicts.write_text('["engine", "0"]\n')
+    folder = two_models(tmp_path / "logs")
+    result = bring(place, "evaloop", str(folder), "--recorded", "tiny", "--verdicts", str(verdicts))
+    assert "engine version" in str(result.exception) and "'0'" in str(result.exception)
+
+
+def test_nothing_is_filed_where_our_machinery_failed(
+    place: SmallRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could not be judged is named, what was filed before stays, and the next call files it."""
+
+    async def fails(*_: object, **__: object) -> None:
+        raise InfrastructureError("the sandbox is away")
+
+    page(tmp_path / "faulty.json.gz", {"0": [{"task_id": FIRST.task_id, "cycles": cycles(WRONG)}]})
+    arguments = ("evaloop", str(tmp_path / "faulty.json.gz"), "--recorded", "tiny")
+    with monkeypatch.context() as patch:
+        patch.setattr(ProgramGrader, "judge", fails)
+        result = bring(place, *arguments)
+    assert result.exit_code == 1
+    assert "the sandbox is away" in result.output
+    assert not RecordedFile(place.results, "tiny", "faulty", "loop/core").lines.exists()
+    assert bring(place, *arguments).exit_code == 0
+    assert lines(place, "faulty")[0]["sustained_loops"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--recorded", "unknown"), "expected a source 'unknown', got tiny, sets"),
+        (("--recorded", "tiny", "--model", "one"), "expected one log with --model, got 2"),
+        ((), "expected --suite"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_filed_is_said(
+    place: SmallRun, tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    """An unknown source, one model for two logs, and an import without a suite are a user's errors."""
+    assert says in str(bring(place, "evaloop", str(two_models(tmp_path)), *arguments).exception)
+
+
+def test_verify_and_list_know_recorded_results(place: SmallRun, tmp_path: Path) -> None:
+    """`verify` says that there is nothing to judge again and notices a changed line."""
+    bring(place, "evaloop", str(two_models(tmp_path)), "--recorded", "tiny")
+    result = place.call("verify", "--models", "model-a")
+    assert result.exit_code == 0, result.output
+    assert "1 recorded file with outcomes only" in result.output
+    listed = json.loads(place.call("results", "list", "--no-check", "--json").output)
+    assert "recorded: tiny, model-a.json.gz" in [row["state"] for row in listed if row["model"] == "model-a"]
+    path = RecordedFile(place.results, "tiny", "model-a", "loop/core").lines
+    path.write_text(path.read_text().replace('"sustained_loops":1', '"sustained_loops":11'))
+    result = place.call("verify", "--models", "model-a")
+    assert result.exit_code == 1
+    assert "sustained_loops: expected 0 to 10, got 11" in result.output
+
+
+def test_make_recorded(place: SmallRun, tmp_path: Path) -> None:
+    """`make recorded DIR=…` files every loop recording of a folder; without a folder it says what to name."""
+    sources = tmp_path / "results/recorded"
+    sources.mkdir(parents=True)
+    (sources / "sources.yaml").write_text(SOURCES.replace("id: tiny", "id: evalooop"))
+    two_models(tmp_path / "recordings/loop")
+    make = ["make", "-C", str(CHECKOUT), "-o", "setup", "recorded", f"BIN={Path(sys.executable).parent}"]
+    environment = {**os.environ, "TRIATHLON_CACHE": str(place.root / "cache")}
+    options = f"RECORDED_OPTIONS=--results {tmp_path / 'results'}"
+    done = subprocess.run(
+        [*make, f"DIR={tmp_path / 'recordings'}", options],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    filed = sorted(path.parent.parent.name for path in sources.rglob("*.jsonl"))
+    assert filed == ["model-a", "model-b"]
+    nowhere = subprocess.run(make, capture_output=True, text=True, check=False)
+    assert nowhere.returncode == 2
+    assert "make recorded DIR=FOLDER" in nowhere.stderr

@@ -1,0 +1,202 @@
+"""Recorded results on the site: ranked with measured ones, marked, and traced to their receipt."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from support.site import build_small, page_text, small_results
+from triathlon_runner.errors import UserError
+from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest
+from triathlon_runner.store import RecordedFile, read_records
+from triathlon_site.build import frames
+from triathlon_site.load import PARENTS, Notice
+from triathlon_site.model_facts import recorded_infos
+
+RECEIPT = {
+    "source": "elsewhere",
+    "title": "Elsewhere's <b>runs</b>",
+    "address": "https://example.org/runs",
+    "commit": "abc1234",
+    "date": "2025-10",
+    "licence": "none found",
+    "file": "other.json.gz",
+    "sha256": "ef" * 32,
+    "engine_version": 1,
+    "compared": 12,
+    "equal": 11,
+}
+
+
+def record_as(results: Path, model: str, *, of: str, source: str = "elsewhere") -> RecordedFile:
+    """Files a measured model's loops as another's recorded ones."""
+    measured = list(read_records(results / f"runs/{of}/loop/core.jsonl", LoopRecord))
+    manifest = json.loads((results / f"runs/{of}/loop/core.manifest.json").read_text())
+    outcomes = {name: count for name, count in manifest["outcomes"].items() if count}
+    kept = ("suite", "data", "tasks_in_suite", "tasks_planned")
+    file = RecordedFile(results, source, model, "loop/core")
+    file.write(
+        RecordedManifest.model_validate_json(
+            json.dumps(
+                {name: manifest[name] for name in kept}
+                | {
+                    "model": model,
+                    "served_model": model,
+                    "protocol": "recorded",
+                    "settings": {},
+                    "engine_versions": [1],
+                    "outcomes": outcomes,
+                    "ended": "2025-10",
+                    "max_loops": measured[0].max_loops,
+                    "receipt": {**RECEIPT, "source": source},
+                }
+            )
+        ),
+        [
+            RecordedLine(
+                task_id=one.task_id,
+                outcome=one.outcome,
+                sustained_loops=one.sustained_loops,
+                program="0123abcd",
+            )
+            for one in measured
+        ],
+    )
+    return file
+
+
+def results_with_recorded(root: Path) -> Path:
+    results = small_results(root / "results")
+    record_as(results, "other", of="strong")
+    return results
+
+
+def test_recorded_and_measured_results_rank_together(tmp_path: Path) -> None:
+    """A recorded copy of a measured model has its rank and its tier: one engine judged both."""
+    results_with_recorded(tmp_path)
+    build_small(tmp_path)
+    rows = json.loads((tmp_path / "_site/data/loop-core.json").read_text())["rows"]
+    found = {row["model"]: row for row in rows if row["column"] == "loop/core:pass_at_1"}
+    assert (found["other"]["rank"], found["other"]["tied"]) == (found["strong"]["rank"], True)
+    assert found["other"]["tier"] == found["strong"]["tier"]
+    assert {model: row["grade"] for model, row in found.items()} == {
+        "strong": "measured",
+        "middle": "measured",
+        "weak": "measured",
+        "other": "recorded",
+    }
+
+
+def test_cells_show_their_grade_and_lead_to_the_receipt(tmp_path: Path) -> None:
+    """Each cell of a board with recorded scores is marked, with a legend; the mark leads to the receipt."""
+    results_with_recorded(tmp_path)
+    build_small(tmp_path)
+    board = page_text(tmp_path / "_site/loop.html")
+    marks = re.findall(r'<sup><a href="([^"]+)" title="(\w+):', board)
+    assert ("models/other.html#receipt-loop-core", "recorded") in marks
+    assert ("models/strong.html#receipt-loop-core", "measured") in marks
+    assert "recorded: others’ replies" in board
+    page = page_text(tmp_path / "_site/models/other.html")
+    receipt = page[page.index('id="receipt-loop-core"') :].partition("</details>")[0]
+    for part in ("https://example.org/runs", "abc1234", "2025-10", "none found", "other.json.gz", "ef" * 32):
+        assert part in receipt
+    assert "11 of 12 equal the authors’ (91.7 %)" in receipt and "triathlon verify" not in receipt
+    assert "<b>runs</b>" not in receipt
+
+
+def test_boards_without_recorded_scores_have_no_marks(tmp_path: Path) -> None:
+    """Where everything was measured, no cell needs a mark."""
+    results_with_recorded(tmp_path)
+    build_small(tmp_path)
+    assert "<sup>" not in page_text(tmp_path / "_site/runtime.html")
+
+
+def test_units_of_recorded_results_lead_to_the_receipt(tmp_path: Path) -> None:
+    """Nothing that the model wrote is kept: its list of units and the tasks' pages link to the receipt."""
+    results_with_recorded(tmp_path)
+    build_small(tmp_path)
+    out = tmp_path / "_site"
+    links = re.findall(r'<li><a class="\w+" href="([^"]+)"', page_text(out / "models/other-tasks.html"))
+    assert links == ["../models/other.html#receipt-loop-core"] * 12
+    assert not (out / "evidence/other").exists()
+
+
+def test_measured_results_come_before_recorded_ones(tmp_path: Path) -> None:
+    """Of a model's two results of one suite the measured one counts, and a notice names the other."""
+    results = small_results(tmp_path / "results")
+    record_as(results, "weak", of="strong")
+    notices = build_small(tmp_path).notices
+    assert (
+        Notice(
+            file="recorded/elsewhere/weak/loop/core.jsonl",
+            message="'runs/weak/loop/core.jsonl' has results of this model and suite; not counted",
+        )
+        in notices
+    )
+
+
+def test_a_damaged_recorded_file_counts_nowhere(tmp_path: Path) -> None:
+    """Its receipt counts lines that are no longer there: the file is named and left out."""
+    results = small_results(tmp_path / "results")
+    file = record_as(results, "other", of="strong")
+    file.lines.write_text(file.lines.read_text().split("\n", 1)[1])
+    (notice,) = build_small(tmp_path).notices
+    assert "expected the outcomes of the lines" in notice.message
+    rows = json.loads((tmp_path / "_site/data/loop-core.json").read_text())["rows"]
+    assert "other" not in {row["model"] for row in rows}
+
+
+def write_facts(results: Path, row: str) -> None:
+    (results / "recorded").mkdir(parents=True)
+    (results / "recorded/names.csv").write_text("id,name\nother,Other 7B\nsecond,Unheard of\n")
+    (results / "published").mkdir()
+    head = "model,organization,parameters_b,licence,open_weights,released,price_in,price_out,source"
+    (results / "published/models-info.csv").write_text(f"{head}\n{row}\n")
+
+
+def test_a_recorded_model_has_a_name_on_the_site(tmp_path: Path) -> None:
+    """models.yaml does not list it: names.csv says what it is called."""
+    results = results_with_recorded(tmp_path)
+    (results / "recorded/names.csv").write_text("id,name\nother,Other 7B\n")
+    build_small(tmp_path)
+    assert "<h1>Other 7B</h1>" in (tmp_path / "_site/models/other.html").read_text()
+
+
+def test_facts_of_recorded_models(tmp_path: Path) -> None:
+    """They come from models-info.csv by name; what it does not say stays unknown."""
+    write_facts(tmp_path, "Other 7B,Nobody,7,mit,yes,2024-01,,2,https://example.org")
+    found = recorded_infos(tmp_path)
+    other = found["other"]
+    assert (other.name, other.organization, other.parameters, other.billions) == (
+        "Other 7B",
+        "Nobody",
+        "7B",
+        7,
+    )
+    assert (other.license, other.open_weights, other.released, other.price) == ("mit", True, "2024-01", None)
+    assert (found["second"].name, found["second"].organization) == ("Unheard of", None)
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("Other 7B,Nobody,7,mit,maybe,2024-01,1,2,", "got 'maybe'"),
+        ("Other 7B,Nobody,7,mit,yes,2024-01,much,2,", "got 'much'"),
+        ("Other 7B,Nobody", "expected 9 cells"),
+    ],
+    ids=str,
+)
+def test_facts_that_cannot_be_are_refused(tmp_path: Path, row: str, says: str) -> None:
+    """The file, the model or row, and what stands there are named."""
+    write_facts(tmp_path, row)
+    with pytest.raises(UserError, match=says):
+        recorded_infos(tmp_path)
+
+
+def test_what_recorded_units_keep(tmp_path: Path) -> None:
+    """A loop's line has no parents: the table of its units has the columns of a measured one."""
+    results = results_with_recorded(tmp_path)
+    units = frames(results).units["loop/core"]
+    assert PARENTS not in units.columns
+    assert set(units["model"]) == {"strong", "middle", "weak", "other"}
