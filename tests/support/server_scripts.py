@@ -1,6 +1,6 @@
 """Scripts for `python -m support.model_server`, for example `support.server_scripts:echo`."""
 
-from support.core_model import answer
+from support.core_model import answer, reference
 from support.server_replies import Asked, Response, Said, Status
 
 HOSTILE = "wrong\x1b[2J\x1b[H\x1b]0;title\x07\x9b31m \u202etxt.exe\u2066 [bold red]key[/bold red] :boom:"
@@ -39,3 +39,9 @@ def good_and_broken(asked: Asked) -> str | Response:
     if model == "hostile":
         return Status(401, HOSTILE, "invalid_api_key")
     return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
+
+
+def reference_unless_worse(asked: Asked) -> str:
+    """Says the reference of our own problems; the model `worse` only of every fifth, `half` of two thirds."""
+    share = {"worse": 0.2, "half": 0.67}.get(asked.body["model"], 1.0)
+    return reference(asked, share)

@@ -11,6 +11,7 @@ from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._control import ControlledModel
 from triathlon_runner.schedule._messages import advice
 from triathlon_runner.schedule._open import OpenModel
+from triathlon_runner.schedule._pace import Pace
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.schedule._suite_run import SuiteRun, open_suite
@@ -57,6 +58,8 @@ class ModelRun:
                 self._give_up(errors)
             finally:
                 self._close(suites)
+                if self._context.pace is not None:
+                    self._context.pace.ended(self._row.id)
 
     def _open_suite(self, work: Work, stack: ExitStack) -> SuiteRun | None:
         try:
@@ -88,7 +91,8 @@ class ModelRun:
             context.opening.discard(task)
 
     async def _ask(self, suites: Sequence[SuiteRun], opened: OpenModel) -> None:
-        turns = _alternate(suites)
+        pace = self._context.pace
+        turns = _alternate(suites) if pace is None else _in_order(suites, pace)
         for suite in suites:
             if suite.left:
                 self._context.progress.start(suite.model, suite.suite)
@@ -102,8 +106,17 @@ class ModelRun:
             turn = next(turns, None)
             if turn is None:
                 return
+            suite, unit = turn
+            pace = self._context.pace
+            if pace is not None:
+                await pace.ready(suite.model, suite.suite, unit)
+                if not self._context.control.may_send():
+                    return
             with self._context.units.unit():
-                await run_unit(*turn, model, self._broken)
+                suite.tried.add(unit[0])
+                record = await run_unit(suite, unit, model, self._broken)
+                if pace is not None:
+                    pace.finished(suite.model, suite.suite, unit, record)
 
     def _give_up(self, errors: BaseExceptionGroup[Exception]) -> None:
         """This model cannot go on; the others can. Each reason is said once."""
@@ -131,3 +144,9 @@ def _alternate(suites: Sequence[SuiteRun]) -> Iterator[tuple[SuiteRun, Unit]]:
         if suite.left:
             waiting.append(suite)
         yield suite, unit
+
+
+def _in_order(suites: Sequence[SuiteRun], pace: Pace) -> Iterator[tuple[SuiteRun, Unit]]:
+    """The units of all suites, by the positions that the pace gives them."""
+    turns = [(suite, unit) for suite in suites for unit in suite.left]
+    return iter(sorted(turns, key=lambda turn: pace.position(turn[0].suite, turn[1])))
