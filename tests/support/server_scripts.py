@@ -41,7 +41,12 @@ def good_and_broken(asked: Asked) -> str | Response:
     return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
 
 
-def reference_unless_worse(asked: Asked) -> str:
-    """Says the reference of our own problems; the model `worse` only of every fifth, `half` of two thirds."""
-    share = {"worse": 0.2, "half": 0.67}.get(asked.body["model"], 1.0)
-    return reference(asked, share)
+def reference_unless_worse(asked: Asked) -> str | Response:
+    """Says the reference of our own problems; the model `worse` that of every fifth, `half` of two thirds.
+
+    The model `refused` refuses the key.
+    """
+    model = asked.body["model"]
+    if model == "refused":
+        return Status(401, "Incorrect API key provided", "invalid_api_key")
+    return reference(asked, {"worse": 0.2, "half": 0.67}.get(model, 1.0))

@@ -2,12 +2,13 @@
 
 from triathlon_runner.gate._clusters import Cluster, clusters_of, in_random_order
 from triathlon_runner.gate._comparison import Comparison, Loss
-from triathlon_runner.gate._pace import GatePace
+from triathlon_runner.gate._pace import AHEAD, GatePace
 from triathlon_runner.gate._plan import count_stored, plan_comparison, set_pace
 from triathlon_runner.gate._report import GateReport, report_of
 from triathlon_runner.gate._sequential import SequentialTest, Verdict
 
 __all__ = [
+    "AHEAD",
     "Cluster",
     "Comparison",
     "GatePace",
