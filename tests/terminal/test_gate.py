@@ -8,7 +8,7 @@ import pytest
 
 from support.gate_place import SEEDS
 from support.model_server import model_server_process
-from support.terminal import CTRL_C
+from support.terminal import CTRL_C, Terminal
 from support.terminal_place import Place
 
 MODELS = """
@@ -26,11 +26,16 @@ def gate(tmp_path: Path) -> Iterator[Place]:
         yield Place(tmp_path, url, MODELS)
 
 
+def asked(terminal: Terminal) -> bool:
+    """Whether the panel shows that the candidate has answered."""
+    return re.search(r"^int4-weights +[1-9]\d*/80 ", terminal.screen, re.MULTILINE) is not None
+
+
 def test_progress_and_report_fit_the_window(gate: Place) -> None:
     """While it asks: a row for each model; then the verdict, and nothing of the panel is left."""
     with gate.open(*GATE) as terminal:
         terminal.wait_for("time left")
-        terminal.wait_for(lambda: re.search(r"^int4-weights +[1-9]\d*/80 ", terminal.screen, re.MULTILINE))
+        terminal.wait_for(lambda: asked(terminal))
         assert re.search(r"^full-weights +\d+/80 ", terminal.screen, re.MULTILINE)
         assert terminal.finish() == 1, terminal.text
     text = terminal.text
@@ -44,7 +49,7 @@ def test_progress_and_report_fit_the_window(gate: Place) -> None:
 def test_ctrl_c_leaves_it_undecided(gate: Place) -> None:
     """The first Ctrl-C finishes what is in flight; the report says why it stopped, with exit code 3."""
     with gate.open(*GATE) as terminal:
-        terminal.wait_for(lambda: re.search(r"^int4-weights +[1-9]\d*/80 ", terminal.screen, re.MULTILINE))
+        terminal.wait_for(lambda: asked(terminal))
         terminal.press(CTRL_C)
         assert terminal.finish() == 3, terminal.text
     words = " ".join(terminal.text.split())

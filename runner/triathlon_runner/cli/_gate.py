@@ -60,7 +60,7 @@ from triathlon_runner.store import replace_file
     epilog=examples(
         "triathlon gate --baseline my-model --candidate my-model-int4",
         "triathlon gate --baseline old --candidate new --suites loop/core --margin 0.03 --budget 2",
-        "triathlon gate --baseline old --candidate new --json --markdown gate.md > gate.json",
+        "triathlon gate --baseline old --candidate new --json --markdown gate.md",
     )
 )
 def gate(
