@@ -33,7 +33,7 @@ ResultsFolder = Annotated[
     Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")
 ]
 PANEL: Final = "Commands of the site"
-LONG: Final = frozenset({"run", "verify", "grade", "import", "doctor", "evolve"})
+LONG: Final = frozenset({"run", "verify", "grade", "import", "doctor", "evolve", "gate"})
 HELP: Final = frozenset({"--help", "-h"})
 Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 

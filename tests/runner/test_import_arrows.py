@@ -20,7 +20,6 @@ LAYERS = (
         "extraction",
         "sandbox",
         "endpoints",
-        "gate",
     ),
     ("serving", "grading"),
     ("registry",),
@@ -29,7 +28,7 @@ LAYERS = (
     ("translation", "sandbox.attacks"),
     ("catalogue",),
     ("schedule",),
-    ("estimates", "verify"),
+    ("estimates", "verify", "gate"),
     ("imports",),
     ("cli",),
 )

@@ -41,3 +41,14 @@ def answer(asked: Asked) -> str:
 
 def _dice(text: str, sides: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) % sides
+
+
+def reference(asked: Asked, share: float) -> str:
+    """Says the reference for this share of our problems, and a wrong program for the others."""
+    names = [name for name in re.findall(r"\w+", asked.prompt) if name in problems()]
+    if not names:
+        return "I do not know that function."
+    problem = problems()[names[-1]]
+    if _dice(problem.task_id, 1000) < 1000 * share:
+        return f"```python\n{problem.reference}\n```"
+    return f"```python\ndef {problem.entry_point}(*arguments):\n    return 'wrong'\n```"

@@ -1,6 +1,6 @@
 """Scripts for `python -m support.model_server`, for example `support.server_scripts:echo`."""
 
-from support.core_model import answer
+from support.core_model import answer, reference
 from support.server_replies import Asked, Response, Said, Status
 
 HOSTILE = "wrong\x1b[2J\x1b[H\x1b]0;title\x07\x9b31m \u202etxt.exe\u2066 [bold red]key[/bold red] :boom:"
@@ -39,3 +39,14 @@ def good_and_broken(asked: Asked) -> str | Response:
     if model == "hostile":
         return Status(401, HOSTILE, "invalid_api_key")
     return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
+
+
+def reference_unless_worse(asked: Asked) -> str | Response:
+    """Says the reference of our own problems; the model `worse` that of every fifth, `half` of two thirds.
+
+    The model `refused` refuses the key.
+    """
+    model = asked.body["model"]
+    if model == "refused":
+        return Status(401, "Incorrect API key provided", "invalid_api_key")
+    return reference(asked, {"worse": 0.2, "half": 0.67}.get(model, 1.0))

@@ -16,6 +16,7 @@ def add_commands() -> None:
         _contamination,
         _doctor,
         _evolve,
+        _gate,
         _grade,
         _import,
         _list,

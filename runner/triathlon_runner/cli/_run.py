@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import signal
 from contextlib import AsyncExitStack
 
 import typer
@@ -11,8 +10,7 @@ from rich.console import Console
 from triathlon_runner import registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say, show_estimates, show_summary
-from triathlon_runner.cli._doctor import grader_integrity
-from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_grader
+from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor
 from triathlon_runner.cli._options import (
     Common,
     Data,
@@ -53,28 +51,18 @@ from triathlon_runner.cli._run_options import (
     profile_of,
     seconds,
 )
-from triathlon_runner.endpoints import ReplyCache
+from triathlon_runner.cli._session import open_session, run_interruptible, runner_of
 from triathlon_runner.estimates import estimate
-from triathlon_runner.grading import Grader
 from triathlon_runner.schedule import (
-    Account,
     Bounds,
-    Conditions,
     ConsoleProgress,
-    Control,
-    ControlledModel,
     JsonLog,
-    JudgeModel,
-    ModelOpener,
-    Progress,
     ProgressFanout,
-    Runner,
     RunPlan,
     Summary,
     Wanted,
     build_plan,
     logged_errors,
-    why_not,
 )
 from triathlon_runner.schedule import deadline as moment
 from triathlon_runner.screen import counted
@@ -149,22 +137,8 @@ async def _run(options: Options, listed: registry.Registry) -> int:
     async with AsyncExitStack() as stack:
         progress = ConsoleProgress(screen)
         with progress:
-            progress.status("preparing the sandbox")
-            grader = await stack.enter_async_context(
-                open_grader(options.executor, options.ray_address, cache, progress.say)
-            )
-            replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
-            control = Control(options.bounds)
-            opener = ModelOpener(
-                listed,
-                replies,
-                cache,
-                progress.say,
-                control=control,
-                limits=options.limits,
-                timeout_seconds=options.timeout_seconds,
-            )
-            judge = await _judge(listed, opener, stack, progress, control)
+            session = await open_session(stack, options, listed, progress)
+            grader, judge = session.grader, session.judge
             plan = await build_plan(listed, grader, options.data, options.wanted, judge, progress.status)
         _say_skipped(plan, screen)
         if options.dry_run:
@@ -175,8 +149,8 @@ async def _run(options: Options, listed: registry.Registry) -> int:
         told = ProgressFanout([progress, log]) if log else progress
         errors = cache / "logs" / "errors.log"
         with progress, logged_errors(errors, log):
-            runner = _runner(options, grader, opener, told, control)
-            summary = await _interruptible(runner, plan, told)
+            runner = runner_of(options, session, told)
+            summary = await run_interruptible(runner, plan, told)
         if judge is not None and judge.lost:
             summary.notes.append(judge.lost)
         if summary.broken:
@@ -194,23 +168,6 @@ async def _run(options: Options, listed: registry.Registry) -> int:
     return summary.exit_code
 
 
-def _runner(
-    options: Options, grader: Grader, opener: ModelOpener, told: Progress, control: Control
-) -> Runner:
-    level = grader.sandbox.level
-    conditions = Conditions(options.wanted.profile.name, level, grader_integrity(level))
-    return Runner(
-        options.folder,
-        grader,
-        opener,
-        told,
-        conditions,
-        control,
-        ask_again=options.ask_again,
-        stop_seconds=options.stop_within,
-    )
-
-
 def _names_a_row(error: str) -> bool:
     """Whether an error advises to change the row of a model, or the api block in it."""
     return re.search(r"\brow\b|\bapi block\b", error) is not None
@@ -223,56 +180,6 @@ def _end_log(log: JsonLog, summary: Summary, bounds: Bounds) -> None:
         usd=round(bounds.spent, 6),
         exit_code=summary.exit_code,
     )
-
-
-async def _judge(
-    listed: registry.Registry,
-    opener: ModelOpener,
-    stack: AsyncExitStack,
-    progress: ConsoleProgress,
-    control: Control,
-) -> JudgeModel | None:
-    """The model that models.yaml names as judge; None where it names none or it cannot be asked here."""
-    if listed.judge is None:
-        return None
-    row = listed.row(listed.judge)
-    reason = why_not(row)
-    if reason is not None:
-        progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
-        return None
-    opened = await stack.enter_async_context(opener.open(row))
-    if opened.stats is not None:
-        account = Account(f"{row.id} (judge)", opened.stats, row.price)
-        control.bounds.accounts.append(account)
-        progress.attach(account)
-    return JudgeModel(ControlledModel(opened, control), progress.say)
-
-
-async def _interruptible(runner: Runner, plan: RunPlan, progress: Progress) -> Summary:
-    """The first Ctrl-C or SIGTERM stops new work and finishes what is in flight, the second stops at once."""
-    task = asyncio.ensure_future(runner.run(plan))
-
-    def interrupt(name: str) -> None:
-        if runner.stop.asked:
-            task.cancel()
-        else:
-            runner.stop.ask(name)
-
-    loop = asyncio.get_running_loop()
-    for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")):
-        loop.add_signal_handler(number, interrupt, name)
-    try:
-        return await task
-    except asyncio.CancelledError:
-        if not runner.stop.asked:
-            raise
-        progress.say("stopped; the next run goes on from here")
-        runner.summary.open = max(runner.summary.open, 1)
-        runner.summary.stopped = f"{runner.stop.reason}, and then at once"
-        return runner.summary
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 def _say_skipped(plan: RunPlan, screen: Console) -> None:

@@ -1,5 +1,25 @@
 """Is model B worse than model A? A paired sequential test that stops as soon as the answer is clear."""
 
+from triathlon_runner.gate._clusters import Cluster, clusters_of, in_random_order
+from triathlon_runner.gate._comparison import Comparison, Loss
+from triathlon_runner.gate._pace import AHEAD, GatePace
+from triathlon_runner.gate._plan import count_stored, plan_comparison, set_pace
+from triathlon_runner.gate._report import GateReport, report_of
 from triathlon_runner.gate._sequential import SequentialTest, Verdict
 
-__all__ = ["SequentialTest", "Verdict"]
+__all__ = [
+    "AHEAD",
+    "Cluster",
+    "Comparison",
+    "GatePace",
+    "GateReport",
+    "Loss",
+    "SequentialTest",
+    "Verdict",
+    "clusters_of",
+    "count_stored",
+    "in_random_order",
+    "plan_comparison",
+    "report_of",
+    "set_pace",
+]

@@ -8,6 +8,7 @@ from triathlon_runner.schedule._manifest import Conditions, differs
 from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
 from triathlon_runner.schedule._models import ControlledModel, JudgeModel, OpenModel
 from triathlon_runner.schedule._open import ModelOpener, why_not
+from triathlon_runner.schedule._pace import Pace
 from triathlon_runner.schedule._panel import ConsoleProgress
 from triathlon_runner.schedule._plan import (
     ROW_SETTINGS,
@@ -39,6 +40,7 @@ __all__ = [
     "JudgeModel",
     "ModelOpener",
     "OpenModel",
+    "Pace",
     "Profile",
     "Progress",
     "ProgressFanout",

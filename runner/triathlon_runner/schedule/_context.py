@@ -10,6 +10,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.schedule._control import Control
 from triathlon_runner.schedule._manifest import Conditions
 from triathlon_runner.schedule._open import ModelOpener
+from triathlon_runner.schedule._pace import Pace
 from triathlon_runner.schedule._progress import Progress
 from triathlon_runner.store import ResultsFolder
 
@@ -95,3 +96,5 @@ class RunContext:
     units: UnitsInFlight = field(default_factory=UnitsInFlight)
     opening: set[asyncio.Task[None]] = field(default_factory=set)
     """Tasks that wait for their model's server."""
+    pace: Pace | None = None
+    """Of the plan that is run."""

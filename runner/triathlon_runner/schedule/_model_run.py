@@ -9,6 +9,7 @@ from triathlon_runner.endpoints import Model, ModelUnavailableError, ServerUnrea
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.schedule._context import ModelEnd, RunContext
 from triathlon_runner.schedule._models import ControlledModel, OpenModel
+from triathlon_runner.schedule._pace import Pace
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.schedule._suite_run import SuiteRun, open_suite
@@ -60,6 +61,8 @@ class ModelRun:
                 self._give_up(errors)
             finally:
                 self._close(suites)
+                if self._context.pace is not None:
+                    self._context.pace.ended(self._row.id)
 
     def _open_suite(self, work: Work, stack: ExitStack) -> SuiteRun | None:
         try:
@@ -91,7 +94,8 @@ class ModelRun:
             context.opening.discard(task)
 
     async def _ask(self, suites: Sequence[SuiteRun], opened: OpenModel) -> None:
-        turns = _alternate(suites)
+        pace = self._context.pace
+        turns = _alternate(suites) if pace is None else _in_order(suites, pace)
         for suite in suites:
             if suite.left:
                 self._context.progress.start(suite.model, suite.suite)
@@ -105,8 +109,17 @@ class ModelRun:
             turn = next(turns, None)
             if turn is None:
                 return
+            suite, unit = turn
+            pace = self._context.pace
+            if pace is not None:
+                await pace.ready(suite.model, suite.suite, unit)
+                if not self._context.control.may_send():
+                    return
             with self._context.units.unit():
-                await run_unit(*turn, model, self._broken)
+                suite.tried.add(unit[0])
+                record = await run_unit(suite, unit, model, self._broken)
+                if pace is not None:
+                    pace.finished(suite.model, suite.suite, unit, record)
 
     def _give_up(self, errors: BaseExceptionGroup[Exception]) -> None:
         """This model cannot go on; the others can. Each reason is said once."""
@@ -142,3 +155,9 @@ def _advice(error: Exception, folder: ResultsFolder, model: str, suite: str) -> 
         return ""
     verify = f"`triathlon verify --models {model} --suites {suite}{folder.option}`"
     return f". {verify} shows what the rest of the line says; delete the line and run again to ask anew"
+
+
+def _in_order(suites: Sequence[SuiteRun], pace: Pace) -> Iterator[tuple[SuiteRun, Unit]]:
+    """The units of all suites, by the positions that the pace gives them."""
+    turns = [(suite, unit) for suite in suites for unit in suite.left]
+    return iter(sorted(turns, key=lambda turn: pace.position(turn[0].suite, turn[1])))

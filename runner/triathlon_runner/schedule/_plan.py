@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule._identity import identity_of
+from triathlon_runner.schedule._pace import Pace
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.store import Unit
 from triathlon_runner.suites import Suite, SuiteEntry, Task
@@ -85,6 +86,11 @@ class Work:
         """The planned units that are not among those done, in order."""
         return tuple(unit for unit in self.built.units if unit not in done)
 
+    def limited_to(self, task_ids: Collection[str]) -> "Work":
+        """The same work on these of its tasks alone."""
+        chosen = tuple(task for task in self.built.chosen if task.task_id in task_ids)
+        return replace(self, built=replace(self.built, chosen=chosen))
+
     async def run(self, task_id: str, sample: int, model: Model, grader: Grader) -> UnitRecord:
         """Runs one unit to its end.
 
@@ -101,6 +107,8 @@ class RunPlan:
     work: dict[str, list[Work]] = field(default_factory=dict)
     skipped_models: dict[str, str] = field(default_factory=dict)
     skipped_suites: dict[str, str] = field(default_factory=dict)
+    pace: Pace | None = None
+    """Order and speed of the units; None: each suite in turn, as fast as the servers answer."""
 
 
 def choose(entry: SuiteEntry, suite: Suite, profile: Profile) -> BuiltSuite:

@@ -72,6 +72,7 @@ class Runner:
         Raises:
             UserError: the results folder cannot be read or written; what was written stays whole.
         """
+        self._context.pace = plan.pace
         watch = asyncio.create_task(self._watch())
         try:
             await self._run_models(list(plan.work.values()))

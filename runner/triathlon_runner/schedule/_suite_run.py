@@ -25,6 +25,8 @@ class SuiteRun:
     file: ResultsFile[UnitRecord]
     left: deque[Unit]
     failures: Counter[str] = field(default_factory=Counter)
+    tried: set[str] = field(default_factory=set)
+    """Tasks with a unit that was begun in this run."""
 
     @property
     def model(self) -> str:
@@ -54,6 +56,8 @@ class SuiteRun:
         """Sorts the file and writes the manifest; returns how many units stay open."""
         if f"{self.model} {self.suite}" in self.context.summary.other_protocol:
             return 0
+        if self.context.pace is not None:  # it may have wanted fewer tasks than were planned
+            self.work = self.work.limited_to(self.tried | {task_id for task_id, _ in self.file.units})
         self.file.sort(self.work.built.order)
         if self.file.units:
             self.write_manifest(opened, _tokens_per_second(opened.stats if opened else None))

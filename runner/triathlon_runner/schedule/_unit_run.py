@@ -4,6 +4,7 @@ import logging
 
 from triathlon_runner.endpoints import Model, ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
+from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._control import RunStoppedError
 from triathlon_runner.schedule._suite_run import SuiteRun
 from triathlon_runner.serving import ServerLostError
@@ -14,7 +15,9 @@ _REASON_CHARACTERS = 200
 _LOG = logging.getLogger(__name__)
 
 
-async def run_unit(suite: SuiteRun, unit: Unit, model: Model, broken: set[tuple[str, Unit]]) -> None:
+async def run_unit(
+    suite: SuiteRun, unit: Unit, model: Model, broken: set[tuple[str, Unit]]
+) -> UnitRecord | None:
     """Runs one unit and appends its line; a unit that failed for a reason of ours or the server's stays open.
 
     Args:
@@ -22,6 +25,9 @@ async def run_unit(suite: SuiteRun, unit: Unit, model: Model, broken: set[tuple[
         unit: Its task and sample.
         model: Is asked.
         broken: Gets the unit, with its suite, where an error in this program stopped it.
+
+    Returns:
+        What was appended; None where the unit stays open.
 
     Raises:
         ModelUnavailableError: the model cannot go on; likewise ServerLostError.
@@ -33,9 +39,10 @@ async def run_unit(suite: SuiteRun, unit: Unit, model: Model, broken: set[tuple[
         suite.file.append(record)
     except Exception as error:
         _leave_open(suite, unit, error, broken)
-    else:
-        context.summary.finished += 1
-        context.progress.finished(record)
+        return None
+    context.summary.finished += 1
+    context.progress.finished(record)
+    return record
 
 
 def _leave_open(suite: SuiteRun, unit: Unit, error: Exception, broken: set[tuple[str, Unit]]) -> None:

@@ -1,0 +1,180 @@
+"""`triathlon gate`: is the candidate worse than the baseline?"""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import typer
+
+from triathlon_runner import catalogue, registry
+from triathlon_runner.cli._app import app, examples
+from triathlon_runner.cli._bounds import about_replies
+from triathlon_runner.cli._gate_options import (
+    Alpha,
+    AsJson,
+    Baseline,
+    Candidate,
+    GateRequest,
+    Margin,
+    MarkdownFile,
+    MaxTasks,
+    Seed,
+    Suites,
+)
+from triathlon_runner.cli._options import (
+    Common,
+    Data,
+    ModelsFile,
+    Results,
+    cache_folder,
+    console,
+    data_store,
+    names,
+    results_folder,
+)
+from triathlon_runner.cli._run_options import Budget, Options, limits_of
+from triathlon_runner.cli._session import Session, open_session, run_interruptible, runner_of
+from triathlon_runner.gate import (
+    Comparison,
+    GateReport,
+    count_stored,
+    plan_comparison,
+    report_of,
+    set_pace,
+)
+from triathlon_runner.schedule import (
+    PROFILES,
+    STOP_SECONDS,
+    Bounds,
+    ConsoleProgress,
+    RunPlan,
+    Summary,
+    Wanted,
+    build_plan,
+    logged_errors,
+)
+from triathlon_runner.screen import Screen
+from triathlon_runner.store import replace_file
+
+
+@app.command(
+    epilog=examples(
+        "triathlon gate --baseline my-model --candidate my-model-int4",
+        "triathlon gate --baseline old --candidate new --suites loop/core --margin 0.03 --budget 2",
+        "triathlon gate --baseline old --candidate new --json --markdown gate.md",
+    )
+)
+def gate(
+    baseline: Baseline,
+    candidate: Candidate,
+    suites: Suites = None,
+    alpha: Alpha = 0.05,
+    margin: Margin = 0.0,
+    seed: Seed = 0,
+    max_tasks: MaxTasks = None,
+    budget: Budget = None,
+    as_json: AsJson = False,
+    markdown: MarkdownFile = None,
+    models_file: ModelsFile = Common.models_file,
+    results: Results = Common.results,
+    data: Data = None,
+) -> None:
+    """Is one model worse than another? Asks both, task by task, and stops as soon as that is clear.
+
+    Results that are there are used; new ones are appended, as by `triathlon run`. Without --suites: the core
+    suites of the profile quick, all their tasks.
+
+    Exit code 0: not worse; 1: worse; 3: undecided; 2: something is for you to mend.
+    """
+    request = GateRequest((baseline, candidate), alpha, margin, seed, max_tasks)
+    request.check(markdown)
+    listed = registry.load(models_file)
+    options = Options(
+        wanted=Wanted(PROFILES["standard"], request.models, names(suites) or _suites()),
+        dry_run=False,
+        bounds=Bounds(budget),
+        stop_within=STOP_SECONDS,
+        ask_again=False,
+        log_json=None,
+        executor="local",
+        ray_address=None,
+        limits=limits_of("10m", 12, "15m"),
+        timeout_seconds=None,
+        folder=results_folder(results),
+        data=data_store(data),
+    )
+    options.check(listed)
+    screen = Screen(stderr=True) if as_json else console()
+    report = asyncio.run(_gate(options, request, listed, screen))
+    if markdown is not None:
+        replace_file(markdown, report.markdown())
+    if as_json:
+        console().print_json(data=report.as_json())
+    else:
+        for line in report.lines():
+            screen.print(line, soft_wrap=not screen.is_terminal)
+    raise typer.Exit(report.exit_code)
+
+
+def _suites() -> list[str]:
+    """The core suites that the profile quick takes."""
+    return [entry.id for entry in catalogue.select() if PROFILES["quick"].takes(entry)]
+
+
+async def _gate(
+    options: Options, request: GateRequest, listed: registry.Registry, screen: Screen
+) -> GateReport:
+    progress = ConsoleProgress(screen)
+    summary = Summary()
+    async with AsyncExitStack() as stack:
+        with progress:
+            session = await open_session(stack, options, listed, progress)
+            plan = await build_plan(
+                listed, session.grader, options.data, options.wanted, session.judge, progress.status
+            )
+            comparison = _comparison(plan, request, options)
+        if not comparison.decided:
+            summary = await _ask(options, session, plan, comparison, progress)
+    if progress.has_accounts:
+        screen.print(progress.final())
+    for account in options.bounds.accounts:
+        if warning := about_replies(account):
+            screen.print_message(warning)
+    priced = any(account.price for account in options.bounds.accounts)
+    return report_of(
+        comparison,
+        options.folder,
+        summary,
+        suites=options.wanted.suites or (),
+        seed=request.seed,
+        usd=options.bounds.spent if priced or not options.bounds.accounts else None,
+    )
+
+
+def _comparison(plan: RunPlan, request: GateRequest, options: Options) -> Comparison:
+    """The comparison with all that is stored."""
+    comparison = plan_comparison(
+        plan,
+        request.models,
+        seed=request.seed,
+        max_tasks=request.max_tasks,
+        margin=request.margin,
+        alpha=request.alpha,
+    )
+    for model in request.models:
+        count_stored(comparison, plan.work[model], options.folder)
+    return comparison
+
+
+async def _ask(
+    options: Options, session: Session, plan: RunPlan, comparison: Comparison, progress: ConsoleProgress
+) -> Summary:
+    """Asks both models until the comparison is decided."""
+    set_pace(plan, comparison, session.control)
+    errors = cache_folder() / "logs" / "errors.log"
+    with progress, logged_errors(errors, None):
+        summary = await run_interruptible(runner_of(options, session, progress), plan, progress)
+    if session.judge is not None and session.judge.lost:
+        summary.notes.append(session.judge.lost)
+    if summary.broken:
+        summary.notes.append(f"{summary.broken} units met an error in this program; please report {errors}")
+    return summary

@@ -1,0 +1,133 @@
+"""What asks models from the command line: sandbox, cache, opener and judge, and how Ctrl-C ends it."""
+
+import asyncio
+import signal
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from triathlon_runner import registry
+from triathlon_runner.cli._doctor import grader_integrity
+from triathlon_runner.cli._executor import open_grader
+from triathlon_runner.cli._options import cache_folder
+from triathlon_runner.cli._run_options import Options
+from triathlon_runner.endpoints import ReplyCache
+from triathlon_runner.grading import Grader
+from triathlon_runner.schedule import (
+    Account,
+    Conditions,
+    ConsoleProgress,
+    Control,
+    ControlledModel,
+    JudgeModel,
+    ModelOpener,
+    Progress,
+    Runner,
+    RunPlan,
+    Summary,
+    why_not,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What is open while models are asked."""
+
+    grader: Grader
+    opener: ModelOpener
+    control: Control
+    judge: JudgeModel | None
+
+
+async def open_session(
+    stack: AsyncExitStack, options: Options, listed: registry.Registry, progress: ConsoleProgress
+) -> Session:
+    """Opens the sandbox, the cache of replies and the judge; the stack closes them.
+
+    Raises:
+        UserError: the cluster, the cache or the judge cannot be used.
+        SandboxError: nothing can be executed here.
+    """
+    cache = cache_folder()
+    progress.status("preparing the sandbox")
+    grader = await stack.enter_async_context(
+        open_grader(options.executor, options.ray_address, cache, progress.say)
+    )
+    replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
+    control = Control(options.bounds)
+    opener = ModelOpener(
+        listed,
+        replies,
+        cache,
+        progress.say,
+        control=control,
+        limits=options.limits,
+        timeout_seconds=options.timeout_seconds,
+    )
+    judge = await _open_judge(listed, opener, stack, progress, control)
+    return Session(grader, opener, control, judge)
+
+
+def runner_of(options: Options, session: Session, progress: Progress) -> Runner:
+    """Returns a runner that writes into the results folder of the options."""
+    level = session.grader.sandbox.level
+    conditions = Conditions(options.wanted.profile.name, level, grader_integrity(level))
+    return Runner(
+        options.folder,
+        session.grader,
+        session.opener,
+        progress,
+        conditions,
+        session.control,
+        ask_again=options.ask_again,
+        stop_seconds=options.stop_within,
+    )
+
+
+async def _open_judge(
+    listed: registry.Registry,
+    opener: ModelOpener,
+    stack: AsyncExitStack,
+    progress: ConsoleProgress,
+    control: Control,
+) -> JudgeModel | None:
+    """The model that models.yaml names as judge; None where it names none or it cannot be asked here."""
+    if listed.judge is None:
+        return None
+    row = listed.row(listed.judge)
+    reason = why_not(row)
+    if reason is not None:
+        progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
+        return None
+    opened = await stack.enter_async_context(opener.open(row))
+    if opened.stats is not None:
+        account = Account(f"{row.id} (judge)", opened.stats, row.price)
+        control.bounds.accounts.append(account)
+        progress.attach(account)
+    return JudgeModel(ControlledModel(opened, control), progress.say)
+
+
+async def run_interruptible(runner: Runner, plan: RunPlan, progress: Progress) -> Summary:
+    """The first Ctrl-C or SIGTERM stops new work and finishes what is in flight, the second stops at once."""
+    task = asyncio.ensure_future(runner.run(plan))
+
+    def interrupt(name: str) -> None:
+        if runner.stop.asked:
+            task.cancel()
+        else:
+            runner.stop.ask(name)
+
+    loop = asyncio.get_running_loop()
+    for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")):
+        loop.add_signal_handler(number, interrupt, name)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not runner.stop.asked:
+            raise
+        progress.say("stopped; the next run goes on from here")
+        runner.summary.open = max(runner.summary.open, 1)
+        runner.summary.stopped = f"{runner.stop.reason}, and then at once"
+        return runner.summary
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)

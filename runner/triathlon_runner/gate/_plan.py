@@ -1,0 +1,78 @@
+"""From a plan of all tasks to one in the test's order, with the stored results counted."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.gate._clusters import at_most, clusters_of, in_random_order
+from triathlon_runner.gate._comparison import Comparison
+from triathlon_runner.gate._pace import GatePace, score_of
+from triathlon_runner.gate._stored import stored_records
+from triathlon_runner.schedule import Control, RunPlan, Work
+from triathlon_runner.store import ResultsFolder
+
+
+def plan_comparison(
+    plan: RunPlan,
+    models: tuple[str, str],
+    *,
+    seed: int,
+    max_tasks: int | None,
+    margin: float,
+    alpha: float,
+) -> Comparison:
+    """Puts the clusters of the plan's suites into random order; limits its work to those that may be asked.
+
+    Args:
+        plan: the work of both models; is changed.
+        models: ids of the baseline and of the candidate.
+        seed: of the random order.
+        max_tasks: of each model; None: all.
+        margin: by how much the candidate may be lower.
+        alpha: the probability of a wrong verdict.
+
+    Raises:
+        UserError: `max_tasks` is too small for one cluster; a suite that one of the models cannot be asked.
+    """
+    _check_same_suites(plan, models)
+    population = clusters_of([work.built for work in plan.work[models[0]]])
+    planned = at_most(in_random_order(population, seed), max_tasks)
+    wanted: dict[str, set[str]] = defaultdict(set)
+    for cluster in planned:
+        for suite, task_id in cluster.tasks:
+            wanted[suite].add(task_id)
+    for model in models:
+        limited = [work.limited_to(wanted[work.suite_id]) for work in plan.work[model]]
+        plan.work[model] = [work for work in limited if work.built.chosen]
+    return Comparison(population, planned, models, margin=margin, alpha=alpha)
+
+
+def _check_same_suites(plan: RunPlan, models: tuple[str, str]) -> None:
+    baseline, candidate = ({work.suite_id for work in plan.work[model]} for model in models)
+    if baseline ^ candidate:
+        reasons = "; ".join(f"{what}: {why}" for what, why in plan.skipped_suites.items())
+        raise UserError(f"expected suites that both models can be asked, got {reasons}; leave them out")
+    if not baseline:
+        raise UserError("expected a suite to compare the models on, got none; name some with --suites")
+
+
+def count_stored(comparison: Comparison, works: Sequence[Work], folder: ResultsFolder) -> None:
+    """Adds the scores of the results that are there.
+
+    Raises:
+        UserError: results of other conditions, or damaged ones.
+    """
+    for work in works:
+        chosen = {task.task_id for task in work.built.chosen}
+        for record in stored_records(folder, work):
+            if record.task_id in chosen:
+                score = score_of(work.built.entry, record)
+                comparison.add(work.row.id, (work.suite_id, record.task_id), score)
+
+
+def set_pace(plan: RunPlan, comparison: Comparison, control: Control) -> None:
+    """Has the plan run in the order of the comparison, until that is decided."""
+    works = [work for works in plan.work.values() for work in works]
+    entries = {work.suite_id: work.built.entry for work in works}
+    served = frozenset(work.row.id for work in works if work.row.serve is not None)
+    plan.pace = GatePace(comparison, entries, control, served)

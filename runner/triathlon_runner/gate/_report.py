@@ -1,0 +1,215 @@
+"""What a gate found, for people, for a summary of continuous integration, and for machines."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from triathlon_runner.gate._comparison import Comparison
+from triathlon_runner.gate._sequential import Verdict
+from triathlon_runner.schedule import Summary
+from triathlon_runner.screen import counted
+from triathlon_runner.store import ResultsFolder
+
+EXIT_CODES: Final[dict[Verdict, int]] = {"better": 0, "not worse": 0, "worse": 1, "undecided": 3}
+_SHOWN = 20
+"""Lost tasks that are printed; the JSON has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostTask:
+    """A task on which the candidate's score was lower, and where both replies stand."""
+
+    suite: str
+    task_id: str
+    baseline: float
+    candidate: float
+    baseline_file: str
+    candidate_file: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """What a gate found."""
+
+    baseline: str
+    candidate: str
+    verdict: Verdict
+    suites: tuple[str, ...]
+    tasks: int
+    """Compared; each model's."""
+    tasks_planned: int
+    clusters: int
+    clusters_left_out: int
+    """Because a task stays open: a server failed."""
+    asked: int
+    """Units that were asked by this gate; the others stood in the results folder."""
+    usd: float | None
+    """None where no model that was asked has a price."""
+    difference: float | None
+    """Candidate's mean score minus the baseline's, scores from 0 to 1; None without a compared task."""
+    interval: tuple[float, float]
+    alpha: float
+    margin: float
+    seed: int
+    won: int
+    lost: tuple[LostTask, ...]
+    stopped: str
+    """Why no more was asked, where that was not the verdict: the budget, Ctrl-C, a server."""
+    errors: tuple[str, ...] = ()
+    """Why a model could not be asked, each with what to do."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0: not worse, 1: worse, 2: undecided by a user's error, 3: undecided."""
+        return 2 if self.verdict == "undecided" and self.errors else EXIT_CODES[self.verdict]
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the document of `--json`."""
+        return {"schema": 1, **asdict(self), "exit_code": self.exit_code}
+
+    def lines(self) -> list[str]:
+        """Returns the report for people, a sentence a line."""
+        lines = [
+            f"{self.candidate} against {self.baseline}: {self.headline}",
+            f"difference {self.measured}",
+            f"{self.effort}",
+        ]
+        if self.clusters_left_out:
+            lines.append(
+                f"{counted(self.clusters_left_out, 'cluster')} of tasks not compared: a server failed on a"
+                " task of each; run the same command again to ask it"
+            )
+        if self.stopped and self.verdict == "undecided":
+            lines.append(f"stopped: {self.stopped}")
+        lines += [f"error: {error}" for error in self.errors]
+        lines += self.notes
+        if self.lost:
+            lines.append(f"{self.candidate} lost {counted(len(self.lost), 'task')} and won {self.won}; lost:")
+            lines += [
+                f"  {lost.suite} {lost.task_id}: {lost.baseline:.2f} to {lost.candidate:.2f}"
+                for lost in self.lost[:_SHOWN]
+            ]
+            if len(self.lost) > _SHOWN:
+                lines.append(f"  and {len(self.lost) - _SHOWN} more (--json has all)")
+            files = dict.fromkeys(lost.candidate_file for lost in self.lost[:_SHOWN])
+            lines.append(f"evidence (search for the task id): {', '.join(files)}")
+        return lines
+
+    @property
+    def headline(self) -> str:
+        """The verdict in words."""
+        margin = f" by more than {self.margin:g}" if self.margin else ""
+        if self.verdict == "undecided":
+            return "UNDECIDED (the tasks so far show neither that it is worse nor that it is not)"
+        return "BETTER" if self.verdict == "better" else f"{self.verdict.upper()}{margin}"
+
+    @property
+    def measured(self) -> str:
+        """The difference with its interval."""
+        if self.difference is None:
+            return "unknown: no task was compared"
+        low, high = self.interval
+        confidence = f"{100 * (1 - self.alpha):g} %, valid whenever one stops"
+        return f"{self.difference:+.3f}, interval {low:+.3f} to {high:+.3f} ({confidence})"
+
+    @property
+    def effort(self) -> str:
+        """Tasks and money."""
+        usd = "no price" if self.usd is None else f"{self.usd:.4f} USD"
+        return (
+            f"{self.tasks} of {counted(self.tasks_planned, 'task')} compared, in"
+            f" {counted(self.clusters, 'cluster')}; {counted(self.asked, 'unit')} asked now; {usd}"
+        )
+
+    def markdown(self) -> str:
+        """Returns the report for the summary of a workflow."""
+        rows = [
+            ("verdict", f"**{self.headline}**"),
+            ("difference", self.measured),
+            ("tasks", self.effort),
+            ("suites", ", ".join(self.suites)),
+            ("α, margin, seed", f"{self.alpha:g}, {self.margin:g}, {self.seed}"),
+        ]
+        rows += [("stopped", self.stopped)] if self.stopped and self.verdict == "undecided" else []
+        rows += [("error", error) for error in self.errors] + [("note", note) for note in self.notes]
+        text = f"## {_cell(self.candidate)} against {_cell(self.baseline)}\n\n| | |\n| --- | --- |\n"
+        text += "".join(f"| {name} | {_cell(value)} |\n" for name, value in rows)
+        if self.lost:
+            text += (
+                f"\n{_cell(self.candidate)} lost {counted(len(self.lost), 'task')} and won {self.won}.\n\n"
+                "| suite | task | baseline | candidate | evidence |\n| --- | --- | --- | --- | --- |\n"
+            )
+            for lost in self.lost:
+                cells = (lost.suite, lost.task_id, f"{lost.baseline:.2f}", f"{lost.candidate:.2f}")
+                text += "".join(f"| {_cell(cell)} " for cell in (*cells, lost.candidate_file)) + "|\n"
+        return text
+
+
+def _cell(text: str) -> str:
+    """A cell of a Markdown table: names and errors may hold what ends one, or markup."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+def report_of(
+    comparison: Comparison,
+    folder: ResultsFolder,
+    summary: Summary,
+    *,
+    suites: Sequence[str],
+    seed: int,
+    usd: float | None,
+) -> GateReport:
+    """Returns what the comparison shows, with where the evidence of each lost task stands.
+
+    Args:
+        comparison: as it ended.
+        folder: where both models' results are.
+        summary: of the run that asked; an empty one where nothing was asked.
+        suites: ids of the suites.
+        seed: of the random order.
+        usd: what asking has cost; None where no price is known.
+    """
+    baseline, candidate = comparison.models
+    lost = tuple(
+        LostTask(
+            loss.suite,
+            loss.task_id,
+            loss.baseline,
+            loss.candidate,
+            str(folder.lines(baseline, loss.suite)),
+            str(folder.lines(candidate, loss.suite)),
+        )
+        for loss in comparison.lost()
+    )
+    return GateReport(
+        baseline=baseline,
+        candidate=candidate,
+        verdict=comparison.verdict,
+        suites=tuple(suites),
+        tasks=comparison.tasks,
+        tasks_planned=sum(len(cluster.tasks) for cluster in comparison.planned),
+        clusters=comparison.clusters,
+        clusters_left_out=comparison.left_out,
+        asked=summary.finished,
+        usd=usd,
+        difference=comparison.difference if comparison.clusters else None,
+        interval=comparison.interval if comparison.clusters else (-1.0, 1.0),
+        alpha=comparison.alpha,
+        margin=comparison.margin,
+        seed=seed,
+        won=comparison.won(),
+        lost=lost,
+        stopped=summary.stopped,
+        errors=(*summary.errors, *_kept_apart(summary)),
+        notes=tuple(summary.notes),
+    )
+
+
+def _kept_apart(summary: Summary) -> list[str]:
+    """Files whose lines turned out to be of another model than the one that answers now."""
+    return [
+        f"{name} holds results of {why}; put them aside with `triathlon results archive`, or name another"
+        " --results"
+        for name, why in summary.other_protocol.items()
+    ]

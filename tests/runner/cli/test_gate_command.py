@@ -1,0 +1,173 @@
+"""`triathlon gate`: verdicts, exit codes, stored results, bounds, reports."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.gate_place import SEEDS, GatePlace, gate_place
+
+PAIRED = ("--suites", "evolved/core-seeds,evolved/core-verbose")
+"""Each problem of the one set was made from one of the other."""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[GatePlace]:
+    with gate_place(tmp_path) as place:
+        yield place
+
+
+def test_a_worse_model_is_found_before_all_tasks_are_asked(place: GatePlace) -> None:
+    """Exit code 1, with fewer tasks than there are; the report names what was lost, and where it stands."""
+    report = place.gate("worse", *SEEDS, code=1)
+    assert (report["verdict"], report["tasks_planned"]) == ("worse", 80)
+    assert report["tasks"] < 60
+    assert place.requests == report["asked"] < 160
+    assert report["difference"] < 0 and report["interval"][1] <= 0
+    assert report["won"] == 0 and report["usd"] > 0
+    for lost in report["lost"]:
+        stored = (place.root / lost["candidate_file"]).read_text().splitlines()
+        (line,) = [line for line in map(json.loads, stored) if line["task_id"] == lost["task_id"]]
+        assert (lost["baseline"], lost["candidate"], line["outcome"]) == (1, 0, "failed")
+
+
+def test_what_was_asked_is_not_asked_again(place: GatePlace) -> None:
+    """A second gate gives the same verdict from the stored results, and sends no request."""
+    first = place.gate("worse", *SEEDS, code=1)
+    before = place.requests
+    second = place.gate("worse", *SEEDS, code=1)
+    assert place.requests == before and second["asked"] == 0
+    same = ("verdict", "tasks", "difference", "interval", "lost")
+    assert [second[key] for key in same] == [first[key] for key in same]
+
+
+def test_a_run_goes_on_from_a_gate(place: GatePlace) -> None:
+    """The manifest says how many tasks the gate asked; a run then asks the others and none of these."""
+    place.gate("worse", *SEEDS, code=1)
+    manifest = json.loads((place.root / "results/runs/worse/evolved/core-seeds.manifest.json").read_text())
+    assert manifest["open_units"] == 0
+    assert manifest["tasks_planned"] == len(place.lines("worse")) < 80
+    place.call("run", "--models", "good,worse", *SEEDS, "--profile", "standard", code=0)
+    assert len(place.lines("good")) == len(place.lines("worse")) == 80
+    assert place.requests == 160
+
+
+def test_stored_results_decide_without_a_server(tmp_path: Path) -> None:
+    """Where a run has asked all, a gate needs no server at all."""
+    with gate_place(tmp_path) as place:
+        place.call("run", "--models", "good,worse", *SEEDS, "--profile", "standard", code=0)
+    report = place.gate("worse", *SEEDS, code=1)
+    assert (report["verdict"], report["asked"]) == ("worse", 0)
+
+
+def test_equal_models_are_undecided_at_max_tasks(place: GatePlace) -> None:
+    """Exit code 3; no task more than allowed was asked of either model."""
+    report = place.gate("same", *SEEDS, "--max-tasks", "12", code=3)
+    assert (report["verdict"], report["tasks"], report["difference"]) == ("undecided", 12, 0)
+    assert place.requests == 24
+    assert report["lost"] == []
+
+
+def test_equal_models_are_not_worse_by_a_margin(place: GatePlace) -> None:
+    """With a margin that the tasks suffice for, equal models pass: exit code 0."""
+    report = place.gate("same", *SEEDS, "--margin", "0.2", code=0)
+    assert report["verdict"] == "not worse"
+    assert report["interval"][0] >= -0.2
+
+
+def test_a_better_model_passes(place: GatePlace) -> None:
+    """The other way round the same difference is "better", exit code 0."""
+    done = place.call("gate", "--baseline", "worse", "--candidate", "good", *SEEDS, code=0)
+    assert "good against worse: BETTER" in done.stdout
+
+
+def test_a_spent_budget_leaves_it_undecided(place: GatePlace) -> None:
+    """Nothing is sent once the money is spent; the report says so; the next gate goes on."""
+    report = place.gate("half", *SEEDS, "--budget", "0.0001", code=3)
+    assert "budget" in report["stopped"]
+    assert 0 < report["asked"] < 60
+    assert place.gate("half", *SEEDS, "--max-tasks", "20", code=3)["tasks"] == 20
+    assert place.requests == len(place.lines("good")) + len(place.lines("half"))
+
+
+def test_the_order_is_the_seeds_and_nothing_else(place: GatePlace) -> None:
+    """The same seed takes the same tasks, another one others."""
+
+    def tasks(results: str, seed: str) -> set[str]:
+        options = ("--max-tasks", "6", "--seed", seed, "--results", results)
+        place.gate("same", *SEEDS, *options, code=3)
+        text = (place.root / results / "runs/good/evolved/core-seeds.jsonl").read_text()
+        return {json.loads(line)["task_id"] for line in text.splitlines()}
+
+    assert tasks("first", "1") == tasks("again", "1") != tasks("other", "2")
+
+
+def test_tasks_of_one_seed_problem_are_compared_together(place: GatePlace) -> None:
+    """Two suites with tasks from the same seeds: a cluster is asked whole or not at all."""
+    suites = (*PAIRED, "--max-tasks", "13")
+    report = place.gate("same", *suites, code=3)
+    assert (report["tasks"], report["clusters"]) == (12, 6)
+    seeds = {line["task_id"] for line in place.lines("good")}
+    assert {line["parents"][0] for line in place.lines("good", "evolved/core-verbose")} == seeds
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--candidate", "nobody"), "nobody"),
+        (("--candidate", "good"), "expected two models at --baseline and --candidate, got 'good' twice"),
+        (("--candidate", "same", "--alpha", "5"), "expected --alpha above 0 and below 1"),
+        (("--candidate", "same", "--margin", "2"), "expected --margin from 0 to below 1"),
+        (("--candidate", "same", "--suites", "evolved/none"), "evolved/none"),
+        (("--candidate", "same", "--markdown", "none/gate.md"), "--markdown in a folder that exists"),
+        (
+            (
+                "--candidate",
+                "same",
+                "--suites",
+                "evolved/core-seeds,evolved/core-verbose",
+                "--max-tasks",
+                "1",
+            ),
+            "expected --max-tasks of at least 2, got 1",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    place: GatePlace, arguments: tuple[str, ...], message: str
+) -> None:
+    """Exit code 2 with what was expected, before a request is sent."""
+    done = place.call("gate", "--baseline", "good", *arguments, code=2)
+    assert message in " ".join(done.stderr.split())
+    assert place.requests == 0
+
+
+def test_a_server_that_is_away_is_an_error_and_no_verdict(tmp_path: Path) -> None:
+    """A candidate that refuses every request is not worse; exit code 2, and its tasks stay open."""
+    with gate_place(tmp_path) as place:
+        models = place.root / "models.yaml"
+        rows = models.read_text().replace("model: worse}", "model: refused}")
+        models.write_text(rows)
+        report = place.gate("worse", *SEEDS, code=2)
+    assert report["verdict"] == "undecided" and report["errors"]
+    assert not (place.root / "results/runs/worse/evolved/core-seeds.jsonl").exists()
+
+
+def test_results_of_other_conditions_are_refused(place: GatePlace) -> None:
+    """Lines that another temperature made are not compared; the message says how to put them aside."""
+    place.gate("same", *SEEDS, "--max-tasks", "4", code=3)
+    models = place.root / "models.yaml"
+    models.write_text(models.read_text().replace("name: same,", "name: same, temperature: 0.5,"))
+    before = place.requests
+    done = place.call("gate", "--baseline", "good", "--candidate", "same", *SEEDS, code=2)
+    assert "triathlon results archive --models same" in done.stderr
+    assert place.requests == before
+
+
+def test_the_markdown_report(place: GatePlace) -> None:
+    """A summary for continuous integration: verdict, numbers, and a row for each task that was lost."""
+    report = place.gate("worse", *SEEDS, "--markdown", "gate.md", code=1)
+    text = (place.root / "gate.md").read_text()
+    assert text.startswith("## worse against good\n") and "| verdict | **WORSE** |" in text
+    assert text.count("| results/runs/worse/evolved/core-seeds.jsonl |") == len(report["lost"]) > 0

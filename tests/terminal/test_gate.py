@@ -1,0 +1,64 @@
+"""`triathlon gate` in a terminal of 80 × 24: progress while it asks, and a report that fits."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.gate_place import SEEDS
+from support.model_server import model_server_process
+from support.terminal import CTRL_C, Terminal
+from support.terminal_place import Place
+
+MODELS = """
+models:
+  - {{id: full-weights, name: Full, api: {{base_url: "{url}", model: good}}, price: {{input: 1, output: 2}}}}
+  - {{id: int4-weights, name: Int4, api: {{base_url: "{url}", model: worse}}, price: {{input: 1, output: 2}}}}
+"""
+GATE = ("gate", "--baseline", "full-weights", "--candidate", "int4-weights", *SEEDS)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Place]:
+    script = "support.server_scripts:reference_unless_worse"
+    with model_server_process(script, "--latency", "0.3", "--slots", "2") as url:
+        yield Place(tmp_path, url, MODELS)
+
+
+def asked(terminal: Terminal) -> bool:
+    """Whether the panel shows that the candidate has answered."""
+    return re.search(r"^int4-weights +[1-9]\d*/80 ", terminal.screen, re.MULTILINE) is not None
+
+
+def test_progress_and_report_fit_the_window(gate: Place) -> None:
+    """While it asks: a row for each model; then the verdict, and nothing of the panel is left."""
+    with gate.open(*GATE) as terminal:
+        terminal.wait_for("time left")
+        terminal.wait_for(lambda: asked(terminal))
+        assert re.search(r"^full-weights +\d+/80 ", terminal.screen, re.MULTILINE)
+        assert terminal.finish() == 1, terminal.text
+    text = terminal.text
+    assert "time left" not in text, "the panel is erased"
+    assert "Traceback" not in text and "…" not in text
+    assert re.search(r"^int4-weights against full-weights: WORSE$", text, re.MULTILINE)
+    assert re.search(r"^difference -0\.\d+, interval -0\.\d+ to [-+]0\.\d+ ", text, re.MULTILINE)
+    assert terminal.output.rfind(b"\x1b[?25h") > terminal.output.rfind(b"\x1b[?25l"), "the cursor is shown"
+
+
+def test_ctrl_c_leaves_it_undecided(gate: Place) -> None:
+    """The first Ctrl-C finishes what is in flight; the report says why it stopped, with exit code 3."""
+    with gate.open(*GATE) as terminal:
+        terminal.wait_for(lambda: asked(terminal))
+        terminal.press(CTRL_C)
+        assert terminal.finish() == 3, terminal.text
+    words = " ".join(terminal.text.split())
+    assert "int4-weights against full-weights: UNDECIDED" in words and "stopped: Ctrl-C" in words
+
+
+def test_plain_lines_without_a_terminals_abilities(gate: Place) -> None:
+    """No escape sequence at all, and the same report."""
+    with gate.open(*GATE, NO_COLOR="1") as terminal:
+        assert terminal.finish() == 1, terminal.text
+    assert b"\x1b" not in terminal.output
+    assert "int4-weights against full-weights: WORSE" in terminal.text
