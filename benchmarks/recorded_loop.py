@@ -39,7 +39,7 @@ from typing import Literal
 import platformdirs
 
 from triathlon_runner import catalogue
-from triathlon_runner.datasets import DataStore, Problem
+from triathlon_runner.datasets import DataStore, FunctionProblem
 from triathlon_runner.endpoints import ApiConfig
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.imports._evaloop import read_evaloop
@@ -91,7 +91,7 @@ class RememberingGrader:
         return self._grader.sandbox
 
     async def judge(
-        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         text = f"{problem.task_id}\0{inputs}\0{program}"
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

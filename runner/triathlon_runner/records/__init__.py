@@ -12,6 +12,7 @@ from triathlon_runner.records._base import (
 from triathlon_runner.records._evolved import EvolvedRecord
 from triathlon_runner.records._loop import LoopRecord, LoopStep
 from triathlon_runner.records._manifest import DataSetRecord, Manifest
+from triathlon_runner.records._prediction import PredictionRecord
 from triathlon_runner.records._runtime import AnswerRecord, RuntimeRecord, StatementRecord
 from triathlon_runner.records._verdict import FailingCase, JudgedBy, Verdict
 
@@ -27,6 +28,7 @@ __all__ = [
     "LoopStep",
     "Manifest",
     "Outcome",
+    "PredictionRecord",
     "Reply",
     "RuntimeRecord",
     "StatementRecord",

@@ -11,6 +11,7 @@ from triathlon_runner.records import (
     LoopRecord,
     Manifest,
     Outcome,
+    PredictionRecord,
     RuntimeRecord,
     UnitRecord,
     Verdict,
@@ -54,6 +55,8 @@ def _contradicting(record: UnitRecord) -> Iterator[str]:
         yield from _of_loops(record)
     elif isinstance(record, RuntimeRecord):
         yield from _of_answers(record)
+    elif isinstance(record, PredictionRecord):
+        yield from _of_prediction(record)
 
 
 def _of_verdict(what: str, outcome: Outcome, verdict: Verdict | None) -> Iterator[str]:
@@ -79,6 +82,14 @@ def _of_loops(record: LoopRecord) -> Iterator[str]:
         yield f"outcome: {record.outcome.value!r}, but {passed} of {record.max_loops} loops passed" + (
             "" if last is Outcome.PASSED else f" and the last ended as {last.value!r}"
         )
+
+
+def _of_prediction(record: PredictionRecord) -> Iterator[str]:
+    answer = record.prediction
+    if answer.correct != (answer.outcome is Outcome.PASSED):
+        yield f"prediction.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
+    if answer.outcome is not record.outcome:
+        yield f"outcome: {record.outcome.value!r}, but its answer's is {answer.outcome.value!r}"
 
 
 def _of_answers(record: RuntimeRecord) -> Iterator[str]:
