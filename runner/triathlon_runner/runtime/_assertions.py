@@ -236,10 +236,10 @@ def _check(
             for part in _assertion_parts(node):
                 for hole in (hole for inner in ast.walk(part) if (hole := _hole(inner)) is not None):
                     filling = fillings[hole]
-                    if any(_hole(inner) is not None or _is_mask(inner) for inner in ast.walk(filling)):
-                        raise DodgeError("the answer leaves a mask in")
                     if hole < len(masked.originals) and _same(filling, masked.originals[hole]):
                         continue
+                    if any(_hole(inner) is not None or _is_mask(inner) for inner in ast.walk(filling)):
+                        raise DodgeError("the answer leaves a mask in")
                     _check_expression(filling, names)
                     if not names.tainted(part):
                         _check_reading(filling, part, names, program)
