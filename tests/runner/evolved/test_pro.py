@@ -21,7 +21,7 @@ BOTH = f"{BASE}\n\ndef halves(numbers):\n    return [half(n) for n in numbers]\n
 PAIR = TestedProblem(
     task_id="own/1",
     entry_point="halves",
-    prompt="# Halve a number, rounded down.\ndef half(n):\n\n# Halve each number of a list.\ndef halves(numbers):\n",
+    prompt="# Halve a number, rounded down.\ndef half(n):\n\n# Halve all.\ndef halves(numbers):\n",
     tests="assert halves([4, 7]) == [2, 3]\nassert halves([]) == []\n",
     reference=BOTH,
     parents=("own/base",),
@@ -116,7 +116,7 @@ def unit(task_id: str, outcome: Outcome, *parents: str) -> EvolvedRecord:
 
 
 def test_each_set_falls_from_its_own_seeds() -> None:
-    """MBPP Pro is held against MBPP+ and HumanEval Pro against HumanEval, never the one against the other's."""
+    """MBPP Pro is held against MBPP+, HumanEval Pro against HumanEval, and neither against the other."""
     passed, failed = Outcome.PASSED, Outcome.FAILED
     results = {
         "m": {

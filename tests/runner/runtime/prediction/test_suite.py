@@ -107,7 +107,7 @@ async def test_pass_at_5_is_unbiased(grader: Grader) -> None:
         "runtime/own", DATA, {TASKS[0].task_id: TASKS[0]}, "output", "direct", load_prompts("runtime")
     )
     found = await records(one, RuleModel(lambda _: next(replies)), grader, samples=5)
-    assert [metric.score(found) for metric in METRICS] == [0.2, 1.0]
+    assert [metric.score(found) for metric in METRICS] == pytest.approx([0.2, 1.0])
 
 
 def test_the_question_hides_what_is_asked_for() -> None:
