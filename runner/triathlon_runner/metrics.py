@@ -4,12 +4,13 @@ Every score of the three disciplines has this form (a mean is a ratio whose deno
 2·TP / (2·TP + FP + FN)), so one bootstrap over clusters serves them all, paired or not.
 """
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Literal
+from typing import Literal, Protocol
 
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.records import Outcome, UnitRecord
 
 
 def pass_at_k_of(samples: int, correct: int, k: int) -> float:
@@ -21,6 +22,30 @@ def pass_at_k_of(samples: int, correct: int, k: int) -> float:
     if not 0 <= correct <= samples or not 1 <= k <= samples:
         raise ValueError(f"expected 0 <= correct <= samples and 1 <= k <= samples, got {correct, samples, k}")
     return 1.0 - comb(samples - correct, k) / comb(samples, k)
+
+
+class Sampled(Protocol):
+    """One sample of one task and how it ended: a record, or what a site keeps of one."""
+
+    @property
+    def task_id(self) -> str: ...
+
+    @property
+    def outcome(self) -> str:
+        """An `Outcome`, or its value."""
+        ...
+
+
+def pass_at_k_by_task(units: Iterable[Sampled], k: int) -> dict[str, float]:
+    """pass@k by task, for the tasks that have at least k samples."""
+    outcomes: dict[str, list[bool]] = defaultdict(list)
+    for unit in units:
+        outcomes[unit.task_id].append(unit.outcome == Outcome.PASSED)
+    return {
+        task_id: pass_at_k_of(len(samples), sum(samples), k)
+        for task_id, samples in outcomes.items()
+        if len(samples) >= k
+    }
 
 
 Role = Literal["headline", "baseline", "column", "unranked", "curve", "upper_end"]
@@ -69,3 +94,17 @@ class Metric:
         parts = self.contributions(records)
         total = sum(part.denominator for part in parts)
         return self.scale * sum(part.numerator for part in parts) / total if total else float("nan")
+
+
+def pass_at_k_metric(k: int, source: str) -> Metric:
+    """pass@k over the tasks that have at least k samples; pass@1 is the headline.
+
+    Args:
+        k: Samples of which one has to pass.
+        source: The paper and section that reports it so.
+    """
+
+    def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
+        return [Contribution(task_id, share, 1.0) for task_id, share in pass_at_k_by_task(records, k).items()]
+
+    return Metric(f"pass@{k}", f"pass@{k}", source, contributions, role="headline" if k == 1 else "column")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from triathlon_runner.datasets import DataStore, Problem
+from triathlon_runner.datasets import DataStore, FunctionProblem
 from triathlon_runner.endpoints import Model, Sampling
 from triathlon_runner.grading import Grader
 from triathlon_runner.metrics import Metric
@@ -119,7 +119,7 @@ class Programs(Protocol):
         """The inputs on which its programs are judged."""
         ...
 
-    def functions(self) -> tuple[Problem, ...]: ...
+    def functions(self) -> tuple[FunctionProblem, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)

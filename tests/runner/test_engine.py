@@ -2,7 +2,7 @@
 
 from triathlon_runner.engine import ENGINE_VERSION, engine_digest, judged_otherwise
 
-DECIDED = (1, "71d699fba735a4760bdf9751ec6bf31e4abbc6a0d228476dd07653e3f170866b")
+DECIDED = (1, "e8086ccf7f41dbba5fbf5498329d62567afa272ce40350679df26ea4a4978ede")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

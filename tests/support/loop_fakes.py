@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem, Problem
 from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.records import Finish, Outcome, Reply, Usage, Verdict
 from triathlon_runner.sandbox import Sandbox
@@ -54,7 +54,7 @@ class FakeGrader:
         return cast(Sandbox, None)
 
     async def judge(
-        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         self.judged.append(program)
         failed = "wrong" in program

@@ -57,11 +57,26 @@ def _problems(suite: str, store: DataStore) -> tuple[Sequence[Problem], Sequence
             f"the tasks of {suite!r} are no functions to write; name a suite such as evolved/subtle"
         )
     if entry.seeds in (None, entry.id):
-        return built.functions(), ()
+        return _with_docstrings(suite, built), ()
     (parents,) = catalogue.select([entry.seeds or ""])
     seeds = parents.build(store)
     assert isinstance(seeds, Programs)
-    return built.functions(), seeds.functions()
+    return _with_docstrings(suite, built), _with_docstrings(entry.seeds or "", seeds)
+
+
+def _with_docstrings(suite: str, built: Programs) -> Sequence[Problem]:
+    """The suite's problems.
+
+    Raises:
+        UserError: they hold their base problem's text on purpose.
+    """
+    problems = [one for one in built.functions() if isinstance(one, Problem)]
+    if len(problems) < len(built.functions()):
+        raise UserError(
+            f"the problems of {suite!r} repeat their base problem on purpose, so there is no copying to find;"
+            " name another suite such as evolved/subtle"
+        )
+    return problems
 
 
 def _largest(one: Contamination) -> float:

@@ -107,7 +107,13 @@ def _problems(seeds: str, data: Path | None) -> Sequence[Problem]:
         raise UserError(
             f"the tasks of {seeds!r} are no functions to evolve; name an evolved suite at --seeds"
         )
-    return suite.functions()
+    problems = [one for one in suite.functions() if isinstance(one, Problem)]
+    if len(problems) < len(suite.functions()):
+        raise UserError(
+            f"the problems of {seeds!r} are judged by assertions, and evolving needs inputs to run the"
+            " reference on; name another suite at --seeds, such as evolved/humaneval"
+        )
+    return problems
 
 
 def _expected(jobs: Sequence[Job], workspace: Workspace, row: registry.ModelRow) -> str:

@@ -13,8 +13,8 @@ from triathlon_runner import catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._options import Data, cache_folder, console, data_store
-from triathlon_runner.datasets import ClassProblem, DataStore, Problem
-from triathlon_runner.datasets.official import TestedProblem, problem_file
+from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
+from triathlon_runner.datasets.official import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
 from triathlon_runner.screen import counted

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Literal
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Examination, Execution, Job, Results, Sandbox, StoredResults
 
@@ -75,7 +75,7 @@ class ClusterGrader:
         return self._sandbox
 
     async def judge(
-        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         """Tests a program against the reference.
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Examination, Execution, Job, Raised, Sandbox, Sent, open_sandbox
@@ -69,7 +69,7 @@ class Worker:
             self.grader = ProgramGrader(self.sandbox, self._keys)
             self._is_open = True
 
-    async def judge(self, program: str, problem: Problem, inputs: Literal["base", "all"]) -> Verdict:
+    async def judge(self, program: str, problem: FunctionProblem, inputs: Literal["base", "all"]) -> Verdict:
         """As `Grader.judge`."""
         return await self.grader.judge(program, problem, inputs=inputs)
 

@@ -1,6 +1,13 @@
 """Problems: where they come from, pinned by SHA-256; `core` holds our own."""
 
-from triathlon_runner.datasets._problem import ClassProblem, Comparison, Oracle, Problem
+from triathlon_runner.datasets._problem import (
+    ClassProblem,
+    Comparison,
+    FunctionProblem,
+    Oracle,
+    Problem,
+    TestedProblem,
+)
 from triathlon_runner.datasets._source import arguments_source
 from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
 
@@ -10,7 +17,9 @@ __all__ = [
     "DataFile",
     "DataStore",
     "DataUnavailableError",
+    "FunctionProblem",
     "Oracle",
     "Problem",
+    "TestedProblem",
     "arguments_source",
 ]

@@ -51,6 +51,27 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class TestedProblem:
+    """A function to write whose tests are code: assertions, or a `check(candidate)` that raises."""
+
+    __test__ = False  # no test class of pytest's
+
+    task_id: str
+    entry_point: str
+    prompt: str
+    tests: str
+    reference: str = ""
+    """A complete program that passes, where the file has one."""
+    parents: tuple[str, ...] = ()
+    """task_ids, with their data set, of the problems that this one was evolved from."""
+    level: int | None = None
+
+
+FunctionProblem = Problem | TestedProblem
+"""A function to write, however programs for it are judged."""
+
+
+@dataclass(frozen=True, slots=True)
 class ClassProblem:
     """A class with unittest tests: a program whose run-time behaviour can be asked about."""
 

@@ -2,7 +2,7 @@
 
 from triathlon_runner.evolved._catalogue import DISCIPLINE, catalogue
 from triathlon_runner.evolved._metrics import METRICS, PASS_AT_1, pass_at_k
-from triathlon_runner.evolved._suite import GREEDY, STOP, EvolvedSuite
+from triathlon_runner.evolved._suite import GREEDY, STOP, STOP_SELF_INVOKING, EvolvedSuite
 from triathlon_runner.metrics import pass_at_k_of
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "METRICS",
     "PASS_AT_1",
     "STOP",
+    "STOP_SELF_INVOKING",
     "EvolvedSuite",
     "catalogue",
     "pass_at_k",

@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
-from triathlon_runner.datasets import DataFile, DataStore, Problem, core, official
+from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, Problem, core, official
 from triathlon_runner.evolved import naive
 from triathlon_runner.evolved._metrics import METRICS, SAMPLED_METRICS
-from triathlon_runner.evolved._suite import GREEDY, STOP, EvolvedSuite
-from triathlon_runner.evolved.analysis import SEED, SEMANTIC_ALTERING
+from triathlon_runner.evolved._suite import GREEDY, STOP, STOP_SELF_INVOKING, EvolvedSuite
+from triathlon_runner.evolved.analysis import SEMANTIC_ALTERING, seed_of
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
@@ -30,6 +30,7 @@ _ABOUT: Final = {
 }
 _CORE: Final = {"seeds": "the problems that the other sets evolved from", **_ABOUT}
 _IN_SEQUENCE: Final = "two problems, one after the other"
+_SELF_INVOKING: Final = "solved by calling the solution of a base problem"
 
 _QUICK_TASKS: Final = {
     "evolved/core-seeds": 6,
@@ -41,7 +42,7 @@ _NOT_IN_QUICK: Final = frozenset(
     ["evolved/core-tool_use-main_only", "evolved/core-decompose", "evolved/core-combine_naive"]
 )
 
-Read = Callable[[DataStore], tuple[DataSetInfo, tuple[Problem, ...]]]
+Read = Callable[[DataStore], tuple[DataSetInfo, tuple[FunctionProblem, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class _Set:
     read: Read
     inputs: Inputs = "all"
     core: bool = False
+    self_invoking: bool = False
 
     @property
     def family(self) -> str:
@@ -61,10 +63,10 @@ class _Set:
 
     @property
     def seeds(self) -> str:
-        return "seeds" if self.core else SEED
+        return "seeds" if self.core else seed_of(self.name)
 
 
-def _of_file(file: DataFile, load: Callable[[DataStore], tuple[Problem, ...]]) -> Read:
+def _of_file(file: DataFile, load: Callable[[DataStore], tuple[FunctionProblem, ...]]) -> Read:
     return lambda store: (DataSetInfo(file.name, file.version, file.sha256), load(store))
 
 
@@ -101,6 +103,19 @@ _OFFICIAL: Final = (
     _evoeval("verbose", "base"),
     _evoeval("concise", "base"),
     _Set("combine_naive", f"HumanEval combine_naive: {_IN_SEQUENCE}", _combine_naive),
+    _Set(
+        "humaneval-pro",
+        f"HumanEval Pro: {_SELF_INVOKING}",
+        _of_file(official.HUMANEVAL_PRO, official.humaneval_pro),
+        self_invoking=True,
+    ),
+    _Set("mbpp-plus", "MBPP+", _of_file(official.MBPP_PLUS, official.mbpp_plus)),
+    _Set(
+        "mbpp-pro",
+        f"MBPP Pro: {_SELF_INVOKING}",
+        _of_file(official.MBPP_PRO, official.mbpp_pro),
+        self_invoking=True,
+    ),
 )
 
 
@@ -142,7 +157,7 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
         info, problems = one.read(store)
         if one.inputs == "base":
             # Without the inputs that are never judged, the references need not run on them either.
-            problems = tuple(replace(p, inputs=p.inputs[: p.base_inputs]) for p in problems)
+            problems = tuple(map(_with_base_inputs, problems))
         return EvolvedSuite(
             id=suite_id,
             data=info,
@@ -151,6 +166,7 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
             prompts=load_prompts("evolved", prompts),
             sampling=replace(GREEDY, temperature=temperature),
             typing_names=one.core,
+            self_invoking=one.self_invoking,
         )
 
     return SuiteEntry(
@@ -161,7 +177,7 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
         record=EvolvedRecord,
         build=build,
         sampling=replace(GREEDY, temperature=temperature),
-        base_stop=STOP,
+        base_stop=STOP_SELF_INVOKING if one.self_invoking else STOP,
         quick_tasks=_QUICK_TASKS.get(plain, 2),
         in_quick=plain not in _NOT_IN_QUICK,
         core=one.core,
@@ -172,6 +188,12 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
         averaged=one.name in {one.seeds, *SEMANTIC_ALTERING},
         at_temperature=partial(_entry, one, prompts),
     )
+
+
+def _with_base_inputs(problem: FunctionProblem) -> FunctionProblem:
+    if isinstance(problem, Problem):
+        return replace(problem, inputs=problem.inputs[: problem.base_inputs])
+    return problem
 
 
 DISCIPLINE: Final = DisciplineEntry("evolved", catalogue, partial(load_prompts, "evolved"), one_board=True)

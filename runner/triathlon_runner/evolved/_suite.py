@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.endpoints import Chat, Completion, Message, Model, Sampling
 from triathlon_runner.extraction import extract_program
 from triathlon_runner.grading import Grader
@@ -16,6 +16,9 @@ STOP: Final = ("\ndef ", "\nclass ", "\nif __name__", "\nprint(")
 """Where a base model has left the function that it completes. Four, as some servers take no more; all begin
 at the start of a line, so that none can occur in a function's body. Extraction cuts off what else follows."""
 
+STOP_SELF_INVOKING: Final = ("\n```",)
+"""Where a base model has left the code block in which it solves a problem and its base problem."""
+
 GREEDY: Final = Sampling(max_tokens=1024)
 """One greedy sample, pass@1 (EvoEval, section 3). The paper gives no token limit; 1,024 is EVALOOOP's."""
 
@@ -26,17 +29,20 @@ class EvolvedSuite:
 
     id: str
     data: DataSetInfo
-    problems: Mapping[str, Problem]
+    problems: Mapping[str, FunctionProblem]
     inputs: Literal["base", "all"]
     prompts: PromptSet
     sampling: Sampling = GREEDY
     typing_names: bool = True
     """Whether names of `typing` that only annotations use are imported; EvoEval's board fails their lack."""
+    self_invoking: bool = False
+    """Whether a problem stands behind its base problem and both are to be solved (HumanEval Pro, MBPP Pro).
+    Two functions are no completion of one prompt: a base model goes on from the instruction there."""
 
     def tasks(self) -> Sequence[Task]:
         return [Task(problem.task_id, problem.level) for problem in self.problems.values()]
 
-    def functions(self) -> tuple[Problem, ...]:
+    def functions(self) -> tuple[FunctionProblem, ...]:
         return tuple(self.problems.values())
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
@@ -45,9 +51,21 @@ class EvolvedSuite:
         return {
             "data": {**asdict(self.data), "inputs": self.inputs},
             "sampling": asdict(self._sampling(completes=completes)),
-            "asked": "completion of the prompt" if completes else "instruction",
-            "prompts": "" if completes else self.prompts.digest("solve"),
+            "asked": self._asked(completes=completes),
+            "prompts": self.prompts.digest(self._template) if self._instructs(completes=completes) else "",
         }
+
+    @property
+    def _template(self) -> str:
+        return "solve-pro" if self.self_invoking else "solve"
+
+    def _instructs(self, *, completes: bool) -> bool:
+        return self.self_invoking or not completes
+
+    def _asked(self, *, completes: bool) -> str:
+        if not completes:
+            return "instruction"
+        return "completion of the instruction" if self.self_invoking else "completion of the prompt"
 
     async def run(
         self,
@@ -65,14 +83,14 @@ class EvolvedSuite:
         """
         problem = self.problems[task_id]
         completes = model.kind == "base"
-        question = problem.prompt.rstrip() + "\n" if completes else self._instruction(problem)
+        question = self._question(problem, completes=completes)
         asked = Completion(question) if completes else Chat((Message("user", question),))
         answer = await model.ask(asked, self._sampling(completes=completes), sample=sample)
         taken = extract_program(
             answer.reply,
             entry_point=problem.entry_point,
-            prompt=question if completes else problem.prompt,
-            completes=completes,
+            prompt=problem.prompt if self._instructs(completes=completes) else question,
+            completes=completes and not self.self_invoking,
             typing_names=self.typing_names,
         )
         outcome, verdict = taken.outcome, None
@@ -96,13 +114,20 @@ class EvolvedSuite:
             parents=problem.parents,
         )
 
-    def _instruction(self, problem: Problem) -> str:
+    def _question(self, problem: FunctionProblem, *, completes: bool) -> str:
+        if not self._instructs(completes=completes):
+            return problem.prompt.rstrip() + "\n"
+        instruction = self._instruction(problem)
+        return f"{instruction}\n\n```python\n" if completes else instruction
+
+    def _instruction(self, problem: FunctionProblem) -> str:
         return self.prompts.render(
-            "solve",
+            self._template,
             prompt=problem.prompt.strip("\n"),
             entry_point=problem.entry_point,
             helpers=problem.prompt.count("\ndef ") + problem.prompt.startswith("def ") > 1,
         )
 
     def _sampling(self, *, completes: bool) -> Sampling:
-        return replace(self.sampling, stop=STOP if completes else ())
+        stop = STOP_SELF_INVOKING if self.self_invoking else STOP
+        return replace(self.sampling, stop=stop if completes else ())

@@ -8,7 +8,7 @@ the program's process, and an object that claims to equal everything is reduced 
 import asyncio
 from collections.abc import Sequence
 
-from triathlon_runner.datasets.official import TestedProblem
+from triathlon_runner.datasets import TestedProblem
 from triathlon_runner.grading._verdict import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (

@@ -13,7 +13,7 @@ from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading._classes import ClassGrader
-from triathlon_runner.grading._code_tests import CodeTestGrader, UnjudgeableError
+from triathlon_runner.grading._code_tests import UnjudgeableError
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport, Line
 from triathlon_runner.grading._samples import AnyProblem, Sample, by_id, read_samples
@@ -44,7 +44,6 @@ class GradeOptions:
 class _Graders:
     functions: ProgramGrader
     classes: ClassGrader
-    code_tests: CodeTestGrader
 
 
 async def grade_samples(
@@ -81,9 +80,7 @@ async def grade_samples(
     judged: dict[_Key, Line] = {}
     async with open_sandbox(options.level, options.jobs) as sandbox:
         report.level = sandbox.level
-        graders = _Graders(
-            ProgramGrader(sandbox, options.keys), ClassGrader(sandbox), CodeTestGrader(sandbox)
-        )
+        graders = _Graders(ProgramGrader(sandbox, options.keys), ClassGrader(sandbox))
         waiting = iter(zip(samples_read, wanted, strict=True))
 
         async def judge_some() -> None:
@@ -176,11 +173,9 @@ def _base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
 
 
 async def _judge(program: str, problem: AnyProblem, graders: _Graders, options: GradeOptions) -> Verdict:
-    if isinstance(problem, Problem):
-        return await graders.functions.judge(program, problem, inputs=options.inputs)
     if isinstance(problem, ClassProblem):
         return await graders.classes.judge(program, problem)
-    return await graders.code_tests.judge(program, problem)
+    return await graders.functions.judge(program, problem, inputs=options.inputs)
 
 
 def _key(sample: Sample, digests: Mapping[str, str]) -> _Key:

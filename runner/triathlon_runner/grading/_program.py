@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 from typing import Literal, Protocol
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
 from triathlon_runner.grading._answer_keys import AnswerKey, AnswerKeys
+from triathlon_runner.grading._code_tests import CodeTestGrader
 from triathlon_runner.grading._verdict import ReferenceResults, judge_results
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Job, Limits, Sandbox
@@ -18,9 +19,11 @@ class Grader(Protocol):
     def sandbox(self) -> Sandbox: ...
 
     async def judge(
-        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         """Tests a complete Python program against the reference, stopping at the first failing input.
+
+        A problem whose tests are code is judged by these, on all of them.
 
         Raises:
             SandboxError: our machinery failed, or the problem's own reference did.
@@ -70,6 +73,7 @@ class ProgramGrader:
         """`min_cpu_seconds`: what a program may compute however fast its reference is."""
         self._sandbox = sandbox
         self._keys = AnswerKeys(sandbox, keys)
+        self._code_tests = CodeTestGrader(sandbox)
         self._min_cpu_seconds = min_cpu_seconds
         self._wall_seconds = wall_seconds
 
@@ -78,13 +82,17 @@ class ProgramGrader:
         return self._sandbox
 
     async def judge(
-        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         """Tests a complete Python program against the reference, stopping at the first failing input.
+
+        A problem whose tests are code is judged by these.
 
         Raises:
             SandboxError: our machinery failed, or the problem's own reference did.
         """
+        if isinstance(problem, TestedProblem):
+            return await self._code_tests.judge(program, problem)
         key = await self._keys.of(problem)
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
         libraries = _libraries(program, problem)

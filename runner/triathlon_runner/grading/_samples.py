@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.datasets import ClassProblem, Problem
-from triathlon_runner.datasets.official import TestedProblem
+from triathlon_runner.datasets import ClassProblem, Problem, TestedProblem
 from triathlon_runner.errors import UserError
 
 AnyProblem = Problem | TestedProblem | ClassProblem

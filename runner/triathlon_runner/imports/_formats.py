@@ -4,11 +4,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from triathlon_runner.imports._cruxeval import read_cruxeval
 from triathlon_runner.imports._evaloop import read_evaloop
 from triathlon_runner.imports._foreign import Foreign
 from triathlon_runner.imports._inspect import read_inspect
 from triathlon_runner.imports._reval import read_reval
 from triathlon_runner.imports._samples import read_evalplus, read_lm_eval
+from triathlon_runner.records import (
+    EvolvedRecord,
+    LoopRecord,
+    PredictionRecord,
+    RuntimeRecord,
+    UnitRecord,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +27,8 @@ class Format:
     about: str
     disciplines: frozenset[str]
     """Of the suites that it can be imported into."""
+    record: type[UnitRecord]
+    """The record of these suites: a discipline may have suites that ask in different ways."""
     read: Callable[[Path], Iterator[Foreign]]
     is_folder: bool = False
     """Whether a log is a folder; elsewhere a folder stands for the logs in it."""
@@ -35,31 +45,54 @@ FORMATS = {
             "evalplus",
             "EvalPlus samples: task_id, solution or completion",
             _PROGRAMS,
+            EvolvedRecord,
             read_evalplus,
         ),
         Format(
             "evoeval",
             "EvoEval samples: task_id, solution or completion",
             _PROGRAMS,
+            EvolvedRecord,
             read_evalplus,
         ),
         Format(
             "evaloop",
             "EVALOOOP: a model's page as JSON, tasks by the loops they sustained",
             frozenset({"loop"}),
+            LoopRecord,
             read_evaloop,
         ),
         Format(
             "reval",
             "REval: the folder model_generations with its logs of all four tasks",
             frozenset({"runtime"}),
+            RuntimeRecord,
             read_reval,
             is_folder=True,
             note="path and IC can exceed the published values: REval's own harness rejects answers that begin"
             " with a line break, and 188 of its 3,152 truths differ from ours (see the method page)",
         ),
-        Format("inspect", "inspect_ai: a log of humaneval (.eval or .json)", _PROGRAMS, read_inspect),
-        Format("lm-eval", "lm-evaluation-harness: samples_humaneval*.jsonl", _PROGRAMS, read_lm_eval),
+        Format(
+            "cruxeval",
+            "CRUXEval: one file of answers to output or input prediction",
+            frozenset({"runtime"}),
+            PredictionRecord,
+            read_cruxeval,
+        ),
+        Format(
+            "inspect",
+            "inspect_ai: a log of humaneval (.eval or .json)",
+            _PROGRAMS,
+            EvolvedRecord,
+            read_inspect,
+        ),
+        Format(
+            "lm-eval",
+            "lm-evaluation-harness: samples_humaneval*.jsonl",
+            _PROGRAMS,
+            EvolvedRecord,
+            read_lm_eval,
+        ),
     )
 }
 

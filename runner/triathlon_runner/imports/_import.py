@@ -56,6 +56,11 @@ async def import_log(
     if work.built.entry.discipline not in form.disciplines:
         wanted = " or ".join(sorted(form.disciplines))
         raise UserError(f"{form.name} logs are imported into suites of {wanted}, got --suite {suite!r}")
+    if work.built.entry.record is not form.record:
+        raise UserError(
+            f"{suite!r} asks in another way than {form.name} logs answer;"
+            " name a suite of the same data set at --suite"
+        )
     lines = folder.lines(model, suite)
     folder.check_writable()
     with folder.locked(model):

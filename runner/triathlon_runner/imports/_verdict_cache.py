@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import ValidationError
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
@@ -109,7 +109,7 @@ class CachingGrader:
         return self._grader.sandbox
 
     async def judge(
-        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         """Returns the kept verdict, or judges and keeps it.
 

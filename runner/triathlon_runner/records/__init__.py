@@ -12,6 +12,7 @@ from triathlon_runner.records._base import (
 from triathlon_runner.records._evolved import EvolvedRecord
 from triathlon_runner.records._loop import LoopRecord, LoopStep
 from triathlon_runner.records._manifest import DataSetRecord, Manifest
+from triathlon_runner.records._prediction import PredictionRecord
 from triathlon_runner.records._recorded import (
     RECORDED,
     Receipt,
@@ -37,6 +38,7 @@ __all__ = [
     "LoopStep",
     "Manifest",
     "Outcome",
+    "PredictionRecord",
     "Receipt",
     "RecordedLine",
     "RecordedLoop",

@@ -64,28 +64,49 @@ class Asker:
             }
         return self.prompts.render(f"{kind}-question", **values)
 
-    def sentence(self, question: str) -> str:
-        """What is asked, without program and input."""
-        inside = _QUESTION.search(question)
-        return inside[1].strip() if inside else question
-
     def prompt(self, kind: Kind, question: str, *, completes: bool) -> Chat | Completion:
         """The question behind the system line and the demonstrations."""
-        system = self.prompts.render(f"{kind}-system")
-        examples = self.prompts.render(f"{kind}-examples")
-        if self.style == "direct":
-            examples = _THOUGHT.sub("", examples)
-        if completes:
-            opening = "[ANSWER]" if self.style == "direct" else "[THOUGHT]"
-            return Completion(f"{system}\n\n{examples.strip()}\n\n{question}\n{opening}\n")
-        turns: list[Message] = []
-        for shown, answer in _DEMONSTRATION.findall(examples):
-            turns += [Message("user", shown), Message("assistant", answer)]
-        return Chat((Message("system", system), *turns, Message("user", question)))
+        return with_demonstrations(self.prompts, kind, self.style, question, completes=completes)
 
     def digest(self) -> str:
-        """Hash of all the templates of this discipline: every suite uses them all."""
-        return self.prompts.digest(*self.prompts.templates)
+        """Hash of the templates of all four questions: every suite of questions uses them all."""
+        return self.prompts.digest(*(name for kind in KINDS for name in template_names(kind)))
+
+
+def sentence_of(question: str) -> str:
+    """What is asked, without program and input."""
+    inside = _QUESTION.search(question)
+    return inside[1].strip() if inside else question
+
+
+def template_names(kind: str) -> tuple[str, ...]:
+    """The templates of one kind of question."""
+    return f"{kind}-system", f"{kind}-examples", f"{kind}-question"
+
+
+def with_demonstrations(
+    prompts: PromptSet, kind: str, style: Style, question: str, *, completes: bool
+) -> Chat | Completion:
+    """A question of some kind behind that kind's system line and demonstrations.
+
+    Args:
+        prompts: Holds `<kind>-system` and `<kind>-examples`.
+        kind: What the templates' names begin with.
+        style: Whether the demonstrations show their chain of thought.
+        question: The question in its tags.
+        completes: Whether the model continues a text (base models) or answers messages.
+    """
+    system = prompts.render(f"{kind}-system")
+    examples = prompts.render(f"{kind}-examples")
+    if style == "direct":
+        examples = _THOUGHT.sub("", examples)
+    if completes:
+        opening = "[ANSWER]" if style == "direct" else "[THOUGHT]"
+        return Completion(f"{system}\n\n{examples.strip()}\n\n{question}\n{opening}\n")
+    turns: list[Message] = []
+    for shown, answer in _DEMONSTRATION.findall(examples):
+        turns += [Message("user", shown), Message("assistant", answer)]
+    return Chat((Message("system", system), *turns, Message("user", question)))
 
 
 def _numbered(program: str) -> str:

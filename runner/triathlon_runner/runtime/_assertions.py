@@ -236,10 +236,10 @@ def _check(
             for part in _assertion_parts(node):
                 for hole in (hole for inner in ast.walk(part) if (hole := _hole(inner)) is not None):
                     filling = fillings[hole]
-                    if any(_hole(inner) is not None or _is_mask(inner) for inner in ast.walk(filling)):
-                        raise DodgeError("the answer leaves a mask in")
                     if hole < len(masked.originals) and _same(filling, masked.originals[hole]):
                         continue
+                    if any(_hole(inner) is not None or _is_mask(inner) for inner in ast.walk(filling)):
+                        raise DodgeError("the answer leaves a mask in")
                     _check_expression(filling, names)
                     if not names.tainted(part):
                         _check_reading(filling, part, names, program)
@@ -248,6 +248,19 @@ def _check(
                     elif not is_plain(filling):
                         computed.append(hole)
     return computed
+
+
+def check_value_expression(expression: ast.expr, program: ast.Module) -> None:
+    """Whether an expression computes with values alone, functions (`lambda`) of values among them.
+
+    Raises:
+        DodgeError: it reads the program, or has something that is no value.
+    """
+    parameters = {node.arg for node in ast.walk(expression) if isinstance(node, ast.arg)}
+    names = _Names(frozenset(_defined(program)), frozenset(_FUNCTIONS | parameters))
+    _check_expression(expression, names, (*_EXPRESSIONS, ast.Lambda, ast.arguments, ast.arg))
+    if names.tainted(expression):
+        raise DodgeError("the answer calls the program instead of giving a value")
 
 
 def _same(filling: ast.expr, original: str) -> bool:
@@ -272,14 +285,16 @@ def _is_mask(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value == MASK
 
 
-def _check_expression(filling: ast.expr, names: "_Names") -> None:
+def _check_expression(
+    filling: ast.expr, names: "_Names", allowed: tuple[type[ast.AST], ...] = _EXPRESSIONS
+) -> None:
     local = {
         node.id
         for node in ast.walk(filling)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
     for node in ast.walk(filling):
-        if not isinstance(node, _EXPRESSIONS):
+        if not isinstance(node, allowed):
             raise DodgeError(f"{type(node).__name__} has no place in a value")
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             raise DodgeError(f"the name {node.attr!r} has no place in a value")

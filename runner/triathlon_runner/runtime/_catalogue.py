@@ -13,9 +13,15 @@ from triathlon_runner.datasets import DataFile, DataStore, core, official
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import RuntimeRecord
+from triathlon_runner.runtime import prediction
 from triathlon_runner.runtime._asking import PAPER_REPEATS, PAPER_TEMPERATURE, STYLES, Asker, Style, sampling
 from triathlon_runner.runtime._metrics import METRICS
-from triathlon_runner.runtime._official import classeval_subjects, dreval_subjects, humaneval_subjects
+from triathlon_runner.runtime._official import (
+    classeval_subjects,
+    cruxeval_subjects,
+    dreval_subjects,
+    humaneval_subjects,
+)
 from triathlon_runner.runtime._programs import Subject, class_subject, function_subject
 from triathlon_runner.runtime._source import FileSource, QuestionSource
 from triathlon_runner.runtime._suite import RuntimeSuite, Source
@@ -81,6 +87,9 @@ DATASETS: Final = {
         _DataSet(
             "classeval", "ClassEval, our questions", _official_source(classeval_subjects, official.CLASSEVAL)
         ),
+        _DataSet(
+            "cruxeval", "CRUXEval, our questions", _official_source(cruxeval_subjects, official.CRUXEVAL)
+        ),
     )
 }
 """By name, as `questions build --dataset` takes it."""
@@ -97,14 +106,19 @@ def question_source(dataset: str, store: DataStore) -> QuestionSource:
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-    """All suites: each data set greedily in both styles, and each as the paper samples, five times at 0.8.
+    """All suites of questions, and those of predictions.
+
+    Questions are asked greedily in both styles, and as the paper samples: five times at 0.8.
 
     Args:
         prompts: a folder whose `runtime/<name>.txt` replace our prompts.
     """
-    return tuple(
-        _entry(dataset, style, sampled=sampled, prompts=prompts)
-        for dataset, sampled, style in product(DATASETS.values(), (False, True), STYLES)
+    return (
+        *(
+            _entry(dataset, style, sampled=sampled, prompts=prompts)
+            for dataset, sampled, style in product(DATASETS.values(), (False, True), STYLES)
+        ),
+        *prediction.catalogue(prompts),
     )
 
 

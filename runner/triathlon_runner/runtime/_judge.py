@@ -159,13 +159,14 @@ async def judge_output(
     except DodgeError as dodge:
         return Judged(Outcome.FAILED, str(dodge))
     except NoValueError as error:
-        return _of_problem(error.problem)
+        return judged_problem(error.problem)
     assertion = Assertion(program.run_of(asked), filled.text, values)
     (problem,) = await check_assertions(sandbox, program.program, [assertion], libraries)
-    return _of_problem(problem)
+    return judged_problem(problem)
 
 
-def _of_problem(problem: str) -> Judged:
+def judged_problem(problem: str) -> Judged:
+    """The judgement on an assertion by what `check_assertions` says of it."""
     if not problem:
         return Judged(Outcome.PASSED)
     if problem.startswith(Ended.TIMED_OUT.value):

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from triathlon_runner.datasets import ClassProblem, DataStore
+from triathlon_runner.datasets import ClassProblem, DataStore, Problem
 from triathlon_runner.datasets.official import (
     DrevalInput,
     DrevalProgram,
     classeval,
+    cruxeval,
     dreval,
     humaneval_original,
 )
@@ -97,4 +98,24 @@ def classeval_subjects(store: DataStore) -> Sequence[Subject]:
             )
         )
         for row in classeval(store)
+    ]
+
+
+def cruxeval_subjects(store: DataStore) -> Sequence[Subject]:
+    """CRUXEval's programs, each with its one input.
+
+    Raises:
+        DataUnavailableError: the data file can't be had.
+    """
+    return [
+        function_subject(
+            Problem(
+                task_id=row.task_id,
+                entry_point="f",
+                prompt="",
+                reference=row.code,
+                inputs=(f"({row.input},)" if row.input else "()",),
+            )
+        )
+        for row in cruxeval(store)
     ]

@@ -8,7 +8,7 @@ from triathlon_runner.endpoints import Answer, Model, ModelUnavailableError, Sam
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
 from triathlon_runner.runtime._answers import extract_answer
-from triathlon_runner.runtime._asking import Asker, Kind
+from triathlon_runner.runtime._asking import Asker, Kind, sentence_of
 from triathlon_runner.runtime._judge import (
     Judged,
     expected_coverage,
@@ -136,7 +136,7 @@ class UnitRun:
         else:
             judged = await judge(extracted.text)
         record = AnswerRecord(
-            question=self.asker.sentence(question),
+            question=sentence_of(question),
             reply=answer.reply,
             answer=extracted.text,
             expected=expected,

@@ -11,6 +11,7 @@ from triathlon_runner.records import (
     LoopRecord,
     Manifest,
     Outcome,
+    PredictionRecord,
     RecordedLoop,
     RecordedManifest,
     RuntimeRecord,
@@ -58,6 +59,8 @@ def _contradicting(record: UnitRecord) -> Iterator[str]:
         yield from _of_answers(record)
     elif isinstance(record, RecordedLoop):
         yield from _of_recorded_loop(record)
+    elif isinstance(record, PredictionRecord):
+        yield from _of_prediction(record)
 
 
 def _of_verdict(what: str, outcome: Outcome, verdict: Verdict | None) -> Iterator[str]:
@@ -89,6 +92,14 @@ def _of_recorded_loop(record: RecordedLoop) -> Iterator[str]:
     passed, whole = record.sustained_loops, record.max_loops
     if (passed == whole) != (record.outcome is Outcome.PASSED):
         yield f"outcome: {record.outcome.value!r}, but {passed} of {whole} loops passed"
+
+
+def _of_prediction(record: PredictionRecord) -> Iterator[str]:
+    answer = record.prediction
+    if answer.correct != (answer.outcome is Outcome.PASSED):
+        yield f"prediction.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
+    if answer.outcome is not record.outcome:
+        yield f"outcome: {record.outcome.value!r}, but its answer's is {answer.outcome.value!r}"
 
 
 def _of_answers(record: RuntimeRecord) -> Iterator[str]:

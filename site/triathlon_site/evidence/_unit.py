@@ -10,6 +10,7 @@ from triathlon_runner.records import (
     EvolvedRecord,
     LoopRecord,
     LoopStep,
+    PredictionRecord,
     RuntimeRecord,
     StatementRecord,
     UnitRecord,
@@ -68,6 +69,15 @@ class RuntimeView:
 
 
 @dataclass(frozen=True)
+class PredictionView:
+    """A completed assertion about one call."""
+
+    record: PredictionRecord
+    answer: AnswerView
+    template: Literal["prediction"] = "prediction"
+
+
+@dataclass(frozen=True)
 class EvolvedView:
     """A unit of the evolved discipline, beside what the model did with its seeds."""
 
@@ -78,13 +88,16 @@ class EvolvedView:
     template: Literal["evolved"] = "evolved"
 
 
+Body = LoopView | RuntimeView | PredictionView | EvolvedView
+
+
 @dataclass(frozen=True)
 class UnitView:
     """A unit as its article shows it."""
 
     record: UnitRecord
     anchor: str
-    body: LoopView | RuntimeView | EvolvedView | None
+    body: Body | None
     """None for a record of a kind that has no article of its own."""
 
 
@@ -99,13 +112,13 @@ def unit_view(record: UnitRecord, anchor: str, parents: Mapping[str, UnitRecord]
     return UnitView(record, anchor, _body(record, parents))
 
 
-def _body(
-    record: UnitRecord, parents: Mapping[str, UnitRecord]
-) -> LoopView | RuntimeView | EvolvedView | None:
+def _body(record: UnitRecord, parents: Mapping[str, UnitRecord]) -> Body | None:
     if isinstance(record, LoopRecord):
         return LoopView(record, list(_steps(record)))
     if isinstance(record, RuntimeRecord):
         return _runtime(record)
+    if isinstance(record, PredictionRecord):
+        return PredictionView(record, AnswerView(record.prediction, first_wrong=False))
     if isinstance(record, EvolvedRecord):
         return _evolved(record, [parents[name] for name in record.parents if name in parents])
     return None

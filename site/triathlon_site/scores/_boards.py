@@ -15,9 +15,14 @@ FIELD_NAMES: Final = {
     "mbpp-plus": "MBPP+",
     "humaneval": "HumanEval",
     "humaneval-plus": "HumanEval+",
+    "humaneval-pro": "HumanEval Pro",
+    "mbpp-pro": "MBPP Pro",
     "mbxp": "MBXP",
     "dreval": "DREval",
     "classeval": "ClassEval",
+    "cruxeval": "CRUXEval",
+    "cruxeval-output": "CRUXEval, output",
+    "cruxeval-input": "CRUXEval, input",
 }
 """Data as its field writes it; a user's own data keeps its name."""
 

@@ -6,7 +6,7 @@ import pytest
 
 from support.official_data import official_store
 from triathlon_runner import evolved
-from triathlon_runner.datasets import DataStore, Problem
+from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
 from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.evolved import EvolvedSuite
 from triathlon_runner.prompts import load_prompts
@@ -52,7 +52,7 @@ class _Grader:
         self.judged: list[tuple[str, str]] = []
 
     async def judge(
-        self, program: str, problem: Problem, *, inputs: Literal["base", "all"] = "all"
+        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         self.judged.append((program, inputs))
         return Verdict(outcome=self.outcome, passed=0, total=2)

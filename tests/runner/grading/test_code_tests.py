@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from triathlon_runner.datasets.official import TestedProblem
+from triathlon_runner.datasets import TestedProblem
 from triathlon_runner.grading import CodeTestGrader, UnjudgeableError
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import open_sandbox

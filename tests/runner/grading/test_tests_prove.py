@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from triathlon_runner.datasets import ClassProblem, Problem
-from triathlon_runner.datasets.official import TestedProblem
+from triathlon_runner.datasets import ClassProblem, Problem, TestedProblem
 from triathlon_runner.grading import (
     ClassGrader,
     CodeTestGrader,

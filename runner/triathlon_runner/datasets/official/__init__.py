@@ -2,6 +2,7 @@
 
 from triathlon_runner.datasets.official._catalogue import (
     CLASSEVAL,
+    CRUXEVAL,
     DREVAL_DATA,
     DREVAL_TASKS,
     EVOEVAL,
@@ -9,7 +10,9 @@ from triathlon_runner.datasets.official._catalogue import (
     FILES,
     HUMANEVAL,
     HUMANEVAL_PLUS,
+    HUMANEVAL_PRO,
     MBPP_PLUS,
+    MBPP_PRO,
     MBXP,
     MBXP_LANGUAGES,
     EvoEvalSet,
@@ -23,14 +26,17 @@ from triathlon_runner.datasets.official._evalplus import (
     mbpp_plus,
 )
 from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only, judged_typed
-from triathlon_runner.datasets.official._files import TestedProblem, problem_file
+from triathlon_runner.datasets.official._files import problem_file
+from triathlon_runner.datasets.official._pro import humaneval_pro, mbpp_pro
 from triathlon_runner.datasets.official._raw import (
     ClassEvalRow,
+    CruxevalRow,
     DrevalInput,
     DrevalProgram,
     HumanEvalRow,
     MbxpRow,
     classeval,
+    cruxeval,
     dreval,
     humaneval_rows,
     mbxp,
@@ -38,6 +44,7 @@ from triathlon_runner.datasets.official._raw import (
 
 __all__ = [
     "CLASSEVAL",
+    "CRUXEVAL",
     "DREVAL_DATA",
     "DREVAL_TASKS",
     "EVOEVAL",
@@ -45,18 +52,21 @@ __all__ = [
     "FILES",
     "HUMANEVAL",
     "HUMANEVAL_PLUS",
+    "HUMANEVAL_PRO",
     "MBPP_PLUS",
+    "MBPP_PRO",
     "MBXP",
     "MBXP_LANGUAGES",
     "ClassEvalRow",
+    "CruxevalRow",
     "DrevalInput",
     "DrevalProgram",
     "EvoEvalSet",
     "HumanEvalRow",
     "MbxpLanguage",
     "MbxpRow",
-    "TestedProblem",
     "classeval",
+    "cruxeval",
     "dreval",
     "evoeval",
     "evoeval_main_only",
@@ -64,9 +74,11 @@ __all__ = [
     "humaneval_contracts",
     "humaneval_original",
     "humaneval_plus",
+    "humaneval_pro",
     "humaneval_rows",
     "judged_typed",
     "mbpp_plus",
+    "mbpp_pro",
     "mbxp",
     "problem_file",
 ]

@@ -63,6 +63,31 @@ CLASSEVAL: Final = DataFile(
     licence="MIT",
 )
 
+CRUXEVAL: Final = DataFile(
+    name="cruxeval.jsonl",
+    url=f"{_RAW}/facebookresearch/cruxeval/190faf1/data/cruxeval.jsonl",
+    sha256="8368b81047dc5014e4caf5a2f97604eff7644e0ecd7415e3ceeb184bbc2e0c96",
+    of="content",
+    version="190faf1",
+    licence="MIT",
+)
+HUMANEVAL_PRO: Final = DataFile(
+    name="humaneval_pro.json",
+    url=f"{_RAW}/CodeEval-Pro/CodeEval-Pro/36f292e/dataset/humaneval_pro.json",
+    sha256="d67ad94366d8182804d8cb59de558d211072493b13a6c23ddda42a2e1367dc7a",
+    of="content",
+    version="36f292e",
+    licence="MIT",
+)
+MBPP_PRO: Final = DataFile(
+    name="mbpp_pro.json",
+    url=f"{_RAW}/CodeEval-Pro/CodeEval-Pro/36f292e/dataset/mbpp_pro.json",
+    sha256="bb2edf4f2da393403083977e94cb4e4bbbe68fcb85495dfdf500885a945e8b3b",
+    of="content",
+    version="36f292e",
+    licence="MIT",
+)
+
 _EVOEVAL_SHA256: Final[dict[EvoEvalSet, str]] = {
     "difficult": "8dc031773be0d2bc86172ec4242fd06ce4256c34a710f1affee24655946a4fd6",
     "creative": "4ab26cb7eb69aab36b68c60c44e9da4330b689b6ac23997062bb3a85977a427e",
@@ -112,5 +137,8 @@ FILES: Final[tuple[DataFile, ...]] = (
     DREVAL_DATA,
     DREVAL_TASKS,
     CLASSEVAL,
+    CRUXEVAL,
+    HUMANEVAL_PRO,
+    MBPP_PRO,
 )
 """The whole catalogue."""

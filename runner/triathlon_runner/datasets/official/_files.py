@@ -3,32 +3,16 @@
 import gzip
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.datasets import ClassProblem, Problem, TestedProblem
 from triathlon_runner.datasets.official._catalogue import EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
 from triathlon_runner.datasets.official._evoeval import _problem
 from triathlon_runner.datasets.official._rows import Row
 from triathlon_runner.errors import UserError
 from triathlon_runner.syntax import third_party
-
-
-@dataclass(frozen=True, slots=True)
-class TestedProblem:
-    """A problem whose tests are code (HumanEval's own format): `check(candidate)` raises where one fails."""
-
-    __test__ = False  # no test class of pytest's
-
-    task_id: str
-    entry_point: str
-    prompt: str
-    tests: str
-    reference: str = ""
-    """A complete program that passes, where the file has one."""
-
 
 AnyProblem = Problem | TestedProblem | ClassProblem
 

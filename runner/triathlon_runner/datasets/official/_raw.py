@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.official._catalogue import (
     CLASSEVAL,
+    CRUXEVAL,
     DREVAL_DATA,
     DREVAL_TASKS,
     HUMANEVAL,
@@ -83,6 +84,19 @@ class ClassEvalRow:
     solution_code: str
     test: str
     test_classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CruxevalRow:
+    """One CRUXEval program: a function `f`, one input and what `f` returns for it."""
+
+    task_id: str
+    """`sample_0`, as the data set and its recorded answers have it."""
+    code: str
+    input: str
+    """Source of the arguments, as they stand between the parentheses of a call."""
+    output: str
+    """Source of the value."""
 
 
 def humaneval_rows(store: DataStore) -> tuple[HumanEvalRow, ...]:
@@ -165,3 +179,13 @@ def classeval(store: DataStore) -> tuple[ClassEvalRow, ...]:
         )
         for row in read_rows(store, CLASSEVAL)
     )
+
+
+def cruxeval(store: DataStore) -> tuple[CruxevalRow, ...]:
+    """CRUXEval's 800 programs.
+
+    Raises:
+        DataUnavailableError: the data file can't be had.
+    """
+    rows = read_rows(store, CRUXEVAL)
+    return tuple(CruxevalRow(row["id"], row["code"], row["input"], row["output"]) for row in rows)

@@ -3,6 +3,7 @@
 from triathlon_runner.evolved._units import Linked, Unit
 from triathlon_runner.evolved.analysis._board import (
     SEED,
+    SELF_INVOKING,
     SEMANTIC_ALTERING,
     SEMANTIC_PRESERVING,
     Board,
@@ -11,6 +12,7 @@ from triathlon_runner.evolved.analysis._board import (
     evoeval_average,
     evoeval_column,
     row_of,
+    seed_of,
 )
 from triathlon_runner.evolved.analysis._composition import (
     Composition,
@@ -49,6 +51,7 @@ from triathlon_runner.evolved.analysis._rewording import (
 __all__ = [
     "FAR",
     "SEED",
+    "SELF_INVOKING",
     "SEMANTIC_ALTERING",
     "SEMANTIC_PRESERVING",
     "Board",
@@ -88,6 +91,7 @@ __all__ = [
     "regions",
     "relative_drop",
     "row_of",
+    "seed_of",
     "sets_against_each_other",
     "source_of",
 ]

@@ -4,12 +4,20 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
-from triathlon_runner.evolved._metrics import estimates
 from triathlon_runner.evolved._units import PASSED, Unit
+from triathlon_runner.metrics import pass_at_k_by_task
 
 SEMANTIC_ALTERING: Final = ("difficult", "creative", "subtle", "combine", "tool_use")
 SEMANTIC_PRESERVING: Final = ("verbose", "concise")
+SELF_INVOKING: Final = ("humaneval-pro", "mbpp-pro")
 SEED: Final = "humaneval"
+_OTHER_SEEDS: Final = {"mbpp-plus": "mbpp-plus", "mbpp-pro": "mbpp-plus"}
+
+
+def seed_of(name: str) -> str:
+    """The official set whose problems this one's were evolved from; its own name where they are the seeds."""
+    return _OTHER_SEEDS.get(name, SEED)
+
 
 Row = Mapping[str, float]
 """pass@1 in per cent by set; a set that was not measured is absent."""
@@ -26,7 +34,7 @@ def row_of(units: Mapping[str, Sequence[Unit]]) -> dict[str, float]:
 def _shares(units: Sequence[Unit]) -> dict[str, float]:
     """By task, the share of its samples that passed; mostly there is one, and nothing to estimate."""
     first = {unit.task_id: float(unit.outcome == PASSED) for unit in units}
-    return first if len(first) == len(units) else estimates(units, 1)
+    return first if len(first) == len(units) else pass_at_k_by_task(units, 1)
 
 
 def column(board: Board, name: str) -> dict[str, float]:

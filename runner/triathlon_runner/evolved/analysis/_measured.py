@@ -14,6 +14,7 @@ from triathlon_runner.evolved.analysis._board import (
     evoeval_average,
     evoeval_column,
     row_of,
+    seed_of,
 )
 from triathlon_runner.evolved.analysis._composition import (
     Composition,
@@ -84,6 +85,10 @@ class Measured:
         """The set that the others evolved from: `seeds` or `humaneval`."""
         return _SEEDS[self.source]
 
+    def seed_of(self, name: str) -> str:
+        """The set that one set evolved from, which for the sets on MBPP is another than `seed`."""
+        return self.seed if self.source == "core" else seed_of(name)
+
     @property
     def old(self) -> str:
         """The set that `regions` takes for the old benchmark: `seeds` or `humaneval-plus`."""
@@ -115,9 +120,10 @@ class Measured:
 
     @cached_property
     def changes(self) -> dict[str, Change]:
-        """Mean relative change from the seeds to each other set, over the models that have both."""
-        sets = dict.fromkeys(name for row in self.board.values() for name in row if name != self.seed)
-        found = ((name, change(self.board, self.seed, name)) for name in sets)
+        """Mean relative change from its seeds to each other set, over the models that have both."""
+        sets = dict.fromkeys(name for row in self.board.values() for name in row)
+        evolved = (name for name in sets if self.seed_of(name) != name)
+        found = ((name, change(self.board, self.seed_of(name), name)) for name in evolved)
         return {name: result for name, result in found if result is not None}
 
     @cached_property
@@ -169,8 +175,9 @@ class Measured:
 
     def _with_seeds(self, analyse: Callable[[Outcomes, Outcomes], T | None], name: str) -> dict[str, T]:
         """What comes of each model's seeds and one of its sets, where anything does."""
-        both = {m: sets for m, sets in self.outcomes.items() if name in sets and self.seed in sets}
-        results = {model: analyse(sets[self.seed], sets[name]) for model, sets in both.items()}
+        seed = self.seed_of(name)
+        both = {m: sets for m, sets in self.outcomes.items() if name in sets and seed in sets}
+        results = {model: analyse(sets[seed], sets[name]) for model, sets in both.items()}
         return {model: result for model, result in results.items() if result is not None}
 
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from triathlon_runner import catalogue
+from triathlon_runner.records import PredictionRecord
 from triathlon_site.pages.board._view import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
 from triathlon_site.pages.board.loop import LOOP
-from triathlon_site.pages.board.runtime import RUNTIME
+from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME
 from triathlon_site.pages.board.translation import TRANSLATION
 from triathlon_site.scores import Board
 
@@ -34,7 +35,9 @@ PLAIN: Final = DisciplineView(
 
 
 def view_of(board: Board) -> DisciplineView:
-    """The view of the board's discipline."""
+    """The view of the board's discipline; of a suite that asks in another way, the view of its records."""
+    if all(suite.record is PredictionRecord for suite in board.plan.suites):
+        return PREDICTION
     return VIEWS.get(board.plan.discipline, PLAIN)
 
 

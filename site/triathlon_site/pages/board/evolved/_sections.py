@@ -1,6 +1,6 @@
 """What the evolved sets show beside each model's pass@1 (EvoEval, section 4)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -48,8 +48,10 @@ def measured_of(board: Board, models: Models) -> analysis.Measured:
 
 def _drops(board: Board, found: analysis.Measured, models: Models) -> Section | None:
     """Relative decreases per set and model; the mean over the models first."""
-    sets = [name for name in analysis.SEMANTIC_ALTERING if name in found.changes]
-    order = [m for m in board.models if found.board.get(m, {}).get(found.seed)]
+    changed = (*analysis.SEMANTIC_ALTERING, *analysis.SELF_INVOKING)
+    sets = [name for name in changed if name in found.changes]
+    seeds = dict.fromkeys(found.seed_of(name) for name in sets)
+    order = [m for m in board.models if any(found.board.get(m, {}).get(seed) for seed in seeds)]
     if not sets or not order:
         return None
     overall = found.drops
@@ -74,13 +76,20 @@ def _drops(board: Board, found: analysis.Measured, models: Models) -> Section | 
         Value(formats.NONE),
     ]
     text = (
-        f"How much less of each changed set a model solves than of {_set(found.seed)}, in per cent"
+        f"How much less of each changed set a model solves than of {_seeds(found, sets)}, in per cent"
         " of the latter, with a 95 % interval. Second row: against only those seeds that the set’s problems"
         " were evolved from. A minus sign: solves more."
     )
     return Section(
         "Drops", text, ("Model", *(set_title(n) for n in sets), "overall"), (tuple(mean), tuple(own), *rows)
     )
+
+
+def _seeds(found: analysis.Measured, sets: Sequence[str]) -> str:
+    """In a sentence: `HumanEval`; with a set that has other seeds `HumanEval (MBPP Pro: of MBPP+)`."""
+    others = {name: found.seed_of(name) for name in sets if found.seed_of(name) != found.seed}
+    named = "; ".join(f"{set_title(name)}: of {set_title(seed)}" for name, seed in others.items())
+    return _set(found.seed) + (f" ({named})" if named else "")
 
 
 def _set(name: str) -> str:
@@ -100,16 +109,16 @@ def _same_seeds(drops: Iterator[float]) -> Value:
 
 def _drops_of(board: Board, found: analysis.Measured, name: str) -> dict[str, Value]:
     """By model: the relative drop from the seeds to one set, with its interval."""
-    suites = {entry.set_name: entry.id for entry in board.plan.suites}
+    suites, seed = {entry.set_name: entry.id for entry in board.plan.suites}, found.seed_of(name)
     seeds, changed = (
         next(c for c in board.columns if c.column.parts[0][0] == suites[one] and not c.column.headline)
-        for one in (found.seed, name)
+        for one in (seed, name)
     )
     low, high = central(100 * (seeds.draws - changed.draws) / seeds.draws)
     return {
-        model: _model_drop(found.board[model][found.seed], found.board[model][name], low[place], high[place])
+        model: _model_drop(found.board[model][seed], found.board[model][name], low[place], high[place])
         for place, model in enumerate(sorted(board.models))
-        if name in found.board.get(model, {}) and found.board[model].get(found.seed)
+        if name in found.board.get(model, {}) and found.board[model].get(seed)
     }
 
 
@@ -167,7 +176,7 @@ def _pairs(board: Board, found: analysis.Measured, models: Models) -> Section | 
     sets = [entry.set_name for entry in board.plan.suites if entry.id != entry.seeds]
     rows = []
     for model in board.models:
-        pairs = {name: found.paired(model, found.seed, name) for name in sets}
+        pairs = {name: found.paired(model, found.seed_of(name), name) for name in sets}
         if any(pairs.values()):
             rows.append((named(models[model]), *(_pair(pairs[name]) for name in sets)))
     used = [i for i in range(len(sets)) if any(row[i + 1].text not in SAYING_NOTHING for row in rows)]

@@ -11,11 +11,11 @@ from triathlon_site.scores import Board, set_title
 
 def _retentions(board: Board, parents: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
     """Whether a changed problem is solved, of those whose seeds are."""
-    seeds = {entry.seeds for entry in board.plan.suites}
-    samples = board.headline.samples
-    seed = next((sample for sample in samples if sample.suite in seeds), None)
-    for sample in samples:
-        if seed is not None and sample.suite not in seeds:
+    seeds = {entry.id: entry.seeds for entry in board.plan.suites}
+    samples = {sample.suite: sample for sample in board.headline.samples}
+    for suite, sample in samples.items():
+        seed = samples.get(seeds[suite] or suite)
+        if seed is not None and seed is not sample:
             yield retention(sample, changed_values(sample, seed, parents), 1.0)
 
 

@@ -1,6 +1,7 @@
 """The runtime discipline on the pages."""
 
+from triathlon_site.pages.board.runtime._prediction import PREDICTION
 from triathlon_site.pages.board.runtime._sections import runtime_sections
 from triathlon_site.pages.board.runtime._view import RUNTIME
 
-__all__ = ["RUNTIME", "runtime_sections"]
+__all__ = ["PREDICTION", "RUNTIME", "runtime_sections"]

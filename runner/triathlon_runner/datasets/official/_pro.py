@@ -1,0 +1,57 @@
+"""HumanEval Pro and MBPP Pro: problems whose solution calls the solution of a known base problem."""
+
+import ast
+
+from triathlon_runner.datasets import DataFile, DataStore, TestedProblem
+from triathlon_runner.datasets.official._catalogue import HUMANEVAL_PRO, MBPP_PLUS, MBPP_PRO
+from triathlon_runner.datasets.official._rows import Row, read_rows
+from triathlon_runner.syntax import parse
+
+
+def humaneval_pro(store: DataStore) -> tuple[TestedProblem, ...]:
+    """HumanEval Pro's 164 problems; the parent of number n is `HumanEval/n`.
+
+    Raises:
+        DataUnavailableError: the data file can't be had.
+    """
+    rows = read_rows(store, HUMANEVAL_PRO)
+    return tuple(_problem(row, "HumanEvalPro", f"HumanEval/{row['id']}") for row in rows)
+
+
+def mbpp_pro(store: DataStore) -> tuple[TestedProblem, ...]:
+    """MBPP Pro's 378 problems; the parent of number n is the n-th problem of MBPP+ v0.2.0, counted from 0.
+
+    Raises:
+        DataUnavailableError: a data file can't be had.
+    """
+    parents = _task_ids(store, MBPP_PLUS)
+    rows = read_rows(store, MBPP_PRO)
+    return tuple(_problem(row, "MbppPro", parents[row["id"]]) for row in rows)
+
+
+def _task_ids(store: DataStore, file: DataFile) -> list[str]:
+    return [row["task_id"] for row in read_rows(store, file)]
+
+
+def _problem(row: Row, data_set: str, parent: str) -> TestedProblem:
+    base = f"{row['raw_problem'].rstrip()}\n{row['raw_solution']}"
+    reference = f"{base}\n\n{row['new_problem'].rstrip()}\n{row['new_solution']}\n"
+    return TestedProblem(
+        task_id=f"{data_set}/{row['id']}",
+        entry_point=_tested_function(reference, row["test_code"]),
+        prompt=f"{row['raw_problem'].strip()}\n\n{row['new_problem'].strip()}\n",
+        tests=row["test_code"],
+        reference=reference,
+        parents=(parent,),
+    )
+
+
+def _tested_function(program: str, tests: str) -> str:
+    """The function of the program that the tests call: no field of the file names it."""
+    defined = {one.name for one in parse(program).body if isinstance(one, ast.FunctionDef)}
+    called = (
+        node.func.id
+        for node in ast.walk(parse(tests))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    )
+    return next(name for name in called if name in defined)

@@ -1,0 +1,9 @@
+"""Output and input prediction (CRUXEval): complete an assertion about one call of a small program."""
+
+from triathlon_runner.runtime.prediction._catalogue import catalogue
+from triathlon_runner.runtime.prediction._judge import judge_prediction
+from triathlon_runner.runtime.prediction._metrics import METRICS
+from triathlon_runner.runtime.prediction._suite import PredictionSuite
+from triathlon_runner.runtime.prediction._task import Asked, PredictionTask
+
+__all__ = ["METRICS", "Asked", "PredictionSuite", "PredictionTask", "catalogue", "judge_prediction"]

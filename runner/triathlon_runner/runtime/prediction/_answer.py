@@ -1,0 +1,91 @@
+"""From an answer to the assertion that it completes: the whole assertion, or only what was asked for."""
+
+import ast
+
+from triathlon_runner.runtime._assertions import DodgeError
+from triathlon_runner.runtime._states import TYPOGRAPHIC
+from triathlon_runner.runtime.prediction._task import FUNCTION
+from triathlon_runner.syntax import parse, parse_expression
+
+_UNREADABLE = (SyntaxError, ValueError, MemoryError, RecursionError)
+_MAX_ANSWER = 20_000
+
+
+def as_output_assertion(answer: str, call: str) -> str:
+    """The answer as an assertion: the one that it gives, or one about `call` with the value that it gives.
+
+    Args:
+        answer: `assert f(1) == 2`, `f(1) == 2` or `2`.
+        call: `f(1)`.
+
+    Raises:
+        DodgeError: the answer is no Python expression or assertion.
+    """
+    given = _expression_or_test(answer)
+    if isinstance(given, ast.Compare) and _calls_function(given.left):
+        return f"assert {ast.unparse(given)}"
+    return f"assert {call} == ({ast.unparse(given)})"
+
+
+def arguments_call(answer: str, output: str) -> ast.Call:
+    """The call whose arguments the answer gives.
+
+    Args:
+        answer: `assert f(1) == 2`, `f(1) == 2`, `f(1)` or `1`.
+        output: The right side of the assertion that was asked about.
+
+    Raises:
+        DodgeError: the answer holds no call of `f`, or is about another value.
+    """
+    try:
+        given = _expression_or_test(answer)
+    except DodgeError:
+        given = None  # `1, key=2` is no expression
+    if isinstance(given, ast.Compare) and _calls_function(given.left):
+        if (
+            len(given.ops) != 1
+            or not isinstance(given.ops[0], ast.Eq)
+            or not _is(given.comparators[0], output)
+        ):
+            raise DodgeError("the answer is another statement than the question's")
+        given = given.left
+    if isinstance(given, ast.Call) and _calls_function(given):
+        return given
+    return _call_with(answer)
+
+
+def _call_with(arguments: str) -> ast.Call:
+    for text in (arguments, arguments.translate(TYPOGRAPHIC)):
+        try:
+            call = parse_expression(f"{FUNCTION}({text}\n)")
+        except _UNREADABLE:
+            continue
+        if isinstance(call, ast.Call) and _calls_function(call):
+            return call
+    raise DodgeError(f"the answer is neither a call of {FUNCTION!r} nor its arguments")
+
+
+def _expression_or_test(answer: str) -> ast.expr:
+    """The one expression of the answer; of an assertion what it asserts."""
+    if len(answer) > _MAX_ANSWER:
+        raise DodgeError(f"{len(answer)} characters are no assertion")
+    problem = ""
+    for text in (answer, answer.translate(TYPOGRAPHIC)):
+        try:
+            body = parse(text.strip()).body
+        except _UNREADABLE as error:
+            problem = problem or f"the answer does not parse: {error}"
+            continue
+        match body:
+            case [ast.Assert(test, None)] | [ast.Expr(test)]:
+                return test
+        raise DodgeError("the answer holds statements that the question does not have")
+    raise DodgeError(problem)
+
+
+def _calls_function(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == FUNCTION
+
+
+def _is(given: ast.expr, source: str) -> bool:
+    return ast.dump(given) == ast.dump(parse_expression(source))

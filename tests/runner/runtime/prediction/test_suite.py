@@ -1,0 +1,147 @@
+"""A suite of predictions: asked, judged and recorded, with models that answer by a rule."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from support.official_data import official_store
+from triathlon_runner import catalogue
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, Usage
+from triathlon_runner.runtime.prediction import METRICS, Asked, PredictionSuite, PredictionTask
+from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.store import fault_of_record
+from triathlon_runner.suites import DataSetInfo
+
+TASKS = (
+    PredictionTask("own_1", "def f(n):\n    return n * '?'\n", "2", "'??'"),
+    PredictionTask("own_2", "def f(a, b=1):\n    return {a: b}\n", "'k', b=3", "{'k': 3}"),
+    PredictionTask("own_3", "def f():\n    return (1,)\n", "", "(1,)"),
+)
+DATA = DataSetInfo("own", "1", "0" * 64)
+
+
+@dataclass
+class RuleModel:
+    """Answers a question by a rule from what it was shown last."""
+
+    rule: Callable[[str], str]
+    kind: Literal["instruct", "base"] = "instruct"
+    finish: Finish = Finish.STOP
+    id: str = "scripted"
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        assert (sampling.temperature, sampling.stop) == (0.2, ("[/ANSWER]",))
+        shown = prompt.messages[-1].content if isinstance(prompt, Chat) else prompt.text
+        reply = Reply(text=self.rule(shown), finish=self.finish)
+        return Answer(reply, Usage(requests=1), 0.01, "scripted")
+
+
+@pytest.fixture
+async def grader() -> AsyncIterator[Grader]:
+    async with open_sandbox(jobs=2) as sandbox:
+        yield ProgramGrader(sandbox)
+
+
+def suite(asked: Asked = "output", style: Literal["direct", "cot"] = "direct") -> PredictionSuite:
+    programs = {task.task_id: task for task in TASKS}
+    return PredictionSuite("runtime/own", DATA, programs, asked, style, load_prompts("runtime"))
+
+
+def right(tasks: dict[str, PredictionTask]) -> Callable[[str], str]:
+    """The data set's own assertion of the program that is shown."""
+
+    def rule(shown: str) -> str:
+        (task,) = (
+            task
+            for task in tasks.values()
+            if shown.rpartition("[PYTHON]\n")[2].startswith(task.program.strip("\n") + "\n\n")
+        )
+        return f"[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\n{task.assertion()}\n"
+
+    return rule
+
+
+async def records(
+    one: PredictionSuite, model: RuleModel, grader: Grader, samples: int = 1
+) -> list[PredictionRecord]:
+    units = [(task.task_id, sample) for task in one.tasks() for sample in range(samples)]
+    return list(await asyncio.gather(*(one.run(*unit, model, grader, "hash") for unit in units)))
+
+
+@pytest.mark.parametrize("asked", ["output", "input"])
+@pytest.mark.parametrize("style", ["direct", "cot"])
+@pytest.mark.parametrize("kind", ["instruct", "base"])
+async def test_right_answers(
+    grader: Grader, asked: Asked, style: Literal["direct", "cot"], kind: Literal["instruct", "base"]
+) -> None:
+    """A model that is always right scores 100 %, in both styles and however it is asked."""
+    one = suite(asked, style)
+    found = await records(one, RuleModel(right(dict(one.programs)), kind), grader, samples=5)
+    assert [metric.score(found) for metric in METRICS] == [1.0, 1.0]
+    assert {fault_of_record(record) for record in found} == {""}
+    assert all(record.prediction.correct and record.assertion.count("??") >= 1 for record in found)
+
+
+async def test_wrong_and_missing_answers(grader: Grader) -> None:
+    """Wrong answers score 0, and a reply without an answer keeps the name of its end."""
+    found = await records(suite(), RuleModel(lambda _: "[ANSWER]\nassert f(2) == 'no'\n"), grader)
+    assert METRICS[0].score(found) == 0.0
+    thinking = RuleModel(lambda _: "[THOUGHT]\nlet me see", finish=Finish.LENGTH)
+    cut = await records(suite(style="cot"), thinking, grader)
+    assert {record.outcome for record in cut} == {Outcome.TRUNCATED}
+
+
+async def test_pass_at_5_is_unbiased(grader: Grader) -> None:
+    """pass@1 is the share of right samples; pass@5 says whether one of five is right, of five samples."""
+    replies = iter(["[ANSWER]\n'??'\n", *(["[ANSWER]\n0\n"] * 4)])
+    one = PredictionSuite(
+        "runtime/own", DATA, {TASKS[0].task_id: TASKS[0]}, "output", "direct", load_prompts("runtime")
+    )
+    found = await records(one, RuleModel(lambda _: next(replies)), grader, samples=5)
+    assert [metric.score(found) for metric in METRICS] == pytest.approx([0.2, 1.0])
+
+
+def test_the_question_hides_what_is_asked_for() -> None:
+    """The output is not in an output question, nor the input in an input question."""
+    (first, *_), outputs, inputs = TASKS, suite("output"), suite("input")
+    assert first.masked("output") == "assert f(2) == ??"
+    assert first.masked("input") == "assert f(??) == '??'"
+    assert outputs.settings("instruct") != inputs.settings("instruct")
+
+
+def test_users_template_needs_the_program(tmp_path: Path) -> None:
+    """A user's template that leaves the program out would ask the same of every task, and is refused."""
+    (tmp_path / "runtime").mkdir()
+    (tmp_path / "runtime" / "predict-output-question.txt").write_text("{{ assertion }}")
+    with pytest.raises(UserError, match="program"):
+        load_prompts("runtime", tmp_path)
+
+
+def official(suite_id: str, store: DataStore) -> PredictionSuite:
+    (entry,) = catalogue.select([suite_id])
+    built = entry.build(store)
+    assert isinstance(built, PredictionSuite)
+    assert entry.default_samples == 10
+    return built
+
+
+@pytest.mark.official
+@pytest.mark.parametrize("suite_id", ["runtime/cruxeval-output", "runtime/cruxeval-input@cot"])
+async def test_the_data_sets_own_answers_are_right(grader: Grader, suite_id: str) -> None:
+    """CRUXEval's own inputs and outputs are right: every tenth of 800 is tried, and unusual ones."""
+    one = official(suite_id, official_store())
+    assert len(one.tasks()) == 800
+    chosen = {f"sample_{number}" for number in (*range(0, 800, 10), 152, 239, 258, 344, 364, 378, 522, 770)}
+    tasks = {name: task for name, task in one.programs.items() if name in chosen}
+    model = RuleModel(right(tasks))
+    found = await asyncio.gather(*(one.run(name, 0, model, grader, "hash") for name in tasks))
+    assert [record.task_id for record in found if record.outcome is not Outcome.PASSED] == []
