@@ -22,8 +22,7 @@ def test_answers_are_judged_here(tmp_path: Path) -> None:
     place = SmallRun(tmp_path)
     call = ("import", "cruxeval", str(log), "--model", "m", "--suite")
     wrong_suite = place.call(*call, "runtime/core")
-    assert wrong_suite.exit_code == 2
-    assert "asks in another way" in wrong_suite.output
+    assert "asks in another way" in str(wrong_suite.exception)
     done = place.call(*call, "runtime/cruxeval-output@cot")
     assert done.exit_code == 0, done.output
     lines = place.results / "imported" / "runs" / "m" / "runtime" / "cruxeval-output@cot.jsonl"
