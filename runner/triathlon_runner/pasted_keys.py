@@ -80,7 +80,7 @@ def check_option(option: str, value: str) -> None:
     """
     if why := why_secret(value) or (looks_random(value) and "a long random text (not shown)"):
         raise UserError(
-            f"expected no key at {option}, got {why} ; put the key into an environment"
+            f"expected no key at {option}, got {why}; put the key into an environment"
             " variable and name that variable with --key-env"
         )
 

@@ -192,9 +192,9 @@ def load(path: Path, *, missing_ok: bool = False) -> Registry:
     file = yaml_file.read(path)
     pasted_keys.check_file(file)
     if not isinstance(file.content, dict):
+        got = "nothing" if file.content is None else f"{file.content!r:.80}"
         raise UserError(
-            f"{path}: expected a mapping with the key 'models', got {file.content!r:.80};"
-            " see the README, 'Add a model'"
+            f"{path}: expected a mapping with the key 'models', got {got}; see the README, 'Add a model'"
         )
     try:
         return Registry.model_validate(file.content)

@@ -115,7 +115,7 @@ def test_the_projects_own_file_is_good() -> None:
         ),
         ("models: [", ["line 1, column 10: expected YAML, got a bracket that is never closed or opened"]),
         ("- a\n- b\n", ["expected a mapping with the key 'models'"]),
-        ("", ["expected a mapping with the key 'models'"]),
+        ("", ["expected a mapping with the key 'models', got nothing"]),
         ("defaults: {}\n", ["models", "required"]),
     ],
 )

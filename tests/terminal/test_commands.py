@@ -31,6 +31,16 @@ def test_verify(measured: Place) -> None:
     assert "good-model-instruct evolved/core-seeds: 2/2 units, follows" in " ".join(terminal.text.split())
 
 
+def test_all_of_a_model(measured: Place) -> None:
+    """`models ID` shows what its row says, not only what the table has room for."""
+    row = "{id: priced, organization: A Lab, open_weights: true, price: {input: 1, output: 4},"
+    row += " api: {base_url: 'http://127.0.0.1:1/v1', model: served-name}}"
+    (measured.root / "more.yaml").write_text(f"models:\n  - {row}\n")
+    said = " ".join(measured.see("models", "priced", "--models-file", "more.yaml").text.split())
+    for fact in ("A Lab", "open weights yes", "price input: 1.0, output: 4.0", "asked for as served-name"):
+        assert fact in said
+
+
 def test_build(measured: Place) -> None:
     """How much was written, and where."""
     terminal = measured.see("build")
@@ -61,10 +71,14 @@ def test_results_list_and_scores(measured: Place) -> None:
 
 
 def test_doctor(measured: Place) -> None:
-    """The sandbox level and both models, each in a line."""
+    """The sandbox level and both models, each in a line; longer findings are broken between words."""
     with measured.open("doctor") as terminal:
         terminal.finish()
     assert_in_order(terminal)
+    lines = [line.split() for line in terminal.text.splitlines()]
+    assert any(words[-1:] in (["program"], ["that"], ["is"]) for words in lines if words[:1] == ["verdicts"])
+    assert "judged" in {words[0] for words in lines if words}, "the rest of the sentence, not of the word"
+    assert "fetched when run, or read from --data FOLDER" in " ".join(terminal.text.split())
     assert re.search(r"^sandbox +\w+", terminal.text, re.MULTILINE)
     assert re.search(r"^model +broken-model: ready", terminal.text, re.MULTILINE)
 

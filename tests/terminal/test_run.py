@@ -70,7 +70,7 @@ def test_a_server_that_is_away_is_explained_once(place: Place) -> None:
     with place.open("run", "--suites", "evolved/core-seeds", "--limit", "2", "--outage", "1s") as terminal:
         assert terminal.finish() == 2, terminal.text
     text = words(terminal)
-    reason = re.search(r"cannot be reached: (.*?); trying again, for 1 s at most", text)
+    reason = re.search(r"no answer from the server: (.*?); trying again, for 1 s at most", text)
     assert reason and "127.0.0.1" in reason[1], terminal.text
     assert text.count(reason[1]) == 1 and "trying once more" in text, terminal.text
     assert re.search(r"given up: the error of \d\d:\d\d:\d\d above", text)

@@ -3,10 +3,10 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
-from rich.console import Console
+from rich.table import Table
 
 from triathlon_runner import catalogue, registry, sandbox
 from triathlon_runner.cli._app import app, examples
@@ -14,8 +14,12 @@ from triathlon_runner.cli._options import Common, Data, ModelsFile, cache_folder
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.sandbox import attacks
 from triathlon_runner.schedule import why_not
+from triathlon_runner.screen import Screen, counted
 from triathlon_runner.serving import gpus
 from triathlon_runner.store import replace_file
+
+NOT_RUN: Final = "not run"
+"""What manifests say where the hostile programs were never judged on this machine."""
 
 
 @app.command(
@@ -48,60 +52,73 @@ def doctor(
 def grader_integrity(level: str) -> str:
     """What the last `doctor --attack` at this level found, for manifests; `not run` where there was none."""
     path = _integrity_file(level)
-    return str(json.loads(path.read_text(encoding="utf-8"))["summary"]) if path.exists() else "not run"
+    return str(json.loads(path.read_text(encoding="utf-8"))["summary"]) if path.exists() else NOT_RUN
 
 
 def _integrity_file(level: str) -> Path:
     return cache_folder() / f"attack-{level}.json"
 
 
-async def _attack(level: str, screen: Console) -> int:
+async def _attack(level: str, screen: Screen) -> int:
     def show(result: attacks.AttackResult) -> None:
         what = "held" if result.held else " ".join(
             f"{name}: {text}"
             for name in ("scored", "stole", "harmed", "survived")
             if (text := getattr(result, name))
         )  # fmt: skip
-        _say(screen, f"{result.name:40} {result.kind:10} {result.outcome:12} {what}")
+        screen.print(f"{result.name:40} {result.kind:10} {result.outcome:12} {what}", soft_wrap=True)
 
     report = await attacks.attack(level, on_result=show)
-    _say(screen, report.summary())
+    screen.print(report.summary(), soft_wrap=not screen.is_terminal)
     content = {"summary": report.summary(), "held": report.held}
     replace_file(_integrity_file(report.level), json.dumps(content, indent=1) + "\n")
     return 0 if report.held else 1
 
 
-async def _machine(screen: Console) -> bool:
+async def _machine(screen: Screen) -> bool:
     health = await sandbox.doctor()
-    _say(
-        screen, f"sandbox    {health.level or 'nothing can be executed here'}, {health.jobs} programs at once"
-    )
+    level = health.level or "nothing can be executed here"
+    _say(screen, "sandbox", f"{level}, {counted(health.jobs, 'program')} at once")
     for name, reason in health.refused.items():
-        _say(screen, f"           not {name}: {reason}")
+        _say(screen, "", f"not {name}: {reason}")
     if health.level is not None:
-        _say(screen, "verdicts   every one is decided outside the process of the program that is judged")
-        _say(screen, f"attacks    {grader_integrity(health.level)}")
+        _say(screen, "verdicts", "every one is decided outside the process of the program that is judged")
+        tried = grader_integrity(health.level)
+        _say(
+            screen,
+            "attacks",
+            f"{tried}; `triathlon doctor --attack` tries them" if tried == NOT_RUN else tried,
+        )
     for language in health.languages:
-        _say(screen, f"{language.language:10} {language.version or language.fault}")
+        _say(screen, language.language, language.version or language.fault)
     found = await gpus()
-    _say(screen, "GPUs       " + (", ".join(f"{gpu.name} ({gpu.free} MiB free)" for gpu in found) or "none"))
+    _say(screen, "GPUs", ", ".join(f"{gpu.name} ({gpu.free} MiB free)" for gpu in found) or "none")
     return health.level is not None
 
 
-def _data(store: DataStore, screen: Console) -> None:
+def _data(store: DataStore, screen: Screen) -> None:
     missing = []
     for entry in catalogue.select():
         try:
             entry.build(store)
         except DataUnavailableError:
             missing.append(entry.id)
-    _say(screen, "data       " + (f"not here: {', '.join(missing)}" if missing else "all here"))
+    where = "fetched when run, or read from --data FOLDER"
+    _say(screen, "data", f"not here, {where}: {', '.join(missing)}" if missing else "all here")
 
 
-def _models(path: Path, screen: Console) -> None:
+def _models(path: Path, screen: Screen) -> None:
     for row in registry.load(path, missing_ok=path == Common.models_file).models:
-        _say(screen, f"model      {row.id}: {why_not(row) or 'ready'}")
+        _say(screen, "model", f"{row.id}: {why_not(row) or 'ready'}")
 
 
-def _say(screen: Console, line: str) -> None:
-    screen.print(line, markup=False, highlight=False, soft_wrap=True)
+def _say(screen: Screen, what: str, finding: str) -> None:
+    """One finding behind its heading; a terminal breaks it between words and indents what follows."""
+    if not screen.is_terminal:
+        screen.print(f"{what:10} {finding}", soft_wrap=True)
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_header=False)
+    table.add_column(width=10, no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(what, finding)
+    screen.print(table)

@@ -44,7 +44,7 @@ def evolve(
     out: Annotated[Path, typer.Option(help="Folder for problems, histories and the review page.")],
     seeds: Annotated[str, typer.Option(help="Suite whose problems are the seeds.")] = "evolved/core-seeds",
     transformations: Annotated[
-        str, typer.Option(help="Separated by commas; all: " + ", ".join(TRANSFORMATIONS) + ".")
+        str, typer.Option(help="Separated by commas: " + ", ".join(TRANSFORMATIONS) + ".", show_default="all")
     ] = ",".join(TRANSFORMATIONS),
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
     budget: Annotated[float | None, typer.Option(min=0, help="USD; nothing new begins beyond it.")] = None,

@@ -54,9 +54,11 @@ def grade(
 ) -> None:
     """Judges samples and goes on where an earlier call stopped.
 
-    Verdicts in --out are kept where program, problem, tests and grader are the same. Exit code 0: every task
-    has samples, and all were judged; 1: tasks are missing or unknown, lines are broken, or samples could not
-    be judged; 2: something is for you to mend.
+    Verdicts in --out are kept where program, problem, tests and grader are the same.
+
+    Exit code 0: every task has samples, and all were judged.
+    1: tasks are missing or unknown, lines are broken, or samples could not be judged.
+    2: something is for you to mend.
     """
     wanted = _numbers(k)
     found, inputs = _problems(suite, problems, data_store(data))
@@ -142,12 +144,13 @@ def _show(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> None:
 
 def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Iterator[str]:
     """Everything beside the numbers, a line each."""
-    yield f"judged at sandbox level {report.level}; {report.kept} verdicts kept from an earlier call" + (
-        f", {report.replaced} of other programs, tests or graders replaced" if report.replaced else ""
+    yield (
+        f"judged at sandbox level {report.level}; {counted(report.kept, 'verdict')} kept from an earlier call"
+        + (f", {report.replaced} of other programs, tests or graders replaced" if report.replaced else "")
     )
     if report.others:
         others = counted(report.others, "line")
-        yield f"{others} of other samples stay in the file; the numbers above leave them out"
+        yield f"{others} of other samples kept in the file and left out of the numbers above"
     counts = [len(passed) for passed in report.samples().values()]
     for k in wanted:
         if fewer := sum(count < k for count in counts):

@@ -36,7 +36,8 @@ def models(
     if as_json:
         console().print_json(json.dumps(rows))
     elif model is not None:
-        _show_all(rows[0])
+        (row,) = listed.select([model])
+        _show_all(rows[0] | _details(row))
     else:
         _show([{**row, "here": _in_short(row["here"])} for row in rows], ["id", "kind", "parameters", "here"])
 
@@ -102,6 +103,25 @@ def _show(rows: list[dict[str, str]], columns: Sequence[str]) -> None:
     for row in rows:
         table.add_row(*(row[name] for name in columns))
     console().print(table)
+
+
+def _details(row: ModelRow) -> dict[str, str]:
+    """What the table leaves out, as the row says it and in its order."""
+    hidden = {"api", "serve", *_model(row)}
+    given = row.model_dump(mode="json", exclude_none=True, exclude_unset=True)
+    details = {name: _in_words(value) for name, value in given.items() if name not in hidden}
+    if row.api is not None:
+        details |= {"asked for as": row.api.model, "key from": row.api.key_env or "no key"}
+    return {name.replace("_", " "): value for name, value in details.items()}
+
+
+def _in_words(value: object) -> str:
+    """A value of a row: `yes` for true, `input: 1.0, output: 4.0` for a mapping."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {part}" for name, part in value.items())
+    return str(value)
 
 
 def _show_all(row: dict[str, str]) -> None:

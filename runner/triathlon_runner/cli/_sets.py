@@ -49,8 +49,9 @@ def compare(
 ) -> None:
     """Problem by problem: solved in the one set but not in the other, and the reverse, with McNemar's test.
 
-    Problems are linked by what they were evolved from. On sets as hard as their seeds, more of the first kind
-    says that a model remembers; on harder sets it says difficulty.
+    Problems are linked by what they were evolved from.
+    On sets as hard as their seeds, more of the first kind says that a model remembers.
+    On harder sets it says difficulty.
     """
     one, two = _set_of(first), _set_of(second)
     if one[0] != two[0]:

@@ -35,8 +35,8 @@ def check(
 ) -> None:
     """Executes every reference program of MBXP with its language's own tests (minutes).
 
-    Says how many tasks have all five languages, how many references pass in each, and which chains have no
-    correct Python program to begin with.
+    Says how many tasks have all five languages, and how many references pass in each.
+    Names the chains that have no correct Python program to begin with.
     """
     store = data_store(data)
     tasks, lacking = translation.joined(store), translation.incomplete(store)

@@ -101,8 +101,9 @@ def verify(
 ) -> None:
     """Executes and judges everything that is stored again, asks no model, and compares; imports, too.
 
-    Exit code 0: every line and score follows from its evidence, bit for bit; 1: something does not, or could
-    not be judged again; 2: something is for you to mend.
+    Exit code 0: every line and score follows from its evidence, bit for bit.
+    1: something does not, or could not be judged again.
+    2: something is for you to mend.
     """
     check_executor(executor, ray_address)
     screen = Console(stderr=True) if as_json else console()

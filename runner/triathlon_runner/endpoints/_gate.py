@@ -180,7 +180,7 @@ class Gate:
 
     def _silence(self, now: float) -> str:
         if not self._breaker.reached:
-            return "the server cannot be reached"
+            return "no answer from the server"
         return f"no answer for {_minutes(self._breaker.silent_for(now))}"
 
     @property

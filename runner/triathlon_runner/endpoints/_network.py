@@ -1,5 +1,6 @@
 """How a server is reached: proxies, certificates, and connections that stay open for replies of minutes."""
 
+import errno
 import os
 import socket
 import ssl
@@ -115,7 +116,18 @@ def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *
         return _proxy_failure(error)
     if isinstance(error, aiohttp.ClientConnectorError) and (never := _never(error, server, first=first)):
         return never
-    return Unreachable(f"the connection to {server} failed: {type(error).__name__} {error}")
+    return Unreachable(_broken(error, server))
+
+
+def _broken(error: Exception, server: str) -> str:
+    """A failure that another try may mend, in words; Python's own where there are none for it."""
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return f"{server} closed the connection in the middle of a reply"
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return f"{server} closed the connection without a reply"
+    if isinstance(error, aiohttp.ClientConnectorError) and error.os_error.errno == errno.ECONNREFUSED:
+        return f"{server} refused the connection (is it running, and is the port right?)"
+    return f"the connection to {server} failed: {type(error).__name__} {error}"
 
 
 def _never(error: aiohttp.ClientConnectorError, server: str, *, first: bool) -> NeverReachable | None:

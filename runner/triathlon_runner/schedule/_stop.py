@@ -89,7 +89,7 @@ class Bounds:
     def reached(self) -> str:
         """Which bound does not allow new work, in words; empty while both do."""
         if self.deadline is not None and self._late(self.deadline):
-            return f"the deadline {self.deadline.astimezone().isoformat(sep=' ', timespec='minutes')} is here"
+            return f"the deadline {self.deadline.astimezone().isoformat(sep=' ', timespec='seconds')} is here"
         if self.budget_usd is None:
             return ""
         committed = sum(account.usd_in_flight for account in self.accounts)

@@ -83,6 +83,13 @@ def test_every_help_has_examples_that_are_right(command: str) -> None:
     assert [line.strip() for line in shown.output.splitlines() if line.strip() in examples] == examples
 
 
+@pytest.mark.parametrize("command", HELPS)
+def test_the_sentences_of_a_help_are_not_broken_by_us(command: str) -> None:
+    """Paragraphs behind the first are printed as they are written: each line of them ends a sentence."""
+    for line in (HELPS[command].help or "").partition("\n\n")[2].splitlines():
+        assert not line or line.endswith((".", ":", ";")), line
+
+
 def test_the_version_is_that_of_the_package() -> None:
     """`--version` says the name and the version that the package was built with."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]

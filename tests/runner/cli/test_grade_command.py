@@ -196,4 +196,4 @@ def test_lines_of_other_samples_stay(place: SmallRun, tmp_path: Path) -> None:
         ("a", "Own/2", "failed"),
         ("b", "Own/1", "passed"),
     ]
-    assert "2 lines of other samples stay in the file" in said(place, first, *options, "--model", "b").output
+    assert "2 lines of other samples kept in the file" in said(place, first, *options, "--model", "b").output

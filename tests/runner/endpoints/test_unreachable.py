@@ -57,9 +57,36 @@ async def test_nobody_listens() -> None:
     limits = Limits(first_contact_seconds=1.0)
     error, lines, seconds = await refused("http://127.0.0.1:9/v1", limits)
     assert isinstance(error, ServerUnreachableError)
-    assert "the connection to http://127.0.0.1:9 failed" in str(error)
-    assert len(lines) == 1 and "m: the server cannot be reached" in lines[0]
+    assert "http://127.0.0.1:9 refused the connection (is it running, and is the port right?)" in str(error)
+    assert len(lines) == 1 and "m: no answer from the server" in lines[0]
     assert seconds < 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (b"", "closed the connection without a reply"),
+        (
+            b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"id"',
+            "closed the connection in the middle of a reply",
+        ),
+    ],
+)
+async def test_a_reply_that_breaks_off(reply: bytes, words: str) -> None:
+    """What the server did is said in words, without the name of a Python exception."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(0.05)  # the body of the question
+        writer.write(reply)
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+
+    async with listening(serve) as port:
+        error, _, _ = await refused(f"http://127.0.0.1:{port}/v1", Limits(first_contact_seconds=1.0))
+    assert f"http://127.0.0.1:{port} {words}" in str(error)
+    assert "Error" not in str(error)
 
 
 async def test_no_such_host() -> None:
