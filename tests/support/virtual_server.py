@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from triathlon_runner.endpoints import ApiConfig, Chat, EndpointStats, Limits, Message, Sampling
-from triathlon_runner.endpoints._client import Client, HttpReply
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import Unreachable
 from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._http import Client, HttpReply
 from triathlon_runner.endpoints._limits import ConcurrencyLimit
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints.provider import Question

@@ -8,7 +8,6 @@ connection where the server had closed an idle one.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from types import SimpleNamespace
 
 import aiohttp
@@ -19,23 +18,15 @@ from yarl import URL
 from triathlon_runner import __version__
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Unreachable
+from triathlon_runner.endpoints._http import HttpReply
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._network import connection_failure, connector, is_socks, proxy_for
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.errors import UserError
 
 
-@dataclass(frozen=True, slots=True)
-class HttpReply:
-    """A reply, whatever its status."""
-
-    status: int
-    body: bytes
-    headers: Mapping[str, str]
-
-
-class Client:
-    """Requests to one model's server. `post` takes bytes: what is sent is what the cache of replies knows."""
+class OpenAIClient:
+    """A `Client` over the official package."""
 
     def __init__(self, openai: AsyncOpenAI) -> None:
         """Made by `open_client`."""
@@ -72,7 +63,7 @@ async def open_client(
     limits: Limits,
     authorization: Mapping[str, str],
     say: Callable[[str], None],
-) -> AsyncIterator[Client]:
+) -> AsyncIterator[OpenAIClient]:
     """Opens a client for one model's server and closes its connections at the end.
 
     Args:
@@ -103,7 +94,7 @@ async def open_client(
         timeout=None,
         http_client=http,
     ) as openai:
-        yield Client(openai)
+        yield OpenAIClient(openai)
 
 
 def _replaced(headers: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:

@@ -8,7 +8,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from triathlon_runner.endpoints._api import Answer, EndpointError
-from triathlon_runner.endpoints._client import Client, HttpReply
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import (
     Malformed,
@@ -23,6 +22,7 @@ from triathlon_runner.endpoints._errors import (
     Unreachable,
 )
 from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._http import Client, HttpReply
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._retries import RetryState, exhausted_for
 from triathlon_runner.endpoints._secrets import Secrets

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, Sampling
 from triathlon_runner.endpoints._cache import ReplyCache, SingleFlight, reply_key, shape_of
-from triathlon_runner.endpoints._client import Client, open_client
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import ModelUnavailableError
 from triathlon_runner.endpoints._gate import Gate, silent
+from triathlon_runner.endpoints._http import Client
 from triathlon_runner.endpoints._limits import ConcurrencyLimit, Limits
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._server_info import ServerInfo
@@ -160,6 +160,8 @@ async def open_model(
         say=tell,
         reached=isinstance(source, LocalServer),
     )
+    from triathlon_runner.endpoints._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
+
     async with open_client(config, secrets, limits, provider.headers(secrets.key), tell) as client:
         endpoint = Endpoint(
             config=config,

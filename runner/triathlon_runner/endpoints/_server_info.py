@@ -9,9 +9,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from triathlon_runner.endpoints._client import Client
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Retryable
+from triathlon_runner.endpoints._http import Client
 
 _FIRST_SECONDS, _ALL_SECONDS = 10.0, 300.0
 """Time limits for the first reply and for all replies; Ollama loads the model meanwhile. Where a limit is

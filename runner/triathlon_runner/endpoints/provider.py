@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from triathlon_runner.endpoints._api import Chat, Completion, Sampling
-from triathlon_runner.endpoints._client import Client, HttpReply
 from triathlon_runner.endpoints._config import ApiConfig
+from triathlon_runner.endpoints._http import Client, HttpReply
 from triathlon_runner.endpoints._server_info import ServerInfo
 from triathlon_runner.endpoints.providers import PROVIDERS
 from triathlon_runner.records import Reply, Usage

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from triathlon_runner.endpoints._api import Chat
-from triathlon_runner.endpoints._client import Client, HttpReply
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, Retryable
+from triathlon_runner.endpoints._http import Client, HttpReply
 from triathlon_runner.endpoints._http_errors import failure_of
 from triathlon_runner.endpoints._reply import (
     check_model,
