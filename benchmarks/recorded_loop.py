@@ -56,9 +56,9 @@ NOT_COUNTED = frozenset({"Mbpp/84", "Mbpp/255", "Mbpp/271", "Mbpp/392", "Mbpp/75
 """Tasks with one cause for all models whose right programs fail in the recordings.
 
 The first five for want of memory: EvalPlus' checker forks and limits the child to 4 GB of addresses, its
-parent's included, which holds every expected output (of Mbpp/255 alone 1.2 GB encoded). In a parent with 5 GB
-mapped, evalplus 0.3.1 fails the reference of Mbpp/84 at its first input of a million, where a list takes 8 MB,
-and the recorded programs of 271, 392 and 752; in a small parent it passes them all (Mbpp/255 was not tried).
+parent's included, which holds every expected output (of Mbpp/255 alone 1.2 GB encoded). In a parent with
+5 GB mapped, evalplus 0.3.1 fails the reference of Mbpp/84 at its first input of a million, where a list takes
+8 MB, and the recorded programs of 271, 392 and 752; in a small parent it passes them all (255 was not tried).
 Mbpp/93: programs that recurse a hundred deep fail there; why is not known. Mbpp/599: right programs that take
 long, as the reference does (20 s here), fail there."""
 _AT_ONCE = 8
