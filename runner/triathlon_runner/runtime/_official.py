@@ -24,6 +24,7 @@ from triathlon_runner.runtime._programs import (
     function_subject,
 )
 from triathlon_runner.runtime._trace import FunctionRun
+from triathlon_runner.runtime.prediction import argument_tuple
 from triathlon_runner.syntax import parse, third_party
 
 
@@ -114,7 +115,7 @@ def cruxeval_subjects(store: DataStore) -> Sequence[Subject]:
                 entry_point="f",
                 prompt="",
                 reference=row.code,
-                inputs=(f"({row.input},)" if row.input else "()",),
+                inputs=(argument_tuple(row.input),),
             )
         )
         for row in cruxeval(store)

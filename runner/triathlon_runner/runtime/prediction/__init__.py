@@ -4,6 +4,14 @@ from triathlon_runner.runtime.prediction._catalogue import catalogue
 from triathlon_runner.runtime.prediction._judge import judge_prediction
 from triathlon_runner.runtime.prediction._metrics import METRICS
 from triathlon_runner.runtime.prediction._suite import PredictionSuite
-from triathlon_runner.runtime.prediction._task import Asked, PredictionTask
+from triathlon_runner.runtime.prediction._task import Asked, PredictionTask, argument_tuple
 
-__all__ = ["METRICS", "Asked", "PredictionSuite", "PredictionTask", "catalogue", "judge_prediction"]
+__all__ = [
+    "METRICS",
+    "Asked",
+    "PredictionSuite",
+    "PredictionTask",
+    "argument_tuple",
+    "catalogue",
+    "judge_prediction",
+]

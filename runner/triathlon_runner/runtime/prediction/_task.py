@@ -14,6 +14,12 @@ FUNCTION = "f"
 """The function of every CRUXEval program."""
 
 
+def argument_tuple(source: str) -> str:
+    """Source of the tuple of a call's arguments; a comma may stand behind the last one already."""
+    arguments = source.strip().removesuffix(",")
+    return f"({arguments},)" if arguments else "()"
+
+
 @dataclass(frozen=True, slots=True)
 class PredictionTask:
     """A program that defines `f`, one input and what `f` returns for it."""
@@ -45,7 +51,7 @@ class PredictionTask:
         asked = InputQuestions(
             index=0,
             text=f"{FUNCTION}({self.input})",
-            arguments=f"({self.input},)" if self.input else "()",
+            arguments=argument_tuple(self.input),
             masked=self.masked("output"),
             originals=(self.output,),
             statements=(),

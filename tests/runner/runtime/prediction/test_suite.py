@@ -16,7 +16,15 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, Usage
-from triathlon_runner.runtime.prediction import METRICS, Asked, PredictionSuite, PredictionTask
+from triathlon_runner.runtime._construct import construct
+from triathlon_runner.runtime._official import cruxeval_subjects
+from triathlon_runner.runtime.prediction import (
+    METRICS,
+    Asked,
+    PredictionSuite,
+    PredictionTask,
+    argument_tuple,
+)
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.store import fault_of_record
 from triathlon_runner.suites import DataSetInfo
@@ -145,3 +153,23 @@ async def test_the_data_sets_own_answers_are_right(grader: Grader, suite_id: str
     model = RuleModel(right(tasks))
     found = await asyncio.gather(*(one.run(name, 0, model, grader, "hash") for name in tasks))
     assert [record.task_id for record in found if record.outcome is not Outcome.PASSED] == []
+
+
+@pytest.mark.official
+async def test_questions_about_cruxeval(grader: Grader) -> None:
+    """The constructor builds questions on CRUXEval's programs, one input each, for nearly all of a sample."""
+    subjects = cruxeval_subjects(official_store())
+    assert len(subjects) == 800
+    assert {len(subject.candidates) for subject in subjects} == {1}
+    programs, report = await construct(subjects[::20], grader.sandbox)
+    assert report.inputs == len(programs) == len({program.task_id for program in programs})
+    assert len(programs) + len(report.left_out_programs) == 40
+    assert len(programs) > 20
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments"), [("", "()"), ("1", "(1,)"), ("1, ", "(1,)"), ("'a,', [2]", "('a,', [2],)")]
+)
+def test_arguments_as_a_tuple(source: str, arguments: str) -> None:
+    """The arguments of a call become a tuple, also where a comma ends them or there are none."""
+    assert argument_tuple(source) == arguments
