@@ -10,7 +10,7 @@ from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, Prob
 from triathlon_runner.evolved import naive
 from triathlon_runner.evolved._metrics import METRICS, SAMPLED_METRICS
 from triathlon_runner.evolved._suite import GREEDY, STOP, STOP_SELF_INVOKING, EvolvedSuite
-from triathlon_runner.evolved.analysis import SEMANTIC_ALTERING, seed_of
+from triathlon_runner.evolved.analysis import SEED, SEMANTIC_ALTERING, seed_of
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
@@ -185,7 +185,7 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
         variant_kind="temperatures" if warm else None,
         set_name=one.name,
         seeds=f"{one.family}{one.seeds}",
-        averaged=one.name in {one.seeds, *SEMANTIC_ALTERING},
+        averaged=one.name in {"seeds", SEED, *SEMANTIC_ALTERING},
         at_temperature=partial(_entry, one, prompts),
     )
 

@@ -376,10 +376,14 @@ def test_the_protocol_covers_style_sampling_prompts_and_questions(tmp_path: Path
 
 
 def test_the_catalogue(tmp_path: Path) -> None:
-    """Four data sets, greedy and sampled, direct and with a chain of thought; ours needs no data."""
+    """Five data sets, greedy and sampled, direct and with a chain of thought; ours needs no data."""
     entries = {entry.id: entry for entry in catalogue()}
-    assert len(entries) == 16
-    for name in ("core", "dreval", "humaneval", "classeval"):
+    predictions = [
+        f"runtime/cruxeval-{side}{style}" for side in ("output", "input") for style in ("", "@cot")
+    ]
+    assert len(entries) == 20 + len(predictions)
+    assert set(predictions) < set(entries)
+    for name in ("core", "dreval", "humaneval", "classeval", "cruxeval"):
         plain = entries[f"runtime/{name}"]
         assert (plain.variant_of, plain.default_samples, plain.core) == (None, 1, name == "core")
         for variant in ("cot", "sampled", "cot-sampled"):
