@@ -300,7 +300,7 @@ async def test_refused_connection() -> None:
     async with open_model(
         "m", "instruct", config, limits=Limits(first_wait=0.01, first_contact_seconds=0.2)
     ) as model:
-        with pytest.raises(ServerUnreachableError, match=r"the connection to http://127.0.0.1:9 failed"):
+        with pytest.raises(ServerUnreachableError, match=r"http://127.0.0.1:9 refused the connection"):
             await model.ask(chat("q"), GREEDY)
 
 
