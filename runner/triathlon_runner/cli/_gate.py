@@ -80,8 +80,8 @@ def gate(
 ) -> None:
     """Is one model worse than another? Asks both, task by task, and stops as soon as that is clear.
 
-    Results that are there are used; new ones are appended, as by `triathlon run`. Without --suites: the core
-    suites of the profile quick, all their tasks.
+    Results that are there are used; new ones are appended, as by `triathlon run`.
+    Without --suites: the core suites of the profile quick, all their tasks.
 
     Exit code 0: not worse; 1: worse; 3: undecided; 2: something is for you to mend.
     """
