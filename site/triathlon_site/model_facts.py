@@ -1,13 +1,13 @@
 """What is known of models that models.yaml does not list: names and facts of recorded ones."""
 
-import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED
 from triathlon_site.models import ModelInfo, printable
+from triathlon_site.published import read_table
 
 NAMES: Final = "names.csv"
 """Columns id, name: what recorded models are called. A model that is not in it is called by its id."""
@@ -44,23 +44,9 @@ def recorded_infos(results: Path) -> Mapping[str, ModelInfo]:
     }
 
 
-def _rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
+def _rows(path: Path, columns: tuple[str, ...]) -> Sequence[Mapping[str, str]]:
     """The rows of a file, which must have these columns; none where there is no file."""
-    if not path.exists():
-        return []
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            rows, head = list(reader), reader.fieldnames or ()
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"cannot read {str(path)!r}: {error}; mend the file") from None
-    for name in columns:
-        if name not in head:
-            raise UserError(f"{path}: expected a column {name!r}, got {', '.join(head)}; add it")
-    for number, row in enumerate(rows, start=2):
-        if any(row[name] is None for name in columns):
-            raise UserError(f"{path}, row {number}: expected {len(head)} cells, got fewer; mend the row")
-    return rows
+    return read_table(path, columns) if path.exists() else ()
 
 
 def _info(model: str, name: str, row: Mapping[str, str], path: Path) -> ModelInfo:

@@ -1,6 +1,7 @@
 """What others published: read from `results/published/`, ranked by itself, never mixed with measurements."""
 
 from triathlon_site.published._all_models import AllModels, ModelLine, all_models
+from triathlon_site.published._csv_file import read_table
 from triathlon_site.published._facts import ModelFacts, read_facts
 from triathlon_site.published._joined import JoinedModel, join_models
 from triathlon_site.published._read import DoubtfulAlias, Published, Source, read_published
@@ -31,4 +32,5 @@ __all__ = [
     "published_boards",
     "read_facts",
     "read_published",
+    "read_table",
 ]

@@ -1,6 +1,5 @@
 """`models-info.csv`: what is known of models of any source, each fact with where it stands."""
 
-import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
+from triathlon_site.published._csv_file import read_table
 
 NAME: Final = "models-info.csv"
 UNDISCLOSED: Final = "undisclosed"
@@ -67,17 +67,17 @@ def read_facts(folder: Path) -> Mapping[str, ModelFacts]:
     path = folder / NAME
     if not path.is_file():
         return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = csv.DictReader(file)
-        wanted = [field.name for field in fields(ModelFacts)]
-        if lines.fieldnames != wanted:
-            raise UserError(f"{path}: expected the columns {', '.join(wanted)}, got {lines.fieldnames!r}")
-        facts: dict[str, ModelFacts] = {}
-        for row in lines:
-            fault = "a second row" if row["model"] in facts else _fault(row)
-            if fault:
-                raise UserError(f"{path}, line {lines.line_num}: {fault} of {row['model']!r}")
-            facts[row["model"]] = ModelFacts(**row)
+    wanted = [field.name for field in fields(ModelFacts)]
+    rows = read_table(path, wanted)
+    unknown = sorted({name for row in rows for name in row} - set(wanted))
+    if unknown:
+        raise UserError(f"{path}: expected the columns {', '.join(wanted)}, got {unknown[0]!r}")
+    facts: dict[str, ModelFacts] = {}
+    for line, row in enumerate(rows, start=2):
+        fault = "a second row" if row["model"] in facts else _fault(row)
+        if fault:
+            raise UserError(f"{path}, line {line}: {fault} of {row['model']!r}")
+        facts[row["model"]] = ModelFacts(**row)
     return facts
 
 

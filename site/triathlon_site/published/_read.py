@@ -1,6 +1,5 @@
 """The CSV files of `results/published/`."""
 
-import csv
 import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
+from triathlon_site.published._csv_file import Record, read_table
 from triathlon_site.published._facts import ModelFacts, read_facts
 
-Record = dict[str, str]
 ALIAS_SOURCES: Final = ("evaloop", "reval", "evoeval", "evalplus", "cruxeval")
 
 
@@ -60,13 +59,13 @@ def read_published(folder: Path) -> Published | None:
     """
     if not folder.is_dir():
         return None
-    sources = {row["table"]: Source(**row) for row in _read(folder / "sources.csv", _fields(Source))}
+    sources = {row["table"]: Source(**row) for row in read_table(folder / "sources.csv", _fields(Source))}
     missing = [name for name in ALIAS_SOURCES if name not in sources]
     if missing:
         raise UserError(f"{folder / 'sources.csv'}: no row for the table {missing[0]!r}")
-    tables = {name: _read(folder / f"{name}.csv", ("model",)) for name in sources}
-    aliases = _read(folder / "aliases.csv", ("model", *ALIAS_SOURCES))
-    doubtful = _read(folder / "doubtful_aliases.csv", _fields(DoubtfulAlias))
+    tables = {name: read_table(folder / f"{name}.csv", ("model",)) for name in sources}
+    aliases = read_table(folder / "aliases.csv", ("model", *ALIAS_SOURCES))
+    doubtful = read_table(folder / "doubtful_aliases.csv", _fields(DoubtfulAlias))
     for name in ALIAS_SOURCES:
         _check_names(folder / f"{name}.csv", tables[name])
     _check_aliases(folder, tables, aliases)
@@ -76,26 +75,6 @@ def read_published(folder: Path) -> Published | None:
 
 def _fields(of: type[Source | DoubtfulAlias]) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(of))
-
-
-def _read(path: Path, expected: Sequence[str]) -> tuple[Record, ...]:
-    """Every row with every cell; `expected` are the columns that must be there."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = csv.reader(file)
-            head = next(lines, [])
-            rows = [(lines.line_num, cells) for cells in lines if cells]
-    except OSError as error:
-        raise UserError(f"cannot read the published figures in {str(path)!r} ({error.strerror})") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"{path}: expected a CSV file in UTF-8: {error}") from None
-    for name in expected:
-        if name not in head:
-            raise UserError(f"{path}: expected a column {name!r}, got {', '.join(head)}")
-    for line, cells in rows:
-        if len(cells) != len(head):
-            raise UserError(f"{path}, line {line}: expected {len(head)} cells, got {len(cells)}")
-    return tuple(dict(zip(head, cells, strict=True)) for _, cells in rows)
 
 
 def _check_names(path: Path, rows: Sequence[Record]) -> None:
