@@ -6,6 +6,7 @@ What they need is imported inside them: numpy, scipy and plotly take longer than
 import os
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -173,6 +174,46 @@ def scores_command(
         console().print_json(data={"schema": 1, "scores": rows, "notices": said})
     else:
         _print_tables(gathered, rows)
+
+
+@app.command(
+    "export",
+    rich_help_panel=PANEL,
+    epilog=examples(
+        "triathlon export every-eval-ever --out exported",
+        "triathlon export evalplus --models qwen --suites evolved/core-seeds --out samples",
+    ),
+)
+def export_command(
+    form: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="every-eval-ever, hugging-face, evalplus or lm-eval.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="A new or empty folder for the files.")],
+    models: Annotated[str | None, typer.Option(help="Only these models, separated by commas.")] = None,
+    suites: Annotated[str | None, typer.Option(help="Only these suites, separated by commas.")] = None,
+    models_file: ModelsFile = None,
+    results: ResultsFolder = Path("results"),
+) -> None:
+    """Writes results in another program's format.
+
+    Texts of models are in it only where they were asked for here: recorded results have none.
+    """
+    from triathlon_site.build import cache_folder, gather  # noqa: PLC0415  see above
+    from triathlon_site.exchange import Wanted, write_export  # noqa: PLC0415  see above
+
+    gathered = gather(results, load_models(models_file), cache=cache_folder())
+    wanted = Wanted(_names(models), _names(suites))
+    done = write_export(form, gathered, results, out, wanted)
+    screen = console()
+    for why, count in Counter(done.left_out.values()).items():
+        screen.print_message(f"left out {counted(count, 'results file')}: {why}")
+    if not done.sources:
+        raise UserError(f"nothing was written: no results fit the format {form!r}; the reasons stand above")
+    write(f"{counted(done.files, 'file')} of {counted(done.sources, 'results file')}: {out}")
+
+
+def _names(text: str | None) -> list[str] | None:
+    return [name.strip() for name in text.split(",") if name.strip()] if text is not None else None
 
 
 def _rank(row: dict[str, Any]) -> str:

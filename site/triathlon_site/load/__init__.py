@@ -16,7 +16,7 @@ from triathlon_site.load._archived import Archived, read_archived
 from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
 from triathlon_site.load._files import suite_ids
 from triathlon_site.load._notice import Notice
-from triathlon_site.load._results import Extractor, Results, Skipped, read_results
+from triathlon_site.load._results import Extractor, Results, Skipped, read_results, read_units
 
 __all__ = [
     "MEASURED",
@@ -36,5 +36,6 @@ __all__ = [
     "file_state",
     "read_archived",
     "read_results",
+    "read_units",
     "suite_ids",
 ]

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, UnitRecord
+from triathlon_runner.store import RecordedFile
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._aggregate import PARENTS, FileAggregate, SourceFile, aggregate, current_protocol
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
@@ -193,6 +194,27 @@ class _Reader:
         return {
             record.task_id: record for record in records if not record.sample and record.protocol == protocol
         }
+
+
+def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Iterator[UnitRecord]:
+    """The lines that an aggregate was made of, again, as records; lines with faults are left out.
+
+    Args:
+        root: the results folder.
+        file: the aggregate.
+        entry: its suite's.
+
+    Raises:
+        UserError: recorded lines were damaged since the aggregate was made.
+    """
+    if file.receipt is not None:
+        yield from RecordedFile(root, file.receipt.source, file.model, file.suite).read()
+        return
+    for line in read_lines(
+        root / file.file, entry.record, file=file.file, model=file.model, suite=file.suite
+    ):
+        if not isinstance(line, Notice):
+            yield line
 
 
 def _skipped(root: Path) -> Iterator[Skipped]:

@@ -1,0 +1,204 @@
+"""Every Eval Ever 0.3: one file of scores a model and suite, and one with a line a sample.
+
+The fields are those of the project's JSON Schemas `eval.schema.json` and `instance_level_eval.schema.json`.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from triathlon_site.exchange._instances import VERSION, instances
+from triathlon_site.exchange._source import Source, folder_name, uuid_of
+from triathlon_site.load import Parts
+from triathlon_site.scores import Column, Score
+
+_COLLECTION: Final = "triathlon"
+_LIBRARY: Final = "triathlon"
+
+
+def fault(source: Source) -> str:
+    """Why a suite has no scores to export; empty where it has."""
+    return "" if source.scores else "it is a variant of another suite and has no score of its own on a board"
+
+
+def files(source: Source) -> Iterator[tuple[str, str]]:
+    """The scores and, beside them, the samples."""
+    rows = instances(source, evaluation_id(source))
+    lines = "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
+    stem = f"{_folder(source)}/{uuid_of(evaluation_id(source))}"
+    yield f"{stem}_samples.jsonl", lines
+    yield f"{stem}.json", json.dumps(_scores(source, f"{stem}_samples.jsonl", lines), indent=1) + "\n"
+
+
+def _folder(source: Source) -> str:
+    """`data/<collection>/<developer>/<model>`, as the schema's `file_path` has it."""
+    developer, _, name = source.repository.rpartition("/")
+    collection = f"{_COLLECTION}-{folder_name(source.entry.id.replace('/', '-'))}"
+    return f"data/{collection}/{folder_name(developer)}/{folder_name(name)}"
+
+
+def evaluation_id(source: Source) -> str:
+    """`suite/model/time`, as the schema asks for it."""
+    return f"{source.entry.id}/{source.repository}/{source.time}"
+
+
+def _scores(source: Source, path: str, lines: str) -> dict[str, Any]:
+    return {
+        "schema_version": VERSION,
+        "evaluation_id": evaluation_id(source),
+        "evaluation_timestamp": source.manifest.ended,
+        "retrieved_timestamp": source.time,
+        "source_metadata": _origin(source),
+        "eval_library": {
+            "name": _LIBRARY,
+            "version": source.manifest.runner_version or "unknown",
+            "additional_details": _texts(
+                {
+                    "protocol": source.manifest.protocol,
+                    "engine_versions": list(source.manifest.engine_versions),
+                    "sandbox": source.manifest.sandbox_level,
+                    "grader_integrity": source.manifest.grader_integrity,
+                }
+            ),
+        },
+        "model_info": _model(source),
+        "evaluation_results": [_result(source, column, score) for column, score in source.scores],
+        "detailed_evaluation_results": {
+            "format": "jsonl",
+            "file_path": path,
+            "hash_algorithm": "sha256",
+            "checksum": hashlib.sha256(lines.encode()).hexdigest(),
+            "total_rows": lines.count("\n"),
+        },
+    }
+
+
+def _origin(source: Source) -> dict[str, Any]:
+    receipt = source.file.receipt
+    details: dict[str, Any] = {"grade": "recorded" if receipt else "measured"}
+    if receipt:
+        details |= receipt.model_dump(mode="json")
+    return {
+        "source_name": receipt.title if receipt else "Triathlon",
+        "source_type": "evaluation_run",
+        "source_organization_name": "unknown",
+        "evaluator_relationship": "third_party",
+        "additional_details": _texts(details),
+    }
+
+
+def _model(source: Source) -> dict[str, Any]:
+    info, manifest = source.info, source.manifest
+    weights = {True: "open_weights", False: "closed_weights", None: "unknown"}[info.open_weights]
+    deployed = "unknown" if source.file.receipt else "externally_managed"
+    if not source.file.receipt and not manifest.served_by.startswith("api"):
+        deployed = "self_deployed"
+    facts = {
+        "triathlon_id": info.id,
+        "served_model": manifest.served_model,
+        "served_by": manifest.served_by,
+        "parameters": info.parameters,
+        "license": info.license,
+        "released": info.released,
+        **{f"identity_{key}": value for key, value in manifest.identity.items()},
+    }
+    found: dict[str, Any] = {"name": info.name, "id": source.repository}
+    if info.organization:
+        found["developer"] = info.organization
+    details = {"deployment_type": deployed, "model_availability": weights}
+    return found | {"additional_details": details | _texts(facts)}
+
+
+def _result(source: Source, column: Column, score: Score) -> dict[str, Any]:
+    low, high = score.interval.low, score.interval.high
+    _, metric = column.parts[0]
+    uncertainty = {
+        "standard_error": {
+            "value": standard_error(source.file.metrics[metric.id], metric.scale),
+            "method": "analytic: linearised ratio of sums over clusters of tasks",
+        },
+        "confidence_interval": {
+            "lower": low,
+            "upper": high,
+            "confidence_level": 0.95,
+            "method": "bootstrap over clusters of tasks",
+        },
+        "num_samples": score.tasks,
+    }
+    details = {
+        "rank": score.rank.rank if score.rank else None,
+        "tier": score.tier,
+        "score_upper": score.upper,
+    }
+    return {
+        "evaluation_result_id": result_id(source, metric.id),
+        "evaluation_name": source.entry.id,
+        "source_data": _data(source),
+        "metric_config": {
+            "evaluation_description": column.source,
+            "metric_id": f"triathlon.{source.entry.discipline}.{metric.id}",
+            "metric_name": column.title,
+            "metric_kind": "pass_rate" if metric.id.startswith("pass") else metric.id,
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": 0.0,
+            "max_score": column.maximum,
+        },
+        "score_details": {
+            "score": score.value,
+            "details": _texts(details),
+            "uncertainty": uncertainty,
+        },
+        "generation_config": _generation(source),
+    }
+
+
+def standard_error(parts: Parts, scale: float) -> float:
+    """Standard error of scale · Σ numerator / Σ denominator over n clusters.
+
+    That of a ratio estimator (Cochran, Sampling Techniques, 3rd edition, equation 6.13), without its
+    correction for a finite population:
+    scale · sqrt(n / (n - 1) · Σ (numerator - ratio · denominator)²) / Σ denominator; 0 for a single cluster.
+    """
+    total, clusters = parts.denominators.sum(), len(parts.numerators)
+    if clusters < 2 or not total:
+        return 0.0
+    rest = parts.numerators - parts.numerators.sum() / total * parts.denominators
+    return float(scale * np.sqrt(clusters / (clusters - 1) * np.square(rest).sum()) / total)
+
+
+def result_id(source: Source, metric: str) -> str:
+    """What lines of samples refer to."""
+    return f"{evaluation_id(source)}#{metric}"
+
+
+def _data(source: Source) -> dict[str, Any]:
+    data = source.manifest.data
+    details = {"version": data.version, "sha256": data.sha256, "tasks": source.manifest.tasks_in_suite}
+    return {"dataset_name": data.name, "source_type": "other", "additional_details": _texts(details)}
+
+
+def _generation(source: Source) -> dict[str, Any]:
+    """Sampling in the schema's fields, all other settings as text."""
+    settings = dict(source.manifest.settings)
+    sampling = settings.pop("sampling", {})
+    known = {
+        name: sampling[name]
+        for name in ("temperature", "top_p", "max_tokens")
+        if sampling.get(name) is not None
+    }
+    found: dict[str, Any] = {"generation_args": known} if known else {}
+    others = {key: value for key, value in sampling.items() if key not in known}
+    return found | {"additional_details": _texts(settings | {f"sampling_{k}": v for k, v in others.items()})}
+
+
+def _texts(facts: dict[str, Any]) -> dict[str, str]:
+    """The schema's additional details are texts; what is not known is left out."""
+    return {
+        key: value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        for key, value in facts.items()
+        if value not in (None, "")
+    }

@@ -1,0 +1,51 @@
+"""Programs as samples: EvalPlus's lines, and those of lm-evaluation-harness."""
+
+import json
+from collections.abc import Iterator
+
+from triathlon_runner.records import EvolvedRecord, Outcome
+from triathlon_site.exchange._source import Source
+
+
+def fault(source: Source) -> str:
+    """Why there are no programs to export; empty where there are."""
+    if not source.with_texts:
+        return "its programs are others' work and are not kept here"
+    if not issubclass(source.entry.record, EvolvedRecord):
+        return "its units are no single programs; expected a suite of the evolved discipline"
+    return ""
+
+
+def evalplus(source: Source) -> Iterator[tuple[str, Iterator[str]]]:
+    """One file: `task_id` and `solution` (a whole program) a line; a task's samples one after another."""
+    lines = (_line({"task_id": one.task_id, "solution": one.program}) for one in _programs(source))
+    yield f"{source.info.slug}/{source.entry.id}.jsonl", lines
+
+
+def lm_eval(source: Source) -> Iterator[tuple[str, Iterator[str]]]:
+    """One file with a line a sample: the task's row, the replies, the programs and whether they passed."""
+    name = source.entry.id.replace("/", "_")
+    path = f"{source.info.slug}/samples_{name}_{source.time}.jsonl"
+    yield path, (_line(_lm_eval(number, record)) for number, record in enumerate(_programs(source)))
+
+
+def _lm_eval(number: int, record: EvolvedRecord) -> dict[str, object]:
+    return {
+        "doc_id": number,
+        "doc": {"task_id": record.task_id, "prompt": record.prompt},
+        "target": "",
+        "arguments": {"gen_args_0": {"arg_0": record.prompt, "arg_1": {}}},
+        "resps": [[record.reply.text]],
+        "filtered_resps": [record.program],
+        "filter": "extract_program",
+        "metrics": ["pass@1"],
+        "pass@1": float(record.outcome is Outcome.PASSED),
+    }
+
+
+def _programs(source: Source) -> Iterator[EvolvedRecord]:
+    return (record for record in source.records() if isinstance(record, EvolvedRecord))
+
+
+def _line(row: dict[str, object]) -> str:
+    return json.dumps(row, ensure_ascii=True) + "\n"

@@ -1,0 +1,94 @@
+"""What an export is made of: one model's results on one suite, with its scores and records."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+from triathlon_runner.records import Manifest, UnitRecord
+from triathlon_runner.suites import SuiteEntry
+from triathlon_site.load import FileAggregate, read_units
+from triathlon_site.models import ModelInfo
+from triathlon_site.scores import Column, Score
+
+HUB = "https://huggingface.co/"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One model on one suite."""
+
+    info: ModelInfo
+    entry: SuiteEntry
+    file: FileAggregate
+    scores: tuple[tuple[Column, Score], ...]
+    """Of the columns that this suite alone makes up, the headline first."""
+    root: Path
+    """The results folder."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """Under which conditions the lines were made; `usable` says whether there is one."""
+        if self.file.manifest is None:
+            raise ValueError(f"{self.file.file} has no manifest; expected one for every source of an export")
+        return self.file.manifest
+
+    @property
+    def with_texts(self) -> bool:
+        """Whether prompts and replies may be handed on: they were asked for here."""
+        return self.file.receipt is None and self.manifest.origin is None
+
+    @property
+    def repository(self) -> str:
+        """`owner/name` on the Hugging Face hub where models.yaml links there, else organisation and id."""
+        link = self.info.link or ""
+        parts = link.removeprefix(HUB).strip("/").split("/")
+        if link.startswith(HUB) and len(parts) == 2:
+            return "/".join(parts)
+        return f"{folder_name(self.info.organization or 'unknown')}/{self.info.id}"
+
+    @property
+    def on_hub(self) -> bool:
+        """Whether `repository` is a repository of the Hugging Face hub."""
+        return (self.info.link or "").startswith(HUB)
+
+    @property
+    def time(self) -> str:
+        """When the last result came, in seconds since 1970; of recorded results the day of the source.
+
+        No clock is read: the same results give the same files.
+        """
+        return epoch(self.manifest.ended or self.manifest.started)
+
+    def records(self) -> Iterator[UnitRecord]:
+        """The lines that count, as records; of recorded results without texts."""
+        protocol = self.file.protocol
+        found = read_units(self.root, self.file, self.entry)
+        return (record for record in found if record.protocol == protocol)
+
+
+def epoch(moment: str) -> str:
+    """Seconds since 1970 of `YYYY-MM`, a day or a time in UTC; "0" where there is none."""
+    if not moment:
+        return "0"
+    whole = moment + "-01" if len(moment) == len("2025-10") else moment
+    found = datetime.fromisoformat(whole)
+    return str(int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()))
+
+
+def uuid_of(name: str) -> str:
+    """A UUID in the form of version 4 that is the same for the same name."""
+    return str(UUID(bytes=hashlib.sha256(name.encode()).digest()[:16], version=4))
+
+
+def folder_name(text: str) -> str:
+    """Letters, digits, `.`, `_` and `-`; everything else becomes `-`."""
+    kept = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in text)
+    return kept.strip("-.") or "unknown"
+
+
+def in_order(sources: Sequence[Source]) -> list[Source]:
+    """By model, then suite."""
+    return sorted(sources, key=lambda source: (source.info.id, source.entry.id))

@@ -1,0 +1,96 @@
+"""Choosing what is exported, and writing it into a new folder."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from triathlon_runner import catalogue
+from triathlon_runner.errors import UserError
+from triathlon_runner.registry import check_names
+from triathlon_site.exchange._formats import EXPORTS
+from triathlon_site.exchange._source import Source, in_order
+from triathlon_site.pages import Gathered
+from triathlon_site.scores import Board, Column, Score
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of the results is exported; None is all."""
+
+    models: Sequence[str] | None = None
+    suites: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export came to."""
+
+    files: int
+    sources: int
+    """Results files that something was written of."""
+    left_out: Mapping[str, str]
+    """Results files that this format cannot hold, and why."""
+
+
+def write_export(name: str, site: Gathered, root: Path, out: Path, wanted: Wanted | None = None) -> Exported:
+    """Writes results in another program's format. The same results give the same bytes.
+
+    Args:
+        name: one of `EXPORTS`.
+        site: the results with their scores, as `triathlon_site.build.gather` returns them.
+        root: the results folder that they were read from.
+        out: a folder that is new or empty.
+        wanted: left out, all results.
+
+    Raises:
+        UserError: an unknown name, an `out` with something in it, or nothing to export.
+    """
+    check_names([name], list(EXPORTS), what="format")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"expected a new or empty folder at --out, got {str(out)!r}; name another")
+    sources = in_order(list(_sources(site, root, wanted or Wanted())))
+    left_out: dict[str, str] = {}
+    written = kept = 0
+    for source in sources:
+        fault = EXPORTS[name].fault(source)
+        if fault:
+            left_out[source.file.file] = fault
+            continue
+        kept += 1
+        for path, content in EXPORTS[name].files(source):
+            target = out / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("w", encoding="utf-8") as file:
+                file.writelines([content] if isinstance(content, str) else content)
+            written += 1
+    return Exported(written, kept, left_out)
+
+
+def _sources(site: Gathered, root: Path, wanted: Wanted) -> Iterator[Source]:
+    files = [file for file in site.results.files if file.units and file.manifest]
+    models = sorted({file.model for file in files})
+    suites = sorted({file.suite for file in files})
+    if not files:
+        raise UserError(f"no results to export in {str(root)!r}; `triathlon run` makes some")
+    if wanted.models is not None:
+        check_names(wanted.models, models, what="model")
+    if wanted.suites is not None:
+        check_names(wanted.suites, suites, what="suite")
+    for file in files:
+        if wanted.models is not None and file.model not in wanted.models:
+            continue
+        if wanted.suites is not None and file.suite not in wanted.suites:
+            continue
+        entry = catalogue.find(file.suite)
+        if entry is not None:
+            scores = tuple(_scores(site.boards, file.model, file.suite))
+            yield Source(site.models[file.model], entry, file, scores, root)
+
+
+def _scores(boards: Sequence[Board], model: str, suite: str) -> Iterator[tuple[Column, Score]]:
+    """Of each column that is made of this suite alone."""
+    for board in boards:
+        for column in board.columns:
+            alone = all(part == suite for part, _ in column.column.parts)
+            if alone and model in column.scores:
+                yield column.column, column.scores[model]

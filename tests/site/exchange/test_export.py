@@ -1,0 +1,168 @@
+"""Exports keep to the schemas, say what the results say, and hold no texts that are not ours to give."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from support.official_data import official_store
+from support.results import FakeModel
+from support.site import entries, files, rich_results
+from triathlon_runner.errors import UserError
+from triathlon_runner.registry import Registry, load
+from triathlon_site.build import gather
+from triathlon_site.exchange import EXPORTS, Exported, Wanted, write_export
+
+RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
+MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))
+ROWS = """
+models:
+  - id: strong
+    name: Strong
+    link: https://huggingface.co/some/Strong
+    open_weights: true
+    api: {base_url: "http://localhost/v1", model: strong}
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models on suites of every discipline."""
+    return rich_results(tmp_path_factory.mktemp("export") / "results", MODELS, tasks=6)
+
+
+def _registry(folder: Path) -> Registry:
+    path = folder / "models.yaml"
+    path.write_text(ROWS)
+    return load(path)
+
+
+def _export(name: str, results: Path, out: Path, wanted: Wanted | None = None) -> Exported:
+    gathered = gather(results, _registry(results.parent), catalogue=None)
+    return write_export(name, gathered, results, out, wanted)
+
+
+def _schema(name: str) -> dict[str, Any]:
+    folder = official_store().folder
+    path = folder.parent / "schemas" / "every_eval_ever" / f"{name}.schema.json" if folder else Path()
+    if not path.is_file():
+        pytest.skip(f"needs Every Eval Ever's schemas beside the official data: no {path}")
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def test_every_file_is_valid(results: Path, tmp_path: Path) -> None:
+    """Scores and samples of every discipline keep to the schemas of Every Eval Ever."""
+    whole = jsonschema.Draft7Validator(_schema("eval"))
+    line = jsonschema.Draft7Validator(_schema("instance_level_eval"))
+    done = _export("every-eval-ever", results, tmp_path / "out")
+    assert done.sources == done.files / 2 == 2 * 14
+    assert set(done.left_out.values()) == {
+        "it is a variant of another suite and has no score of its own on a board"
+    }
+    for path in (tmp_path / "out").rglob("*.json"):
+        whole.validate(json.loads(path.read_text()))
+    for path in (tmp_path / "out").rglob("*.jsonl"):
+        for text in path.read_text().splitlines():
+            line.validate(json.loads(text))
+
+
+def test_scores_and_samples_agree(results: Path, tmp_path: Path) -> None:
+    """pass@1 is the mean of the samples' scores; the interval holds it; the checksum is the samples'."""
+    _export("every-eval-ever", results, tmp_path, Wanted(["strong"], ["evolved/core-seeds"]))
+    (scores,) = tmp_path.rglob("*.json")
+    (samples,) = tmp_path.rglob("*_samples.jsonl")
+    found = json.loads(scores.read_text())
+    rows = [json.loads(text) for text in samples.read_text().splitlines()]
+    (headline,) = [r for r in found["evaluation_results"] if r["metric_config"]["metric_name"] == "seeds"]
+    score = headline["score_details"]
+    share = sum(row["evaluation"]["score"] for row in rows) / len(rows)
+    assert score["score"] == pytest.approx(share) and len(rows) == 6
+    interval = score["uncertainty"]["confidence_interval"]
+    assert interval["lower"] <= score["score"] <= interval["upper"]
+    expected = (share * (1 - share) / 5) ** 0.5
+    assert score["uncertainty"]["standard_error"]["value"] == pytest.approx(expected)
+    assert {row["evaluation_result_id"] for row in rows} == {headline["evaluation_result_id"]}
+    assert found["detailed_evaluation_results"]["total_rows"] == 6
+    assert found["detailed_evaluation_results"]["file_path"] == samples.relative_to(tmp_path).as_posix()
+
+
+def test_recorded_results_have_no_texts(tmp_path: Path) -> None:
+    """Outcomes and the receipt of the recording are handed on; prompts and replies are others' work."""
+    own = tmp_path / "results/recorded"
+    shutil.copytree(RECORDED / "evalooop/gpt-5", own / "evalooop/gpt-5")
+    shutil.copy(RECORDED / "sources.yaml", own)
+    _export("every-eval-ever", tmp_path / "results", tmp_path / "out")
+    (scores,), (samples,) = (tmp_path / "out").rglob("*.json"), (tmp_path / "out").rglob("*_samples.jsonl")
+    origin = json.loads(scores.read_text())["source_metadata"]["additional_details"]
+    assert origin["grade"] == "recorded" and origin["address"].startswith("https://") and origin["sha256"]
+    rows = [json.loads(text) for text in samples.read_text().splitlines()]
+    assert len(rows) == 378 and {row["interaction_type"] for row in rows} == {"single_turn"}
+    assert all(not row["input"]["raw"] and not row["output"]["raw"] for row in rows)
+    assert any(row["metadata"]["sustained_loops"] == "10" for row in rows)
+    done = _export("evalplus", tmp_path / "results", tmp_path / "programs")
+    assert (done.sources, done.files) == (0, 0) and "others' work" in next(iter(done.left_out.values()))
+
+
+def test_a_runtime_unit_is_a_line_a_question(results: Path, tmp_path: Path) -> None:
+    """Coverage, state, path and output are lines of their own, with what would have been right."""
+    _export("every-eval-ever", results, tmp_path, Wanted(["weak"], ["runtime/core"]))
+    (samples,) = tmp_path.rglob("*_samples.jsonl")
+    rows = [json.loads(text) for text in samples.read_text().splitlines()]
+    kinds = {row["metadata"]["question"].split("-")[0] for row in rows}
+    assert kinds == {"coverage", "state", "path", "output"}
+    assert all(row["input"]["reference"] for row in rows)
+
+
+def test_the_same_results_give_the_same_bytes(results: Path, tmp_path: Path) -> None:
+    """No clock and no chance is in an export."""
+    for name in EXPORTS:
+        for place in ("one", "two"):
+            _export(name, results, tmp_path / place / name)
+    assert files(tmp_path / "one") == files(tmp_path / "two") != {}
+
+
+def test_programs_are_written_as_samples(results: Path, tmp_path: Path) -> None:
+    """One line a sample for the evolved suites; others are left out with the reason."""
+    done = _export("evalplus", results, tmp_path / "out")
+    assert done.sources == 2 * len([e for e in entries() if e.discipline == "evolved"]) + 10
+    assert any("no single programs" in why for why in done.left_out.values())
+    lines = (tmp_path / "out/strong/evolved/core-seeds.jsonl").read_text().splitlines()
+    assert len(lines) == 6 and all(set(json.loads(text)) == {"task_id", "solution"} for text in lines)
+
+
+def test_the_hub_gets_what_it_has_a_data_set_for(results: Path, tmp_path: Path) -> None:
+    """Entries name data set, task, value, date and interval; our own problems are not on the hub."""
+    with_mbpp = tmp_path / "results"
+    for path in sorted(results.glob("runs/strong/loop/core.*")):
+        text = path.read_text().replace("loop/core", "loop/mbpp-plus").replace('"core"', '"mbpp-plus"')
+        target = with_mbpp / "runs/strong/loop" / path.name.replace("core", "mbpp-plus")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+    done = _export("hugging-face", with_mbpp, tmp_path / "out")
+    assert (done.files, done.left_out) == (1, {})
+    ((entry),) = yaml.safe_load(
+        (tmp_path / "out/some/Strong/.eval_results/triathlon_loop_mbpp-plus.yaml").read_text()
+    )
+    assert entry["dataset"] == {"id": "evalplus/mbppplus", "task_id": "loop/mbpp-plus"}
+    assert entry["date"] == "2026-01-02" and 0 <= entry["value"] <= 10
+    assert "95 % interval" in entry["notes"]
+    assert _export("hugging-face", results, tmp_path / "none").sources == 0
+
+
+def test_an_export_never_overwrites(results: Path, tmp_path: Path) -> None:
+    """A folder with something in it, an unknown name and an empty results folder are refused in words."""
+    (tmp_path / "mine").write_text("")
+    with pytest.raises(UserError, match="new or empty folder at --out"):
+        _export("evalplus", results, tmp_path)
+    with pytest.raises(UserError, match="evalpuls"):
+        _export("evalpuls", results, tmp_path / "new")
+    with pytest.raises(UserError, match="nobody"):
+        _export("evalplus", results, tmp_path / "new", Wanted(["nobody"]))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="no results to export"):
+        _export("evalplus", tmp_path / "empty", tmp_path / "new")
