@@ -8,7 +8,7 @@ RUN_OPTIONS ?=
 RECORDED = $(BIN)/triathlon import $(if $(VERDICTS),--verdicts "$(VERDICTS)") $(RECORDED_OPTIONS)
 ACTIVATE := source .venv/bin/activate
 
-.PHONY: help setup setup-tests setup-ray setup-official leaderboard recorded run site serve test test-slow test-model test-other-python check check-core lint package bench clean
+.PHONY: help setup setup-tests setup-ray setup-official leaderboard recorded run site serve test test-slow test-model test-other-python check check-core lint package bench clean docs
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,11 @@ check: lint test ## Lint, type check and tests
 
 check-core: setup ## Check our own problems: examples, mutants, wrong solutions, translations
 	PYTHONPATH=tools $(BIN)/python -m core_checks $(WHAT)
+
+docs: setup ## Write docs/commands.md anew, and the docs as pages into _site/docs/, beside the board
+	PYTHONPATH=tools $(BIN)/python -m command_reference
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/mkdocs build --quiet --strict
 
 package: setup ## Build the wheel and use it in an empty environment outside the checkout
 	@tools/check-package
