@@ -29,7 +29,7 @@ LAYERS = (
     ("catalogue",),
     ("schedule",),
     ("estimates", "verify", "gate"),
-    ("imports",),
+    ("imports", "submit"),
     ("cli",),
 )
 """From the bottom up. A part imports from the layers below its own, and from no part of its own layer."""

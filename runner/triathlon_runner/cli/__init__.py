@@ -24,6 +24,7 @@ def add_commands() -> None:
         _results,
         _run,
         _sets,
+        _submit,
         _translation,
         _verify,
     )

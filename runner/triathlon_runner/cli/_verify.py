@@ -175,7 +175,7 @@ async def _verify(
     verified: list[_Verified] = []
     async with opening as grader:
         for suite in dict.fromkeys(one.suite for one in wanted):
-            built = await _built(suite, data, grader, prompts)
+            built = await built_suite(suite, data, grader, prompts)
             for stored in (one for one in wanted if one.suite == suite):
                 with stored.folder.locked(stored.model) if update else nullcontext():
                     one = await _file(stored, built, grader, update=update)
@@ -185,7 +185,7 @@ async def _verify(
     return verified
 
 
-async def _built(suite: str, data: DataStore, grader: Grader, prompts: Path | None) -> BuiltSuite | str:
+async def built_suite(suite: str, data: DataStore, grader: Grader, prompts: Path | None) -> BuiltSuite | str:
     """The suite, or why it is not to be had."""
     try:
         (entry,) = catalogue.select([suite], (), prompts)

@@ -1,0 +1,128 @@
+"""`triathlon submit`: whether results may join the committed ones of a board."""
+
+import asyncio
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from triathlon_runner import registry
+from triathlon_runner.cli._app import app, examples
+from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._options import Data, ModelsFile, cache_folder, console, data_store
+from triathlon_runner.cli._verify import built_suite
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.submit import (
+    FileCheck,
+    Problem,
+    Submission,
+    SubmissionReport,
+    check_texts,
+    other_protocol,
+    read_submission,
+    statement,
+    submission_at,
+)
+from triathlon_runner.verify import verify_file, work_of
+
+submit_app = typer.Typer(
+    help="Results that are handed in: may they join the committed ones?",
+    epilog=examples("triathlon submit check results/runs/my-model"),
+    no_args_is_help=True,
+)
+app.add_typer(submit_app, name="submit")
+
+
+@submit_app.command(
+    "check",
+    epilog=examples(
+        "triathlon submit check results/runs/my-model",
+        "triathlon submit check results/runs/my-model --markdown report.md",
+    ),
+)
+def check_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The model's folder: results/runs/MODEL.")],
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="File for the report, for a pull request.")
+    ] = None,
+    statement_file: Annotated[
+        Path | None,
+        typer.Option("--statement", help="File for the result as an in-toto statement, unsigned."),
+    ] = None,
+    models_file: ModelsFile = Path("models.yaml"),
+    data: Data = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Checks what a pull request with results needs: format, protocol, data, no keys; judges all again.
+
+    Exit code 0: it can be taken; 1: something is against it; 2: something is for you to mend.
+    """
+    submission, strange = submission_at(folder)
+    screen = Console(stderr=True) if as_json else console()
+    checks = asyncio.run(_check_all(submission, data_store(data), screen))
+    listed = models_file.exists() and submission.model in {
+        row.id for row in registry.load(models_file).models
+    }
+    report = SubmissionReport(submission.model, ENGINE_VERSION, checks, strange, listed)
+    if statement_file is not None:
+        _write(statement_file, json.dumps(statement(report), indent=1) + "\n")
+    if markdown is not None:
+        _write(markdown, report.markdown())
+    typer.echo(json.dumps(report.as_json(), indent=1) if as_json else report.markdown())
+    raise typer.Exit(0 if report.accepted else 1)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {str(path)!r}: {error.strerror}; name another file") from None
+
+
+async def _check_all(submission: Submission, data: DataStore, screen: Console) -> list[FileCheck]:
+    checks: list[FileCheck] = []
+    async with open_sandbox() as sandbox:
+        grader = ProgramGrader(sandbox, cache_folder() / "keys")
+        for suite in submission.suites:
+            say(screen, f"{suite}: judging again")
+            checks.append(await _check(submission, suite, data, grader))
+    return checks
+
+
+async def _check(submission: Submission, suite: str, data: DataStore, grader: Grader) -> FileCheck:
+    lines = submission.folder.lines(submission.model, suite)
+    check = FileCheck(suite, hashlib.sha256(lines.read_bytes()).hexdigest())
+    entry, manifest, records, check.problems = read_submission(submission, suite)
+    check.problems += check_texts(submission, suite)
+    check.units = len(records)
+    check.open_units = manifest.open_units if manifest is not None else 0
+    if entry is None or manifest is None or not records:
+        return check
+    built = await built_suite(suite, data, grader, None)
+    if isinstance(built, str):
+        check.problems.append(Problem(f"{suite}.jsonl", f"expected the suite's data here: {built}"))
+        return check
+    work = work_of(submission.model, built, manifest)
+    check.problems += (different := list(other_protocol(work, manifest)))
+    if different:
+        return check
+    report = await verify_file(work, lines, manifest, grader)
+    check.scores = report.scores
+    check.problems += [
+        Problem(f"{suite}.jsonl, {one.what}", f"expected {one.found} (judged again), got {one.stored}")
+        for one in report.mismatches
+    ]
+    check.problems += [Problem(f"{suite}.jsonl, {what}", why) for what, why in report.unverified.items()]
+    named = {one.what.partition(" ")[0] for one in report.mismatches}
+    check.verified = sum(again is not None and again.task_id not in named for _, again in report.pairs)
+    if report.other_engine:
+        check.problems.append(Problem(f"{suite}.jsonl", report.other_engine))
+    return check

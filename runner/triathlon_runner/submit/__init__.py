@@ -1,0 +1,24 @@
+"""Checks of results that somebody hands in: may they join the committed ones?"""
+
+from triathlon_runner.submit._check import (
+    Problem,
+    Submission,
+    check_texts,
+    other_protocol,
+    read_submission,
+    submission_at,
+)
+from triathlon_runner.submit._report import FileCheck, SubmissionReport
+from triathlon_runner.submit._statement import statement
+
+__all__ = [
+    "FileCheck",
+    "Problem",
+    "Submission",
+    "SubmissionReport",
+    "check_texts",
+    "other_protocol",
+    "read_submission",
+    "statement",
+    "submission_at",
+]

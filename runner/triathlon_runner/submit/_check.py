@@ -1,0 +1,189 @@
+"""What can be seen in a submission's files before anything is judged again."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from triathlon_runner import catalogue
+from triathlon_runner.errors import UserError
+from triathlon_runner.pasted_keys import why_secret
+from triathlon_runner.records import Manifest, UnitRecord
+from triathlon_runner.schedule import Work
+from triathlon_runner.store import DamagedLineError, ResultsFolder, UnreadableManifestError, read_records
+from triathlon_runner.suites import SuiteEntry
+
+LEAST_CHARACTERS: Final = 0.2
+MOST_CHARACTERS: Final = 30.0
+"""Of a reply, reasoning included, for each output token, over a whole file. Code and prose have three to four
+characters a token; hidden reasoning has none, so that the lower bound is loose."""
+MOST_TOKENS_A_SECOND: Final = 20_000
+"""Output tokens of one request a second: ten times the fastest hosts."""
+ENDINGS: Final = (".manifest.json", ".jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One reason why a submission cannot be taken."""
+
+    place: str
+    """File, and line or unit where it is about one."""
+    message: str
+    """What was expected, what came, what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The folder of one model's results."""
+
+    folder: ResultsFolder
+    model: str
+    suites: tuple[str, ...]
+
+
+def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
+    """The results that lie in `results/runs/<model>`, and files that do not belong there.
+
+    Raises:
+        UserError: `path` is no such folder, or holds no results.
+    """
+    path = path.resolve()
+    if path.parent.name != "runs" or not path.is_dir():
+        raise UserError(f"expected the folder of a model's results, results/runs/MODEL, got {str(path)!r}")
+    folder, model = ResultsFolder(path.parent.parent), path.name
+    suites = tuple(suite for name, suite in folder.files() if name == model)
+    if not suites:
+        raise UserError(f"expected results (*.jsonl with a manifest beside them) in {str(path)!r}, got none")
+    known = {f"{suite}{ending}" for suite in suites for ending in ENDINGS}
+    return Submission(folder, model, suites), list(_strange(path, known))
+
+
+def _strange(path: Path, known: Collection[str]) -> Iterator[Problem]:
+    for file in sorted(path.rglob("*")):
+        name = file.relative_to(path).as_posix()
+        if file.is_symlink():
+            yield Problem(name, "expected a file, got a link; put the file itself here")
+        elif file.is_file() and name not in known:
+            yield Problem(name, "expected only results and their manifests here; leave this file out")
+
+
+def read_submission(
+    submission: Submission, suite: str
+) -> tuple[SuiteEntry | None, Manifest | None, list[UnitRecord], list[Problem]]:
+    """One suite's entry, manifest and records; what is missing is among the problems."""
+    name = f"{suite}.jsonl"
+    entry = next((one for one in catalogue.entries() if one.id == suite), None)
+    if entry is None:
+        why = "expected a built-in suite: others cannot judge results of your own suites again"
+        return None, None, [], [Problem(name, f"{why}, got {suite!r}; leave it out")]
+    problems: list[Problem] = []
+    manifest: Manifest | None = None
+    try:
+        manifest = submission.folder.read_manifest(submission.model, suite)
+        if manifest is None:
+            problems.append(Problem(f"{suite}.manifest.json", "expected the run's manifest, there is none"))
+    except UnreadableManifestError as error:
+        problems.append(Problem(f"{suite}.manifest.json", str(error)))
+    try:
+        records = list(read_records(submission.folder.lines(submission.model, suite), entry.record))
+    except DamagedLineError as error:
+        return entry, manifest, [], [*problems, Problem(name, str(error))]
+    problems += _repeated(name, records)
+    problems += _implausible(name, records)
+    if manifest is not None:
+        problems += _of_manifest(f"{suite}.manifest.json", manifest)
+    return entry, manifest, records, problems
+
+
+def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
+    """Lines that hold what looks like a key; the text is not shown."""
+    for ending in ENDINGS:
+        path = (
+            submission.folder.lines(submission.model, suite)
+            .with_suffix("")
+            .with_name(suite.rpartition("/")[2] + ending)
+        )
+        if not path.is_file():
+            continue
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            for number, line in enumerate(lines, start=1):
+                if why := why_secret(line):
+                    yield Problem(
+                        f"{suite}{ending}, line {number}",
+                        f"expected no key, got {why}; have the key replaced and leave the line out",
+                    )
+
+
+def other_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
+    """Whether the results were made with the current prompts, settings and data set."""
+    name = f"{work.suite_id}.manifest.json"
+    data = work.built.suite.data
+    if manifest.data.sha256 != data.sha256:
+        yield Problem(
+            name,
+            f"data.sha256: expected {data.sha256!r} ({data.name} {data.version}), got"
+            f" {manifest.data.sha256!r}; run the suite with the data set that `triathlon suites` names",
+        )
+    elif manifest.protocol != work.settings_hash:
+        yield Problem(
+            name,
+            f"protocol: expected {work.settings_hash!r}, got {manifest.protocol!r}; prompts or settings are"
+            " not those of this version: `triathlon run --ask-again` asks anew",
+        )
+
+
+def _repeated(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
+    seen: set[tuple[str, int]] = set()
+    for number, record in enumerate(records, start=1):
+        unit = (record.task_id, record.sample)
+        if unit in seen:
+            yield Problem(f"{name}, line {number}", f"expected each unit once, got {unit!r} again")
+        seen.add(unit)
+
+
+def _of_manifest(name: str, manifest: Manifest) -> Iterator[Problem]:
+    if manifest.origin is not None:
+        yield Problem(name, "expected results that were asked for, got an import; `import` files those")
+    if manifest.unfinished:
+        yield Problem(name, "expected a run that came to its end, got an unfinished one; run it again")
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    for field in ("started", "ended"):
+        moment = getattr(manifest, field)
+        if moment and _time(moment) > tomorrow:
+            yield Problem(name, f"{field}: expected a time that has passed, got {moment!r}")
+    if manifest.ended and manifest.started and _time(manifest.ended) < _time(manifest.started):
+        yield Problem(name, f"ended: expected a time after {manifest.started!r}, got {manifest.ended!r}")
+
+
+def _time(moment: str) -> datetime:
+    found = datetime.fromisoformat(moment)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
+    """Counts of requests, tokens and seconds that no server could have given."""
+    characters = tokens = 0
+    for number, record in enumerate(records, start=1):
+        place = f"{name}, line {number}"
+        replies = [reply for _, reply in record.recorded_replies()]
+        usage = record.usage
+        if usage.requests < len(replies):
+            yield Problem(
+                place, f"usage.requests: expected {len(replies)} or more (replies), got {usage.requests}"
+            )
+        if record.seconds and usage.output_tokens > MOST_TOKENS_A_SECOND * record.seconds * len(replies):
+            yield Problem(
+                place,
+                f"seconds: expected more for {usage.output_tokens} output tokens, got {record.seconds!r}",
+            )
+        if not usage.uncounted:
+            characters += sum(len(reply.text) + len(reply.reasoning) for reply in replies)
+            tokens += usage.output_tokens
+    least, most = LEAST_CHARACTERS * tokens, MOST_CHARACTERS * tokens
+    if characters > most or (characters and characters < least):
+        yield Problem(
+            name,
+            f"usage.output_tokens: expected {characters / MOST_CHARACTERS:.0f} to"
+            f" {characters / LEAST_CHARACTERS:.0f} for {characters} characters of replies, got {tokens}",
+        )

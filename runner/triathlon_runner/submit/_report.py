@@ -1,0 +1,96 @@
+"""What checking a submission found, as Markdown for a pull request and as JSON."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from triathlon_runner.screen import counted
+from triathlon_runner.submit._check import Problem
+
+_SHOWN = 20
+"""Problems of a file that are printed; the JSON has all."""
+
+
+@dataclass(slots=True)
+class FileCheck:
+    """One suite of a submission."""
+
+    suite: str
+    sha256: str = ""
+    """Of the lines."""
+    units: int = 0
+    verified: int = 0
+    """Units that were judged again with the same result."""
+    open_units: int = 0
+    scores: dict[str, float] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether there is nothing against it."""
+        return not self.problems
+
+
+@dataclass(slots=True)
+class SubmissionReport:
+    """Everything that was checked."""
+
+    model: str
+    engine_version: int
+    files: list[FileCheck]
+    problems: list[Problem]
+    """Of no single suite."""
+    listed: bool
+    """Whether models.yaml has a row for the model."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the submission can be taken as it is."""
+        return not self.problems and all(file.accepted for file in self.files)
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the document of `--json`."""
+        return {"schema": 1, "accepted": self.accepted, **asdict(self)}
+
+    def markdown(self) -> str:
+        """Returns the report as a comment on a pull request."""
+        verdict = "can be taken" if self.accepted else "**cannot be taken yet**"
+        units = sum(file.verified for file in self.files)
+        lines = [
+            f"## Submission of `{self.model}`: {verdict}",
+            "",
+            f"{counted(units, 'unit')} in {counted(len(self.files), 'suite')} judged again by engine"
+            f" {self.engine_version}. That the replies came from this model cannot be shown by any check.",
+            "",
+            "| suite | units | judged again, equal | open | scores | result |",
+            "| --- | --- | --- | --- | --- | --- |",
+        ]
+        lines += [_row(file) for file in self.files]
+        if not self.listed:
+            lines += ["", f"models.yaml has no row `{self.model}`: add one with name, organisation and link."]
+        for title, problems in (("Files", self.problems), *((f.suite, f.problems) for f in self.files)):
+            lines += _listed(title, problems)
+        return "\n".join(lines) + "\n"
+
+
+def _row(file: FileCheck) -> str:
+    scores = ", ".join(f"{name} {value:.6g}" for name, value in list(file.scores.items())[:3])
+    result = "accepted" if file.accepted else counted(len(file.problems), "problem")
+    return f"| {file.suite} | {file.units} | {file.verified} | {file.open_units} | {scores} | {result} |"
+
+
+def _listed(title: str, problems: list[Problem]) -> list[str]:
+    if not problems:
+        return []
+    shown = [f"- `{_inline(one.place)}`: {_plain(one.message)}" for one in problems[:_SHOWN]]
+    more = [f"- and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
+    return ["", f"### {title}", "", *shown, *more]
+
+
+def _inline(text: str) -> str:
+    return " ".join(text.replace("`", "'").split())
+
+
+def _plain(text: str) -> str:
+    """Text of a submission inside Markdown: no link, picture, heading or mention comes from it."""
+    escaped = "".join(f"\\{char}" if char in "\\`*_[]()<>#!|@" else char for char in text)
+    return " ".join(escaped.split())

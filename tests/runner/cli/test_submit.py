@@ -1,0 +1,163 @@
+"""`triathlon submit check`: a whole submission is taken, a tampered one is refused with the reason."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.small_run import SmallRun, made
+from triathlon_runner.errors import UserError
+
+SEEDS = "evolved/core-seeds"
+Line = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
+    """Two tasks of a suite of each discipline, with tokens as a real server counts them."""
+    small = made(tmp_path_factory.mktemp("submit"))
+    for path in (small.results / "runs/m").rglob("*.jsonl"):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines:
+            line["usage"]["output_tokens"] = len(json.dumps(line)) // 6
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return small
+
+
+@pytest.fixture
+def place(run: SmallRun, tmp_path: Path) -> SmallRun:
+    """A copy to spoil, with the cache of answer keys."""
+    shutil.copytree(run.root, tmp_path / "copy")
+    return SmallRun(tmp_path / "copy")
+
+
+def check(place: SmallRun, *options: str) -> tuple[int, dict[str, Any]]:
+    """Exit code and the report."""
+    result = place.call("submit", "check", "results/runs/m", "--json", *options)
+    document: dict[str, Any] = json.loads(result.stdout)
+    return result.exit_code, document
+
+
+def change(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
+    """Edits the first line of a suite's results."""
+    path = place.results / f"runs/m/{suite}.jsonl"
+    first, *others = path.read_text().splitlines(keepends=True)
+    line = json.loads(first)
+    edit(line)
+    path.write_text(json.dumps(line) + "\n" + "".join(others))
+
+
+def problems(document: dict[str, Any], suite: str) -> str:
+    """What is against one suite, as text."""
+    (file,) = [one for one in document["files"] if one["suite"] == suite]
+    return "\n".join(f"{one['place']}: {one['message']}" for one in file["problems"])
+
+
+def test_a_whole_submission_is_taken(place: SmallRun) -> None:
+    """Exit code 0, every unit judged again, a report for the pull request and a statement of the hashes."""
+    code, document = check(place, "--markdown", "report.md", "--statement", "statement.json")
+    assert (code, document["accepted"], document["listed"]) == (0, True, True)
+    assert [(one["units"], one["verified"]) for one in document["files"]] == [(2, 2)] * 3
+    assert "can be taken" in (place.root / "report.md").read_text()
+    statement = json.loads((place.root / "statement.json").read_text())
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert statement["predicate"]["result"] == "PASSED" and len(statement["subject"]) == 3
+
+
+def test_a_changed_verdict_is_refused(place: SmallRun) -> None:
+    """A verdict that contradicts its line, and one that agrees with it but does not follow from the reply."""
+
+    def fail(line: Line) -> None:
+        line["outcome"] = "failed"
+
+    change(place, SEEDS, fail)
+    code, document = check(place)
+    assert code == 1 and "outcome" in problems(document, SEEDS)
+
+    def fail_throughout(line: Line) -> None:
+        line["verdict"]["outcome"] = "failed"
+
+    change(place, SEEDS, fail_throughout)
+    code, document = check(place)
+    assert code == 1 and "expected 'passed' (judged again), got 'failed'" in problems(document, SEEDS)
+
+
+def test_a_changed_reply_is_refused(place: SmallRun) -> None:
+    """The program of the line is not the one in the reply any more."""
+
+    def edit(line: Line) -> None:
+        line["reply"]["text"] = line["reply"]["text"].replace("return", "return not")
+
+    change(place, SEEDS, edit)
+    code, document = check(place)
+    assert code == 1 and "judged again" in problems(document, SEEDS)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("data", {"name": "core", "version": "1", "sha256": "ab" * 32}, "data.sha256: expected"),
+        ("protocol", "0" * 16, "protocol: expected"),
+        ("ended", "2999-01-01T00:00:00+00:00", "expected a time that has passed"),
+        ("ended", "", "expected a run that came to its end"),
+        ("origin", {"format": "evalplus", "file": "f", "sha256": "0"}, "got an import"),
+    ],
+)
+def test_another_manifest_is_refused(place: SmallRun, field: str, value: object, said: str) -> None:
+    """Another data set, protocol, time or origin than that of a finished run of this version."""
+    path = place.results / f"runs/m/{SEEDS}.manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    code, document = check(place)
+    assert code == 1 and said in problems(document, SEEDS)
+
+
+def test_what_no_server_gives_is_refused(place: SmallRun) -> None:
+    """Too few requests for the replies, no tokens for much text, and tokens faster than light."""
+
+    def impossible(line: Line) -> None:
+        line["usage"] = line["usage"] | {"requests": 0, "output_tokens": 10**8}
+        line["seconds"] = 0.001
+
+    change(place, SEEDS, impossible)
+    text = problems(check(place)[1], SEEDS)
+    assert "usage.requests: expected 1 or more" in text and "seconds: expected more" in text
+    assert "usage.output_tokens: expected" in text
+
+
+def test_keys_strangers_and_own_suites_are_refused(place: SmallRun) -> None:
+    """A key in a reply is named without being shown; other files and other suites do not belong."""
+    key = "sk-proj-abcdefgh12345678"
+
+    def leak(line: Line) -> None:
+        line["prompt"] += f" {key}"
+
+    change(place, SEEDS, leak)
+    own = place.results / "runs/m"
+    (own / "notes.txt").write_text("x")
+    for ending in (".jsonl", ".manifest.json"):
+        shutil.copy(own / f"{SEEDS}{ending}", own / f"loop/mine{ending}")
+    code, document = check(place)
+    assert code == 1 and key not in json.dumps(document)
+    assert f"{SEEDS}.jsonl, line 1: expected no key" in problems(document, SEEDS)
+    assert "expected a built-in suite" in problems(document, "loop/mine")
+    assert document["problems"][0]["place"] == "notes.txt"
+
+
+def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
+    """What a submission's file says stands in the comment as text: no link, no mention, no heading."""
+    own = place.results / "runs/m"
+    (own / "loop/core.manifest.json").write_text('{"a": "[x](http://evil.example) @everyone\\n# Done"}')
+    result = place.call("submit", "check", "results/runs/m")
+    assert result.exit_code == 1
+    assert "](http" not in result.stdout and "\n# " not in result.stdout
+
+
+def test_another_folder_is_refused(place: SmallRun) -> None:
+    """What is expected is said."""
+    for folder in ("results", "nowhere"):
+        result = place.call("submit", "check", folder)
+        assert isinstance(result.exception, UserError)
+        assert "results/runs/MODEL, got" in str(result.exception)
