@@ -21,6 +21,17 @@ from triathlon_runner.store import replace_file
 NOT_RUN: Final = "not run"
 """What manifests say where the hostile programs were never judged on this machine."""
 
+NOWHERE: Final = (
+    "this kernel, or the container that this runs in, offers neither user namespaces nor Landlock; without"
+    " one of them a program could read and change what is yours, so that none is executed",
+    "your own kernel: Linux 5.13 or later with `landlock` in /sys/kernel/security/lsm, or unprivileged user"
+    " namespaces (Debian: sysctl kernel.unprivileged_userns_clone=1; Ubuntu: sysctl"
+    " kernel.apparmor_restrict_unprivileged_userns=0)",
+    "gVisor (runsc) has neither: start the container with the default runtime, `docker run --runtime=runc`",
+    "Apple's `container` starts a kernel without Landlock: use Docker Desktop, Colima or Lima",
+)
+"""What to do where nothing can be executed."""
+
 
 @app.command(
     epilog=examples(
@@ -81,7 +92,10 @@ async def _machine(screen: Screen) -> bool:
     _say(screen, "sandbox", f"{level}, {counted(health.jobs, 'program')} at once")
     for name, reason in health.refused.items():
         _say(screen, "", f"not {name}: {reason}")
-    if health.level is not None:
+    if health.level is None:
+        for advice in NOWHERE:
+            _say(screen, "", advice)
+    else:
         _say(screen, "verdicts", "every one is decided outside the process of the program that is judged")
         tried = grader_integrity(health.level)
         _say(
