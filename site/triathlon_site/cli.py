@@ -68,7 +68,8 @@ def build_command(
     results: ResultsFolder = Path("results"),
     out: Out = Path("_site"),
     strict: Annotated[
-        bool, typer.Option("--strict", help="Any fault in the results ends the build.")
+        bool,
+        typer.Option("--strict", help="A fault in the results, or no results, ends the build (exit code 2)."),
     ] = False,
     history: Annotated[
         bool,

@@ -14,6 +14,7 @@ from rich.table import Table
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._options import (
     Common,
     Data,
@@ -49,7 +50,7 @@ from triathlon_runner.store import (
     recorded_files,
 )
 
-results_app = typer.Typer(
+results_app = App(
     help="What was measured: list, archive, diff.",
     epilog=examples("triathlon results list"),
     no_args_is_help=True,

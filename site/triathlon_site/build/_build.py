@@ -66,8 +66,8 @@ def build(
         url: where the site will be published, for the addresses in the feed.
 
     Raises:
-        UserError: `url` is no web address; `strict` and there is something to warn of; `out` cannot be
-            written or is no site, or the results lie in it or it among them.
+        UserError: `url` is no web address; `strict` and there is something to warn of, or nothing to show;
+            `out` cannot be written or is no site, or the results lie in it or it among them.
     """
     check_apart(results, out)
     url = _checked_url(url)
@@ -86,7 +86,7 @@ def build(
                 f"--strict: expected flawless results, found {len(site.notices)} faults:\n{lines}"
             )
         if not site.units:
-            check_empty(results, out)
+            check_empty(results, out, strict=strict)
         pages = _write(site, out)
         notices = (*site.notices, *(_remember(results, site) if history else ()))
         AggregateCache(kept).prune()

@@ -131,6 +131,15 @@ def test_strict_refuses_faults_and_keeps_the_old_site(tmp_path: Path) -> None:
     assert files(tmp_path / "_site") == before
 
 
+def test_strict_refuses_a_site_without_results(tmp_path: Path) -> None:
+    """Where a run was to make results and made none, --strict writes nothing; without it the site says so."""
+    (tmp_path / "results").mkdir()
+    with pytest.raises(UserError, match=r"--strict: expected results in '.*results', there are none"):
+        build(tmp_path / "results", tmp_path / "_site", None, strict=True)
+    assert not (tmp_path / "_site").exists()
+    assert build(tmp_path / "results", tmp_path / "_site", None).units == 0
+
+
 def test_faults_are_warnings_and_stand_on_the_site(tmp_path: Path) -> None:
     """Without --strict the site is built and says what was left out."""
     small_results(tmp_path / "results")
