@@ -102,7 +102,7 @@ def build_command(
     report = build(results, out, load_models(models_file), strict, cache=cache, history=history, url=url)
     screen = console()
     for notice in report.notices:
-        screen.print_message(f"warning: {notice}")
+        screen.print_message(f"warning: {notice.below(results)}")
     if report.notices and results != DEFAULT_ROOT:
         screen.print_message(f"commands named above need --results {shlex.quote(str(results))}, too")
     if not report.units:
@@ -168,7 +168,7 @@ def scores_command(
     rows = records(score_frame(gathered.boards, gathered.models))
     notices = gathered.results.notices
     for notice in notices:
-        print_error(f"warning: {notice}")
+        print_error(f"warning: {notice.below(results)}")
     if as_json:
         said = [notice.model_dump() for notice in notices]
         console().print_json(data={"schema": 1, "scores": rows, "notices": said})

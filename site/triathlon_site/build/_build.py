@@ -81,7 +81,7 @@ def build(
     with _folder(cache) as kept:
         site = replace(gather(results, registry, catalogue=catalogue, cache=kept), url=url)
         if strict and site.notices:
-            lines = "\n".join(str(notice) for notice in site.notices)
+            lines = "\n".join(notice.below(results) for notice in site.notices)
             raise UserError(
                 f"--strict: expected flawless results, found {len(site.notices)} faults:\n{lines}"
             )
