@@ -79,7 +79,7 @@ def test_results_list_explains_below_the_table(measured: Place) -> None:
         lines.write("nonsense\n")
     terminal = measured.see("results", "list", "--results", "damaged")
     assert_in_order(terminal)
-    row = r"^good-model-instruct +evolved/core-seeds +3 +0 +unreadable, changed$"
+    row = r"^good-model-instruct +evolved/core-seeds +3 +0 +unreadable$"
     assert re.search(row, terminal.text, re.MULTILINE)
     assert (
         " ".join(terminal.text.split()).count("line 3: expected a JSON object, got 'nonsense'; delete") == 1
