@@ -59,7 +59,7 @@ def matching(pattern: str, expected: str) -> Callable[[str], str]:
 
 
 def faults_in_words(error: ValidationError, file: YamlFile, model: type[BaseModel]) -> Iterator[str]:
-    """A line for each fault; several that pydantic finds with one value are one."""
+    """A line for each fault, in the file's order; several that pydantic finds with one value are one."""
     faults: dict[Place, list[str]] = {}
     shown: dict[Place, str] = {}
     for fault in error.errors():
@@ -72,7 +72,7 @@ def faults_in_words(error: ValidationError, file: YamlFile, model: type[BaseMode
         if sentence not in faults.setdefault(place, []):
             faults[place].append(sentence)
         shown[place] = _got(fault, place)
-    for place, words in faults.items():
+    for place, words in sorted(faults.items(), key=lambda fault: file.line(fault[0])):
         key = ".".join(str(part) for part in place) or "the file"
         yield f"{file.path}, line {file.line(place)}: {key}: {' or '.join(words)}{shown[place]}"
 

@@ -21,8 +21,8 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories: control (C0, C1), format (bidirectional overrides, zero width), lone surrogates,
 line and paragraph separators."""
 _KEPT: Final = frozenset("\n\t")
-_WIDTH_OF_FILES: Final = 160
-"""Columns where the output is no terminal: wide enough for tables."""
+_WIDTH_OF_FILES: Final = 10_000
+"""Columns where the output is no terminal: no message and no row of a table is broken there, for `grep`."""
 
 
 def visible(text: str) -> str:
@@ -96,7 +96,7 @@ def write(text: str) -> None:
 
 
 def console() -> Screen:
-    """Standard output; wide enough for tables where it is no terminal."""
+    """Standard output; lines stay whole where it is no terminal."""
     screen = Screen()
     return screen if screen.is_terminal else Screen(width=_WIDTH_OF_FILES)
 

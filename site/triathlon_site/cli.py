@@ -4,7 +4,6 @@ What they need is imported inside them: numpy, scipy and plotly take longer than
 """
 
 import os
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ import typer
 from triathlon_runner.cli import add_commands, app, examples, run_app
 from triathlon_runner.errors import UserError
 from triathlon_runner.screen import console, counted, print_error, write
-from triathlon_runner.store import DEFAULT_ROOT
 
 if TYPE_CHECKING:
     from triathlon_runner import registry
@@ -69,7 +67,8 @@ def build_command(
     results: ResultsFolder = Path("results"),
     out: Out = Path("_site"),
     strict: Annotated[
-        bool, typer.Option("--strict", help="Any fault in the results ends the build.")
+        bool,
+        typer.Option("--strict", help="A fault in the results, or no results, ends the build (exit code 2)."),
     ] = False,
     history: Annotated[
         bool,
@@ -96,15 +95,15 @@ def build_command(
 ) -> None:
     """Writes the site from the results. A build that fails leaves the old site as it was."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a build has threads of its own; these would spin
-    from triathlon_site.build import build, cache_folder  # noqa: PLC0415  see above
+    from triathlon_site.build import about_commands, build, cache_folder  # noqa: PLC0415  see above
 
     cache = None if no_cache else cache_folder()
     report = build(results, out, load_models(models_file), strict, cache=cache, history=history, url=url)
     screen = console()
     for notice in report.notices:
-        screen.print_message(f"warning: {notice}")
-    if report.notices and results != DEFAULT_ROOT:
-        screen.print_message(f"commands named above need --results {shlex.quote(str(results))}, too")
+        screen.print_message(f"warning: {notice.below(results)}")
+    if report.notices and (hint := about_commands(results)):
+        screen.print_message(hint.strip())
     if not report.units:
         screen.print_message(
             "warning: there are no results yet: the site says so; `triathlon run` makes some"
@@ -168,7 +167,7 @@ def scores_command(
     rows = records(score_frame(gathered.boards, gathered.models))
     notices = gathered.results.notices
     for notice in notices:
-        print_error(f"warning: {notice}")
+        print_error(f"warning: {notice.below(results)}")
     if as_json:
         said = [notice.model_dump() for notice in notices]
         console().print_json(data={"schema": 1, "scores": rows, "notices": said})

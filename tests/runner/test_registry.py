@@ -1,5 +1,6 @@
 """models.yaml."""
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -127,6 +128,16 @@ def test_bad_files_are_refused_with_line_and_key(tmp_path: Path, text: str, said
         assert part in str(caught.value)
     for term in ("tuple", "regex", "pattern", "validation", "pydantic", "Undefined", "^[a-z"):
         assert term not in str(caught.value)
+
+
+def test_faults_come_in_the_order_of_their_lines(tmp_path: Path) -> None:
+    """Whatever the model, key or kind of fault: a person mends a file from its top to its end."""
+    rows = "models:\n  - {name: A, id: 7}\n  - id: b\n    api: {model: x}\n    speed: -1\n    kind: chat\n"
+    text = rows + "defaults: {concurrency: 0}\n"
+    with pytest.raises(UserError) as caught:
+        load(tmp_path, text)
+    numbers = [int(number) for number in re.findall(r", line (\d+)", str(caught.value))]
+    assert numbers == [2, 4, 5, 6, 7]
 
 
 @pytest.mark.parametrize(

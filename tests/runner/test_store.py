@@ -78,7 +78,9 @@ def test_a_unit_that_stands_twice_is_refused(tmp_path: Path) -> None:
     append(path, "a", "b")
     first = path.read_bytes().splitlines(keepends=True)[0]
     path.write_bytes(path.read_bytes() + first)
-    with pytest.raises(UserError, match=r"'a', 0.*line 1 and in line 3"):
+    with pytest.raises(
+        UserError, match=r"line 3: expected one line of each unit, got a second of 'a', .*line 1"
+    ):
         list(read_records(path, UnitRecord))
 
 

@@ -51,8 +51,11 @@ def test_scores_name_damaged_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for options in ([], ["--json"]):
         result = CliRunner().invoke(app, ["scores", *options])
         assert result.exit_code == 0, result.output
-        assert f"warning: {file}, line 1: outcome: " in result.stderr
-        assert f"warning: {file}, line 2: not a JSON object" in result.stderr
+        assert f"warning: results/{file}, line 1: outcome: " in result.stderr
+        assert (
+            f"warning: results/{file}, line 2: expected a JSON object, got 'nonsense'; delete"
+            in result.stderr
+        )
     found = json.loads(result.stdout)["notices"]
     assert [(one["file"], one["line"]) for one in found] == [(file, 1), (file, 2)]
     strict = CliRunner().invoke(app, ["build", "--strict"])
@@ -114,7 +117,7 @@ def test_no_cache_reads_what_looks_unchanged(tmp_path: Path, monkeypatch: pytest
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert "line 1" not in CliRunner().invoke(app, ["build"]).output
     assert (
-        "warning: runs/weak/loop/core.jsonl, line 1"
+        "warning: results/runs/weak/loop/core.jsonl, line 1"
         in CliRunner().invoke(app, ["build", "--no-cache"]).output
     )
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,21 @@ def test_results_list_and_scores(measured: Place) -> None:
         terminal = measured.see(*command)
         assert_in_order(terminal)
         assert "good-model-instruct" in terminal.text
+
+
+def test_results_list_explains_below_the_table(measured: Place) -> None:
+    """A damaged file takes one line of the table; its reason stands whole below it, once."""
+    folder = measured.root / "damaged/runs/good-model-instruct/evolved"
+    shutil.copytree(measured.root / "results/runs/good-model-instruct/evolved", folder)
+    with (folder / "core-seeds.jsonl").open("a") as lines:
+        lines.write("nonsense\n")
+    terminal = measured.see("results", "list", "--results", "damaged")
+    assert_in_order(terminal)
+    row = r"^good-model-instruct +evolved/core-seeds +3 +0 +unreadable$"
+    assert re.search(row, terminal.text, re.MULTILINE)
+    assert (
+        " ".join(terminal.text.split()).count("line 3: expected a JSON object, got 'nonsense'; delete") == 1
+    )
 
 
 def test_doctor(measured: Place) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import __version__
+from triathlon_runner.cli._commands import App
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.screen import print_error, print_traceback
 
@@ -16,7 +17,7 @@ def examples(*lines: str) -> str:
     return "\n".join(("Examples:", *lines))
 
 
-app = typer.Typer(
+app = App(
     name="triathlon",
     help="A leaderboard for code language models in three disciplines: loop, runtime, evolved.",
     epilog=examples(

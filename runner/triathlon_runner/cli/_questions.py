@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from triathlon_runner.cli._app import app, examples
+from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._options import Data, console, data_store
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.registry import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
 from triathlon_runner.sandbox import open_sandbox
 
-questions_app = typer.Typer(
+questions_app = App(
     help="Questions about what programs do while they run.",
     epilog=examples("triathlon questions build --dataset humaneval --out questions.json"),
     no_args_is_help=True,

@@ -3,17 +3,16 @@
 import asyncio
 import json
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import JustifyMethod
-from rich.table import Table
 
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._options import (
     Common,
     Data,
@@ -25,8 +24,8 @@ from triathlon_runner.cli._options import (
     data_store,
     names,
 )
+from triathlon_runner.cli._result_rows import OUTDATED, UNREADABLE, Finding, rows_of, show_rows
 from triathlon_runner.datasets import DataStore, DataUnavailableError
-from triathlon_runner.engine import judged_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.grading import Grader, ProgramGrader
@@ -35,21 +34,15 @@ from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
 from triathlon_runner.screen import counted
 from triathlon_runner.store import (
-    IMPORTED,
-    Archived,
     DamagedLineError,
-    RecordedFile,
     ResultsFile,
     ResultsFolder,
     UnreadableManifestError,
     archive,
-    archived,
     compare_files,
-    count_lines,
-    recorded_files,
 )
 
-results_app = typer.Typer(
+results_app = App(
     help="What was measured: list, archive, diff.",
     epilog=examples("triathlon results list"),
     no_args_is_help=True,
@@ -57,24 +50,8 @@ results_app = typer.Typer(
 app.add_typer(results_app, name="results")
 
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
+
 _SHOWN = 50
-_WIDE = 110
-"""Columns of a window that has room for everything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One results file, as `results list` shows it."""
-
-    model: str
-    suite: str
-    units: int
-    open: int | None
-    protocol: str
-    ended: str
-    """Empty where the last run did not come to its end."""
-    state: str
-    """`current`, what it was made with instead, or why that is not known; what else there is to say of it."""
 
 
 @results_app.command(
@@ -106,12 +83,7 @@ def list_command(
         if check
         else {}
     )
-    rows = [
-        *(_row(folder, model, suite, states.get((model, suite), "")) for model, suite in folder.files()),
-        *_imported_rows(folder),
-        *map(_recorded_row, recorded_files(folder.root)),
-        *_archived_rows(folder),
-    ]
+    rows = rows_of(folder, states)
     if as_json:
         typer.echo(json.dumps([asdict(row) for row in rows], indent=1))
         return
@@ -119,15 +91,7 @@ def list_command(
     if not rows:
         say(screen, f"no results in {str(folder.root)!r}: `triathlon run` makes some, --results names others")
         return
-    shown = [name for name in Row.__slots__ if screen.width >= _WIDE or name not in {"protocol", "ended"}]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in shown:
-        justify: JustifyMethod = "right" if name in {"units", "open"} else "left"
-        table.add_column(name, overflow="fold", justify=justify, no_wrap=name in {"model", "suite"})
-    for row in rows:
-        cells = asdict(row)
-        table.add_row(*("?" if cells[name] is None else str(cells[name]) for name in shown))
-    screen.print(table)
+    show_rows(rows, screen)
 
 
 @results_app.command(
@@ -171,7 +135,7 @@ def archive_command(
         for model, suite in folder.files()
         if (wanted_models is None or model in wanted_models)
         and (wanted_suites is None or suite in wanted_suites)
-        and (not outdated or states[model, suite].startswith("made with"))
+        and (not outdated or states[model, suite].short == OUTDATED)
     ]
     if not chosen and not outdated:
         there = ", ".join(sorted({model for model, _ in folder.files()})) or "none"
@@ -233,72 +197,10 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
     ]
 
 
-def _row(folder: ResultsFolder, model: str, suite: str, state: str) -> Row:
-    """Units are what lines there are: a manifest counts them only where its run came to its end."""
-    units, torn = count_lines(folder.lines(model, suite))
-    try:
-        manifest = folder.read_manifest(model, suite)
-    except UnreadableManifestError as error:
-        return Row(model, suite, units, None, "?", "", str(error))
-    said = ["its last line was cut before its end"] if torn else []
-    if manifest is None:
-        return Row(model, suite, units, None, "?", "", "; ".join([state or "no manifest", *said]))
-    planned = sum(manifest.outcomes.values()) + manifest.open_units
-    if manifest.unfinished:
-        said = [f"unfinished run, {counted(units, 'line')} whole", *said]
-    elif sum(manifest.outcomes.values()) != units:
-        said.append(f"its manifest counts {counted(sum(manifest.outcomes.values()), 'unit')}")
-    if units and (engine := judged_otherwise(manifest.engine_versions)):
-        said.append(engine)
-    states = "; ".join(one for one in (state, *said) if one)
-    return Row(model, suite, units, max(0, planned - units), manifest.protocol, manifest.ended, states)
-
-
-def _imported_rows(folder: ResultsFolder) -> list[Row]:
-    imported = ResultsFolder(folder.root / IMPORTED)
-    rows = []
-    for model, suite in imported.files():
-        origin = _origin(imported, model, suite)
-        state = f"imported: {origin.get('format', '?')}, {origin.get('file', '?')}"
-        rows.append(_row(imported, model, suite, state))
-    return rows
-
-
-def _origin(imported: ResultsFolder, model: str, suite: str) -> dict[str, str]:
-    """Where an import comes from; empty where its manifest does not say."""
-    try:
-        manifest = imported.read_manifest(model, suite)
-    except UnreadableManifestError:
-        return {}
-    return (manifest.origin if manifest else None) or {}
-
-
-def _recorded_row(file: RecordedFile) -> Row:
-    units, _ = count_lines(file.lines)
-    try:
-        manifest = file.read_manifest()
-    except UserError as error:
-        return Row(file.model, file.suite, units, None, "?", "", str(error))
-    receipt = manifest.receipt
-    state = f"recorded: {receipt.source}, {receipt.file}"
-    if engine := judged_otherwise(manifest.engine_versions):
-        state += f"; {engine}"
-    return Row(file.model, file.suite, units, 0, manifest.protocol, receipt.date, state)
-
-
-def _archived_rows(folder: ResultsFolder) -> list[Row]:
-    return [_archived_row(one) for one in archived(folder)]
-
-
-def _archived_row(one: Archived) -> Row:
-    units, _ = count_lines(one.lines)
-    return Row(one.model, one.suite, units, None, one.lines.stem, "", f"archived: {one.lines}")
-
-
-async def _states(folder: ResultsFolder, listed: Registry, data: DataStore) -> dict[tuple[str, str], str]:
+async def _states(folder: ResultsFolder, listed: Registry, data: DataStore) -> dict[tuple[str, str], Finding]:
     """How each file stands to what a run would ask today."""
     files = list(folder.files())
-    states: dict[tuple[str, str], str] = {}
+    states: dict[tuple[str, str], Finding] = {}
     async with AsyncExitStack() as stack:
         grader = ProgramGrader(await stack.enter_async_context(open_sandbox()), cache_folder() / "keys")
         judge = _judge(listed)
@@ -306,7 +208,7 @@ async def _states(folder: ResultsFolder, listed: Registry, data: DataStore) -> d
             built = await _built(suite, data, grader)
             for model in (model for model, one in files if one == suite):
                 states[model, suite] = (
-                    built if isinstance(built, str) else _state(folder, listed, model, built, judge)
+                    built if isinstance(built, Finding) else _state(folder, listed, model, built, judge)
                 )
     return states
 
@@ -318,31 +220,31 @@ def _judge(listed: Registry) -> DryRunModel | None:
     return DryRunModel(listed.judge, listed.row(listed.judge).kind)
 
 
-async def _built(suite: str, data: DataStore, grader: Grader) -> BuiltSuite | str:
+async def _built(suite: str, data: DataStore, grader: Grader) -> BuiltSuite | Finding:
     try:
         (entry,) = catalogue.select([suite])
     except UserError:
-        return "no such suite"
+        return Finding("no such suite")
     try:
         return await build_suite(entry, data, grader, PROFILES["standard"])
     except DataUnavailableError:
-        return "its data is not here"
+        return Finding("data not here")
     except UserError as error:  # a broken file of the user's own: the other rows are shown all the same
-        return str(error)
+        return Finding("not checked", str(error))
 
 
 def _state(
     folder: ResultsFolder, listed: Registry, model: str, built: BuiltSuite, judge: DryRunModel | None
-) -> str:
+) -> Finding:
     rows = [row for row in listed.models if row.id == model]
     if not rows:
-        return "not in models.yaml"
+        return Finding("not in models.yaml")
     (work,) = work_for(listed, rows[0], [built], judge)
     file = ResultsFile(folder.lines(model, work.suite_id), work.built.entry.record)
     try:
         manifest = folder.read_manifest(model, work.suite_id)
         file.scan()
     except (UnreadableManifestError, DamagedLineError) as error:
-        return str(error)
+        return Finding(UNREADABLE, str(error))
     why = differs(work, file, manifest)
-    return f"made with {why}" if why else "current"
+    return Finding(OUTDATED, f"made with {why}") if why else Finding("current")

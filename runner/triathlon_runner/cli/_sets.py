@@ -12,6 +12,7 @@ from rich.table import Table
 
 from triathlon_runner import catalogue
 from triathlon_runner.cli._app import app, examples
+from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._options import Common, Names, Results, console, names
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import PASS_AT_1, analysis, pass_at_k
@@ -19,7 +20,7 @@ from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.registry import check_names
 from triathlon_runner.store import ResultsFolder
 
-sets_app = typer.Typer(
+sets_app = App(
     help="The sets of the evolved discipline.",
     epilog=examples("triathlon sets compare evolved/core-seeds evolved/core-subtle"),
     no_args_is_help=True,

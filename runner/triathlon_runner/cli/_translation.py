@@ -7,10 +7,11 @@ import typer
 
 from triathlon_runner import translation
 from triathlon_runner.cli._app import app, examples
+from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._options import Data, console, data_store
 from triathlon_runner.sandbox import open_sandbox
 
-translation_app = typer.Typer(
+translation_app = App(
     help="The translation loop.", epilog=examples("triathlon translation check"), no_args_is_help=True
 )
 app.add_typer(translation_app, name="translation")

@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ConfigDict
-
-from triathlon_runner.records import UnitRecord
-from triathlon_runner.store._lines import Unit, parse_line
+from triathlon_runner.store._lines import Head, Unit, parse_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +30,12 @@ def compare_files(first: Path, second: Path) -> list[Change]:
     ]
 
 
-class _Head(UnitRecord):
-    """What all kinds of record share; the rest is left unread."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
 def _outcomes(path: Path) -> dict[Unit, str]:
     if not path.exists():
         return {}
     with path.open("rb") as lines:
         heads = (
-            parse_line(line, _Head, path, number)
+            parse_line(line, Head, path, number)
             for number, line in enumerate(lines, start=1)
             if line.endswith(b"\n")
         )

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
 from triathlon_runner.store._faults import fault_of_manifest
-from triathlon_runner.store._lines import Unit, damaged, replace_file
+from triathlon_runner.store._lines import Head, Unit, parse_line, replace_file
 
 DEFAULT_ROOT: Final = Path("results")
 IMPORTED: Final = "imported"
@@ -211,4 +211,5 @@ def _unit_of(line: bytes, path: Path, number: int) -> Unit:
             return whole["task_id"], whole["sample"]
         return json.loads(head[1]), int(head[2])
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise damaged(path, number, "expected a record with task_id and sample", line) from None
+        record = parse_line(line, Head, path, number)
+        return record.task_id, record.sample

@@ -1,19 +1,26 @@
 """Reading and writing JSON lines so that a line is complete or not there."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Final, TypeVar
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
 
 Unit = tuple[str, int]
 """(task_id, sample): what one line of a file stands for."""
 
 R = TypeVar("R", bound=UnitRecord)
+
+ASK_AGAIN: Final = "delete the line, and the next run asks for its unit again"
+_SHOWN: Final = 60
+"""Characters of a damaged line that its error shows."""
+_NO_OBJECT: Final = frozenset({"json_invalid", "model_type", "model_attributes_type"})
+"""Pydantic's names for a text that is no JSON object."""
 
 
 class DamagedLineError(UserError):
@@ -22,6 +29,12 @@ class DamagedLineError(UserError):
 
 class ContradictingLineError(DamagedLineError):
     """A line that is a record, but whose outcome or numbers its own evidence does not bear out."""
+
+
+class Head(UnitRecord):
+    """What all kinds of record share; the rest of a line is left unread."""
+
+    model_config = ConfigDict(extra="ignore")
 
 
 def read_records(path: Path, record: type[R]) -> Iterator[R]:
@@ -50,9 +63,7 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
             parsed = parse_line(line, record, path, number)
             unit = (parsed.task_id, parsed.sample)
             if unit in seen:
-                raise DamagedLineError(
-                    f"{path}: {unit!r} stands in line {seen[unit]} and in line {number}; keep one"
-                )
+                raise damaged(path, number, fault_of_second(unit, seen[unit]))
             seen[unit] = number
             yield line, parsed
 
@@ -66,15 +77,46 @@ def parse_line(line: bytes, record: type[R], path: Path, number: int) -> R:
     try:
         return record.model_validate_json(line)
     except ValidationError as error:
-        fault = error.errors()[0]
-        where = ".".join(str(part) for part in fault["loc"]) or "the line"
-        raise damaged(path, number, f"{where}: {fault['msg']}", line) from None
+        raise damaged(path, number, fault_of_line(line, error)) from None
 
 
-def damaged(path: Path, number: int, fault: str, line: bytes) -> DamagedLineError:
+def damaged(path: Path, number: int, fault: str) -> DamagedLineError:
     """The error for a line that is no record."""
-    return DamagedLineError(
-        f"{path}, line {number}: {fault}, got {line[:80]!r}; mend the line or move the file away"
+    return DamagedLineError(f"{path}, line {number}: {fault}")
+
+
+def fault_of_line(line: bytes, error: ValueError, remedy: str = ASK_AGAIN) -> str:
+    """What is wrong with a line that is no record, the same for every command and page.
+
+    Args:
+        line: The line.
+        error: What reading it raised.
+        remedy: What to do about it.
+
+    Returns:
+        What was expected, what came (its beginning), and the remedy.
+    """
+    text = line.decode(errors="replace").strip()
+    got = f"{text[:_SHOWN]!r}{'…' if len(text) > _SHOWN else ''}"
+    if not isinstance(error, ValidationError):
+        return f"expected a record of one unit, got {got} ({str(error).splitlines()[0]}); {remedy}"
+    fault = error.errors(include_url=False)[0]
+    if fault["type"] in _NO_OBJECT:
+        return f"expected a JSON object, got {got}; {remedy}"
+    schema = json.loads(line).get("schema", SCHEMA_VERSION)
+    if schema != SCHEMA_VERSION:
+        return (
+            f"expected schema {SCHEMA_VERSION}, got {schema!r}: another version wrote it; update the program"
+        )
+    where = ".".join(str(part) for part in fault["loc"]) or "the line"
+    return f"expected a record of one unit, got {got} ({where}: {fault['msg']}); {remedy}"
+
+
+def fault_of_second(unit: Unit, first: int) -> str:
+    """What is wrong with a line of a unit that line `first` has already."""
+    return (
+        f"expected one line of each unit, got a second of {unit[0]!r}, sample {unit[1]}: the other is line"
+        f" {first}; delete one of them"
     )
 
 

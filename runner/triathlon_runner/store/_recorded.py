@@ -12,9 +12,10 @@ from pydantic import ValidationError
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED, RecordedLine, RecordedManifest, RecordedUnit
 from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
-from triathlon_runner.store._lines import DamagedLineError, damaged, replace_file
+from triathlon_runner.store._lines import damaged, fault_of_line, replace_file
 
 _LINES: Final = ".jsonl"
+_IMPORT_ANEW: Final = "import the recording anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,9 @@ class RecordedFile:
             try:
                 units.append(manifest.unit(RecordedLine.model_validate_json(line)))
             except ValueError as error:
-                raise damaged(self.lines, number, str(error).split("\n", 1)[0], line) from None
+                raise damaged(self.lines, number, fault_of_line(line, error, _IMPORT_ANEW)) from None
             if fault := fault_of_record(units[-1]):
-                raise DamagedLineError(f"{self.lines}, line {number}: {fault}; import the recording anew")
+                raise damaged(self.lines, number, f"{fault}; {_IMPORT_ANEW}")
         counted = dict(sorted(Counter(unit.outcome.value for unit in units).items()))
         if counted != manifest.outcomes:
             raise UserError(

@@ -13,6 +13,8 @@ from threadpoolctl import threadpool_limits
 from triathlon_runner import cache
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry
+from triathlon_runner.screen import counted
+from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build._evidence import evidence_files
 from triathlon_site.build._exchange import sweep
@@ -66,8 +68,8 @@ def build(
         url: where the site will be published, for the addresses in the feed.
 
     Raises:
-        UserError: `url` is no web address; `strict` and there is something to warn of; `out` cannot be
-            written or is no site, or the results lie in it or it among them.
+        UserError: `url` is no web address; `strict` and there is something to warn of, or nothing to show;
+            `out` cannot be written or is no site, or the results lie in it or it among them.
     """
     check_apart(results, out)
     url = _checked_url(url)
@@ -81,12 +83,13 @@ def build(
     with _folder(cache) as kept:
         site = replace(gather(results, registry, catalogue=catalogue, cache=kept), url=url)
         if strict and site.notices:
-            lines = "\n".join(str(notice) for notice in site.notices)
+            lines = "\n".join(notice.below(results) for notice in site.notices)
+            found = counted(len(site.notices), "fault")
             raise UserError(
-                f"--strict: expected flawless results, found {len(site.notices)} faults:\n{lines}"
+                f"--strict: expected flawless results, found {found}:\n{lines}{about_commands(results)}"
             )
         if not site.units:
-            check_empty(results, out)
+            check_empty(results, out, strict=strict)
         pages = _write(site, out)
         notices = (*site.notices, *(_remember(results, site) if history else ()))
         AggregateCache(kept).prune()
@@ -101,6 +104,12 @@ def build(
         )
         remember_build(kept, out, built)
     return BuildReport(out, pages, built.models, built.units, time.monotonic() - started, notices)
+
+
+def about_commands(results: Path) -> str:
+    """A line to say below faults, whose commands are those for the default folder; empty for that one."""
+    option = ResultsFolder(results).option
+    return f"\ncommands named above need{option}, too" if option else ""
 
 
 def _checked_url(url: str) -> str:

@@ -42,8 +42,10 @@ def check_apart(results: Path, out: Path) -> None:
         )
 
 
-def check_empty(results: Path, out: Path) -> None:
+def check_empty(results: Path, out: Path, *, strict: bool = False) -> None:
     """Refuses to replace a site that shows models by one without any: a run that failed takes nothing away.
+
+    `strict`: refuses a site without results in any case.
 
     Raises:
         UserError: naming both, and what to do.
@@ -53,4 +55,9 @@ def check_empty(results: Path, out: Path) -> None:
             f"no results in {str(results)!r}: the site in {str(out)!r}, which has some, stays as it is;"
             " run `triathlon run` until there are results, name their folder with --results, or name"
             " another --out"
+        )
+    if strict:
+        raise UserError(
+            f"--strict: expected results in {str(results)!r}, there are none; `triathlon run` makes some,"
+            " --results names others"
         )

@@ -1,14 +1,13 @@
 """The lines of one results file, each checked against its schema."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
-from triathlon_runner.store import fault_of_record
-from triathlon_site.load._notice import Notice, first_fault
+from triathlon_runner.records import UnitRecord
+from triathlon_runner.store import fault_of_line, fault_of_record, fault_of_second
+from triathlon_site.load._notice import Notice
 
 
 def read_lines(
@@ -25,10 +24,8 @@ def read_lines(
             unit = (parsed.task_id, parsed.sample, parsed.protocol)
             first = seen.setdefault(unit, number)
             if first != number:
-                message = (
-                    f"{parsed.task_id!r} sample {parsed.sample} stands in line {first} already; not counted"
-                )
-                yield Notice(file=file, line=number, message=message)
+                message = fault_of_second(unit[:2], first)
+                yield Notice(file=file, line=number, message=f"{message}; not counted")
                 continue
             yield parsed
 
@@ -39,7 +36,7 @@ def _parse(line: bytes, record: type[UnitRecord], model: str, suite: str) -> Uni
     try:
         parsed = record.model_validate_json(line)
     except ValidationError as error:
-        return _why_not(line, error)
+        return fault_of_line(line, error)
     if parsed.model != model:
         return f"a line of model {parsed.model!r} in the folder of {model!r}"
     if parsed.suite != suite:
@@ -51,13 +48,3 @@ def _parse(line: bytes, record: type[UnitRecord], model: str, suite: str) -> Uni
         f"{fault} (`triathlon verify` shows what the rest of the line says; delete the line and run again to"
         " ask anew); not counted"
     )
-
-
-def _why_not(line: bytes, error: ValidationError) -> str:
-    try:
-        schema = json.loads(line).get("schema", SCHEMA_VERSION)
-    except (ValueError, AttributeError, RecursionError):
-        return "not a JSON object"
-    if schema != SCHEMA_VERSION:
-        return f"schema {schema!r} is unknown; this version reads schema {SCHEMA_VERSION}"
-    return f"not a record: {first_fault(error)}"

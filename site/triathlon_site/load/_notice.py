@@ -1,5 +1,6 @@
 """What a reader of the site should know of the results."""
 
+from pathlib import Path
 from typing import Any
 
 from triathlon_runner.records import Strict
@@ -16,6 +17,10 @@ class Notice(Strict):
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}, line {self.line}"
         return f"{place}: {self.message}"
+
+    def below(self, results: Path) -> str:
+        """With the path of the file, for whoever is to mend it."""
+        return str(self.model_copy(update={"file": str(results / self.file)}))
 
 
 def first_fault(error: Exception) -> str:

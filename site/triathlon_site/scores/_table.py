@@ -12,7 +12,15 @@ from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
 from triathlon_site.ranking import DrawnRanks, Rank, RankShift, rank_shifts, ranks, tiers
 from triathlon_site.scores._boards import BoardPlan, Column
 from triathlon_site.scores._drawing import Drawing, Drawn, Files
-from triathlon_site.uncertainty import Differences, Draws, Interval, Sample, differences, interval
+from triathlon_site.uncertainty import (
+    Differences,
+    Draws,
+    Interval,
+    Sample,
+    differences,
+    interval,
+    pass_fail_interval,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +156,8 @@ def _intervals(drawn: Drawn) -> list[Interval]:
     In a mean over suites that means equal task by task: suites may share what they were made from.
     """
     spans = interval(drawn.ends, drawn.values)
+    if len(drawn.samples) == 1:
+        spans = [pass_fail_interval(drawn.samples[0], row) or span for row, span in enumerate(spans)]
     first: dict[bytes, Interval] = {}
     return [first.setdefault(_outcomes(drawn.samples, row), span) for row, span in enumerate(spans)]
 

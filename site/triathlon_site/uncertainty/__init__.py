@@ -12,7 +12,14 @@ from triathlon_site.uncertainty._bootstrap import (
     rounded,
     task_weights,
 )
-from triathlon_site.uncertainty._interval import LEVEL, Interval, central, interval, share_interval
+from triathlon_site.uncertainty._interval import (
+    LEVEL,
+    Interval,
+    central,
+    interval,
+    pass_fail_interval,
+    share_interval,
+)
 from triathlon_site.uncertainty._paired import (
     Difference,
     Differences,
@@ -41,6 +48,7 @@ __all__ = [
     "interval",
     "paired_difference",
     "paired_p_values",
+    "pass_fail_interval",
     "rounded",
     "share_interval",
     "task_weights",

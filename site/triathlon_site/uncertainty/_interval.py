@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from triathlon_site.uncertainty._bootstrap import STEP, Draws
+from triathlon_site.uncertainty._bootstrap import STEP, Draws, Sample
 
 Array = NDArray[np.float64]
 
@@ -43,6 +43,32 @@ def share_interval(solved: float, tasks: float) -> Interval:
     low = float(betaincinv(solved + few, tasks - solved + many, tail))
     high = float(betaincinv(solved + many, tasks - solved + few, 1 - tail))
     return Interval(min(low, solved / tasks), max(high, solved / tasks))
+
+
+def pass_fail_interval(sample: Sample, row: int) -> Interval | None:
+    """What `interval` would give a model after endless draws, where a formula says it.
+
+    So equal counts have equal intervals, whatever the suite, and what few draws leave to chance is gone.
+
+    Args:
+        sample: The metric on the tasks of one suite.
+        row: The model's.
+
+    Returns:
+        None where tasks are not simply passed or failed, weigh differently, or share a seed problem, so that
+        their weights depend on each other: only draws tell then.
+    """
+    ran = sample.denominators[row] > 0
+    weights = sample.denominators[row, ran]
+    shares = sample.numerators[row, ran] / weights / sample.top
+    if not weights.size or np.ptp(weights) > 0 or not np.isin(shares, (0.0, 1.0)).all():
+        return None
+    origins = (origin for origin, here in zip(sample.origins, ran, strict=True) if here)
+    seeds = [name for origin in origins for name in {origin[0], origin[-1]}]
+    if len(set(seeds)) < len(seeds):
+        return None
+    span = share_interval(float(shares.sum()), len(weights))
+    return Interval(span.low * sample.maximum, span.high * sample.maximum)
 
 
 def central(draws: Draws) -> tuple[Array, Array]:

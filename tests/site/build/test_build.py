@@ -126,9 +126,22 @@ def test_strict_refuses_faults_and_keeps_the_old_site(tmp_path: Path) -> None:
     before = files(tmp_path / "_site")
     path = tmp_path / "results/runs/weak/loop/core.jsonl"
     path.write_text("nonsense\n" + path.read_text())
-    with pytest.raises(UserError, match=r"runs/weak/loop/core\.jsonl, line 1: not a JSON object"):
+    with pytest.raises(UserError, match=r"runs/weak/loop/core\.jsonl, line 1: expected a JSON object"):
+        build_small(tmp_path, strict=True)
+    with pytest.raises(
+        UserError, match=r"found 1 fault:\n.*\ncommands named above need --results .*results, too"
+    ):
         build_small(tmp_path, strict=True)
     assert files(tmp_path / "_site") == before
+
+
+def test_strict_refuses_a_site_without_results(tmp_path: Path) -> None:
+    """Where a run was to make results and made none, --strict writes nothing; without it the site says so."""
+    (tmp_path / "results").mkdir()
+    with pytest.raises(UserError, match=r"--strict: expected results in '.*results', there are none"):
+        build(tmp_path / "results", tmp_path / "_site", None, strict=True)
+    assert not (tmp_path / "_site").exists()
+    assert build(tmp_path / "results", tmp_path / "_site", None).units == 0
 
 
 def test_faults_are_warnings_and_stand_on_the_site(tmp_path: Path) -> None:
@@ -138,10 +151,11 @@ def test_faults_are_warnings_and_stand_on_the_site(tmp_path: Path) -> None:
     path.write_text("nonsense\n" + path.read_text())
     report = build_small(tmp_path)
     assert [str(notice) for notice in report.notices] == [
-        "runs/weak/loop/core.jsonl, line 1: not a JSON object"
+        "runs/weak/loop/core.jsonl, line 1: expected a JSON object, got 'nonsense'; delete the line, and the"
+        " next run asks for its unit again"
     ]
-    assert "not a JSON object" in (tmp_path / "_site/data.html").read_text()
-    assert "not a JSON object" in (tmp_path / "_site/models/weak.html").read_text()
+    assert "expected a JSON object" in (tmp_path / "_site/data.html").read_text()
+    assert "expected a JSON object" in (tmp_path / "_site/models/weak.html").read_text()
 
 
 def test_a_folder_that_is_no_site_is_never_replaced(tmp_path: Path) -> None:

@@ -87,7 +87,9 @@ def test_a_broken_line_is_named_and_left_out(tmp_path: Path, lines: Path) -> Non
     content[2] = '{"schema": 1, "suite": '
     lines.write_text("\n".join(content) + "\n")
     found = read(tmp_path)
-    assert notices(found) == [(3, "not a JSON object")]
+    ((line, message),) = notices(found)
+    assert line == 3
+    assert message.startswith('expected a JSON object, got \'{"schema": 1, "suite":\'; delete the line, and ')
     assert found.notices[0].file == "runs/m/evolved/core-seeds.jsonl"
     assert len(found.files[0].tasks) == 5
 
@@ -105,7 +107,9 @@ def test_an_unknown_schema_is_said_to_be_one(tmp_path: Path, lines: Path) -> Non
     content = lines.read_text().splitlines()
     content[0] = json.dumps(json.loads(content[0]) | {"schema": 2})
     lines.write_text("\n".join(content) + "\n")
-    assert notices(read(tmp_path)) == [(1, "schema 2 is unknown; this version reads schema 1")]
+    assert notices(read(tmp_path)) == [
+        (1, "expected schema 1, got 2: another version wrote it; update the program")
+    ]
 
 
 def test_the_first_of_two_equal_units_counts(tmp_path: Path, lines: Path) -> None:
@@ -113,7 +117,7 @@ def test_the_first_of_two_equal_units_counts(tmp_path: Path, lines: Path) -> Non
     content = lines.read_text()
     lines.write_text(content + content.splitlines()[0] + "\n")
     found = read(tmp_path)
-    assert found.notices[0].line == 7 and "stands in line 1 already" in found.notices[0].message
+    assert found.notices[0].line == 7 and "the other is line 1;" in found.notices[0].message
     assert len(found.files[0].tasks) == 6
 
 

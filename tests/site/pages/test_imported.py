@@ -50,7 +50,8 @@ def test_a_fault_in_an_import_is_named(tmp_path: Path) -> None:
     path = results / "imported/runs/foreign/evolved/core-seeds.jsonl"
     path.write_text("nonsense\n" + path.read_text())
     (notice,) = build_small(tmp_path).notices
-    assert str(notice) == "imported/runs/foreign/evolved/core-seeds.jsonl, line 1: not a JSON object"
+    place = "imported/runs/foreign/evolved/core-seeds.jsonl, line 1: "
+    assert str(notice).startswith(f"{place}expected a JSON object, got 'nonsense'; ")
 
 
 def test_what_was_put_aside_is_listed(tmp_path: Path) -> None:

@@ -1,11 +1,20 @@
 """The bootstrap over tasks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import beta, kstest
 
 from support.statistics import sample_of
-from triathlon_site.uncertainty import draw, draw_ends, interval, share_interval, task_weights
+from triathlon_site.uncertainty import (
+    draw,
+    draw_ends,
+    interval,
+    pass_fail_interval,
+    share_interval,
+    task_weights,
+)
 
 
 @pytest.mark.parametrize(("passed", "tasks"), [(0, 10), (3, 10), (10, 10), (60, 164), (378, 378)])
@@ -29,6 +38,23 @@ def test_none_solved_of_forty_is_not_certain() -> None:
     none, every = share_interval(0, 40), share_interval(40, 40)
     assert none.low == 0 and 0.05 < none.high < 0.12
     assert (1 - every.high, 1 - every.low) == pytest.approx((none.low, none.high))
+
+
+def test_equal_counts_have_equal_intervals_in_every_suite() -> None:
+    """0 of 2 has one upper end, whatever the suite and its tasks: it is that of the formula, not of draws."""
+    found = {
+        pass_fail_interval(replace(sample_of({"m": [0.0, 0.0]}), suite=suite, seeds=seeds), 0)
+        for suite in ("evolved/core-subtle", "evolved/core-concise")
+        for seeds in ((("a",), ("b",)), (("a", "b"), ("c", "d")))
+    }
+    assert found == {share_interval(0, 2)}
+
+
+def test_draws_alone_tell_where_the_formula_does_not_hold() -> None:
+    """Tasks of one seed hang together, and shares of a task are no passes."""
+    related = replace(sample_of({"m": [1.0, 0.0, 0.0]}), seeds=(("a", "b"), ("c",), ("b", "d")))
+    assert pass_fail_interval(related, 0) is None
+    assert pass_fail_interval(sample_of({"m": [0.5, 1.0]}), 0) is None
 
 
 def test_a_seed_has_one_weight_wherever_its_tasks_stand() -> None:

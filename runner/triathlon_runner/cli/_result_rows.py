@@ -1,0 +1,190 @@
+"""The rows of `triathlon results list`: what each results file holds, and in which state it is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from rich.console import JustifyMethod
+from rich.table import Table
+
+from triathlon_runner.cli._bounds import say
+from triathlon_runner.engine import judged_otherwise
+from triathlon_runner.errors import UserError
+from triathlon_runner.screen import Screen, counted
+from triathlon_runner.store import (
+    IMPORTED,
+    RecordedFile,
+    ResultsFolder,
+    UnreadableManifestError,
+    archived,
+    count_lines,
+    recorded_files,
+)
+
+OUTDATED, UNREADABLE = "outdated", "unreadable"
+"""States: made under another protocol, data or model revision; with a line or manifest that is damaged."""
+_NAMED = 3
+"""Files that are named with a reason which several have."""
+_WIDE = 110
+"""Columns of a window that has room for everything."""
+_COLUMNS = {"model": "model", "suite": "suite", "units": "units", "open": "open", "short": "state"}
+_WIDE_COLUMNS = {"protocol": "protocol", "ended": "ended", "origin": "from"}
+"""Fields of a row and the titles of their columns; the second ones where there is room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One results file, as `results list` shows it."""
+
+    model: str
+    suite: str
+    units: int
+    open: int | None
+    protocol: str
+    ended: str
+    """Empty where the last run did not come to its end."""
+    short: str
+    """The state in a word or two, for the table."""
+    state: str
+    """`current`, what it was made with instead, or why that is not known; what else there is to say of it."""
+    reasons: tuple[str, ...] = ()
+    """The sentences of `state` that `short` leaves out."""
+    origin: str = ""
+    """Where results come from that no run of ours made, or were put."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to say of a results file."""
+
+    short: str
+    reason: str = ""
+    """In a sentence; empty where `short` says it all."""
+
+
+def _row_of(
+    place: tuple[str, str],
+    units: int,
+    findings: Sequence[Finding],
+    *,
+    open_units: int | None = None,
+    protocol: str = "?",
+    ended: str = "",
+    origin: str = "",
+) -> Row:
+    reasons = tuple(one.reason for one in findings if one.reason)
+    said = [one.reason or one.short for one in findings]
+    if origin:
+        said[0] += f": {origin}"
+    short = ", ".join(dict.fromkeys(one.short for one in findings))
+    return Row(*place, units, open_units, protocol, ended, short, "; ".join(said), reasons, origin)
+
+
+def rows_of(folder: ResultsFolder, states: Mapping[tuple[str, str], Finding]) -> list[Row]:
+    """Every results file: measured, imported, recorded and put aside."""
+    return [
+        *(_row(folder, model, suite, states.get((model, suite))) for model, suite in folder.files()),
+        *_imported_rows(folder),
+        *map(_recorded_row, recorded_files(folder.root)),
+        *_archived_rows(folder),
+    ]
+
+
+def show_rows(rows: Sequence[Row], screen: Screen) -> None:
+    """A table that fits the window, and below it each reason once, with the files that it is of."""
+    shown = [*_COLUMNS, *(_WIDE_COLUMNS if screen.width >= _WIDE else {})]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in shown:
+        justify: JustifyMethod = "right" if name in {"units", "open"} else "left"
+        title = (_COLUMNS | _WIDE_COLUMNS)[name]
+        table.add_column(title, overflow="fold", justify=justify, no_wrap=name in {"model", "suite"})
+    files: dict[str, list[str]] = {}
+    for row in rows:
+        cells = asdict(row)
+        table.add_row(*("?" if cells[name] is None else str(cells[name]) for name in shown))
+        for reason in row.reasons:
+            files.setdefault(reason, []).append(f"{row.model} {row.suite}")
+    screen.print(table)
+    for reason, names_of in files.items():
+        more = f" and {len(names_of) - _NAMED} more" if len(names_of) > _NAMED else ""
+        say(screen, f"{', '.join(names_of[:_NAMED])}{more}: {reason}")
+
+
+def _row(folder: ResultsFolder, model: str, suite: str, state: Finding | None, origin: str = "") -> Row:
+    """Units are what lines there are: a manifest counts them only where its run came to its end."""
+    units, torn = count_lines(folder.lines(model, suite))
+    findings = [state] if state is not None else []
+    cut = [Finding("cut", "its last line was cut before its end")] if torn else []
+    try:
+        manifest = folder.read_manifest(model, suite)
+    except UnreadableManifestError as error:
+        return _row_of((model, suite), units, [Finding(UNREADABLE, str(error))])
+    if manifest is None:
+        return _row_of((model, suite), units, [*(findings or [Finding("no manifest")]), *cut])
+    counted_units = sum(manifest.outcomes.values())
+    if manifest.unfinished:
+        findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
+    elif counted_units != units and (state is None or state.short != UNREADABLE):
+        findings.append(Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}"))
+    if units and (engine := judged_otherwise(manifest.engine_versions)):
+        findings.append(Finding("other version", engine))
+    return _row_of(
+        (model, suite),
+        units,
+        [*findings, *cut],
+        open_units=max(0, counted_units + manifest.open_units - units),
+        protocol=manifest.protocol,
+        ended=manifest.ended,
+        origin=origin,
+    )
+
+
+def _imported_rows(folder: ResultsFolder) -> Iterator[Row]:
+    imported = ResultsFolder(folder.root / IMPORTED)
+    for model, suite in imported.files():
+        origin = _origin(imported, model, suite)
+        where = f"{origin.get('format', '?')}, {origin.get('file', '?')}"
+        yield _row(imported, model, suite, Finding("imported"), where)
+
+
+def _origin(imported: ResultsFolder, model: str, suite: str) -> dict[str, str]:
+    """Where an import comes from; empty where its manifest does not say."""
+    try:
+        manifest = imported.read_manifest(model, suite)
+    except UnreadableManifestError:
+        return {}
+    return (manifest.origin if manifest else None) or {}
+
+
+def _recorded_row(file: RecordedFile) -> Row:
+    place = file.model, file.suite
+    units, _ = count_lines(file.lines)
+    try:
+        manifest = file.read_manifest()
+    except UserError as error:
+        return _row_of(place, units, [Finding(UNREADABLE, str(error))])
+    receipt = manifest.receipt
+    findings = [Finding("recorded")]
+    if engine := judged_otherwise(manifest.engine_versions):
+        findings.append(Finding("other version", engine))
+    return _row_of(
+        place,
+        units,
+        findings,
+        open_units=0,
+        protocol=manifest.protocol,
+        ended=receipt.date,
+        origin=f"{receipt.source}, {receipt.file}",
+    )
+
+
+def _archived_rows(folder: ResultsFolder) -> list[Row]:
+    return [
+        _row_of(
+            (one.model, one.suite),
+            count_lines(one.lines)[0],
+            [Finding("archived")],
+            protocol=one.lines.stem,
+            origin=str(one.lines),
+        )
+        for one in archived(folder)
+    ]
