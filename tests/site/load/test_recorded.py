@@ -9,7 +9,7 @@ import pytest
 
 from support.site import build_small, page_text, small_results
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest
+from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest, RecordedTask
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import frames
 from triathlon_site.load import PARENTS, Notice
@@ -202,6 +202,51 @@ def test_what_recorded_units_keep(tmp_path: Path) -> None:
     units = frames(results).units["loop/core"]
     assert PARENTS not in units.columns
     assert set(units["model"]) == {"strong", "middle", "weak", "other"}
+
+
+ANSWERS = "runtime/cruxeval-output"
+
+
+def record_answers(results: Path, model: str, outcomes: dict[str, str]) -> RecordedFile:
+    """Files several answers to each of these tasks as recorded ones."""
+    counted = Counter(name for text in outcomes.values() for name in text.split())
+    file = RecordedFile(results, "elsewhere", model, ANSWERS)
+    manifest = {
+        "suite": ANSWERS,
+        "model": model,
+        "served_model": model,
+        "protocol": "recorded",
+        "settings": {},
+        "data": {"name": "cruxeval.jsonl", "version": "1", "sha256": "ab" * 32},
+        "engine_versions": [1],
+        "tasks_in_suite": 800,
+        "tasks_planned": len(outcomes),
+        "outcomes": dict(sorted(counted.items())),
+        "line_holds": "task",
+        "receipt": RECEIPT,
+    }
+    lines = [RecordedTask(task_id=task, outcomes=text, answers="0123abcd") for task, text in outcomes.items()]
+    file.write(RecordedManifest.model_validate_json(json.dumps(manifest)), lines)
+    return file
+
+
+def test_recorded_samples_of_a_task(tmp_path: Path) -> None:
+    """Several answers to a task are one link that says how many passed; a score counts tasks."""
+    outcomes = {"sample_0": "passed passed", "sample_1": "failed passed", "sample_2": "failed failed"}
+    record_answers(tmp_path / "results", "other", outcomes)
+    assert not build_small(tmp_path).notices
+    page = page_text(tmp_path / "_site/models/other-tasks.html")
+    links = re.findall(r'<li><a class="(\w+)" href="([^"]+)">([^<]+)</a>(?: <small>([^<]+))?', page)
+    receipt = "../models/other.html#receipt-runtime-cruxeval-output"
+    assert links == [
+        ("passed", receipt, "sample_0", ""),
+        ("partly", receipt, "sample_1", "1 of 2 passed"),
+        ("partly", receipt, "sample_2", "0 of 2 passed"),
+    ]
+    assert '<code>other.json.gz</code> of <a href="https://example.org/runs"' in page
+    (board,) = (tmp_path / "_site/data").glob("runtime-*.json")
+    (row,) = [one for one in json.loads(board.read_text())["rows"] if one["column"] == f"{ANSWERS}:pass@1"]
+    assert (row["tasks"], row["score"]) == (3, 0.5)
 
 
 DIFFERENCE = "model,suite,task,samples,recorded,here,cause\nother,loop/core,{task},1,3,{here},{cause}\n"
