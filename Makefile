@@ -36,6 +36,7 @@ recorded: setup ## Judge the recordings in DIR again and write results/recorded/
 	if [ -d "$(DIR)/loop" ]; then $(RECORDED) evaloop "$(DIR)/loop" --recorded evalooop || code=$$?; fi; \
 	if ls "$(DIR)"/evolved-* >/dev/null 2>&1; then \
 	$(RECORDED) evoeval "$(DIR)"/evolved-* --recorded evoeval-solutions || code=$$?; fi; \
+	if [ -d "$(DIR)/cruxeval" ]; then $(RECORDED) cruxeval "$(DIR)/cruxeval" --recorded cruxeval || code=$$?; fi; \
 	exit $$code
 
 site: setup ## Rebuild _site/ from results/

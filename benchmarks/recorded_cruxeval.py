@@ -7,9 +7,10 @@ FOLDER of --recorded holds files `<model>_temp0.2_<output|input>.json.gz`, as CR
 verdict; below it come the differences: the task, how often, and what our judgement says. Exit code 1 where
 fewer than 99.9 % of a file's answers are equal.
 
-CRUXEval's own harness passes over an answer to an input question without `f(` and one to an output question
-that holds the question's own call. Where another answer to the same task passes, its list of verdicts has no
-place for them: such an answer counts as failed here, which is what its pass@1 makes of it.
+CRUXEval's own harness does not execute an answer to an input question without `f(` and one to an output
+question that holds the question's own call: it counts them as failed. An earlier version, which made three of
+the files, left them out of a task's list of verdicts where another answer passes; they count as failed here,
+too.
 """
 
 import argparse

@@ -5,21 +5,14 @@
 FOLDER of --recorded holds one `<model>.json.gz` a model, as EVALOOOP's site has them. Each is imported into
 loop/mbpp-plus as `triathlon import evaloop` does it. A line a model says how many tasks end in the loop that
 is recorded; below it come the differences. Those of `NOT_COUNTED` have one cause for all models. Exit code 1
-where fewer than 99.5 % of a model's other tasks are equal, or 99.8 % of all. `recorded_loop.csv` beside this
-file lists the differences with their causes:
+where fewer than 99.5 % of a model's other tasks are equal, or 99.8 % of all. The differences stand with their
+causes in `results/recorded/evalooop/differences.csv` and `results/recorded/causes.csv`. More on two of them:
 
-- memory: see `NOT_COUNTED`.
-- recursion there: both programs of Mbpp/93 call themselves once for each of up to 102 multiplications. They
-  are right, and pass here; one whose calls are a dozen deep passes there. Why is not known: nothing of the
-  recordings' harness but its verdicts is here.
-- reasoning there: the reply ends its reasoning with a `</think>`, and the whole of it was executed. Here the
-  program behind it is, and passes.
-- set order: the program takes the first of equal items of a set of texts, whose order differs from run to
-  run.
-- time by chance: both programs of Mbpp/239 are right and take 12 and 21 s of CPU time here, on a busy
-  machine, of 10 that they have. A longer limit would not help: deepseek-coder-v2-instruct's program is
-  deepseek-v2.5's with other names, and failed there.
-- time there: the program passes here in less than its limit.
+- recursion there: both programs of Mbpp/93 are right; one whose calls are a dozen deep passes there. Nothing
+  of the recordings' harness but its verdicts is here.
+- time here: both programs of Mbpp/239 are right and take 12 and 21 s of CPU time here, on a busy machine, of
+  10 that they have. A longer limit would not help: deepseek-coder-v2-instruct's program is deepseek-v2.5's
+  with other names, and failed there.
 
 A third of the time goes into Mbpp/599 and Mbpp/255, whose references take 20 s: `--without` leaves tasks out.
 """

@@ -50,13 +50,23 @@ _FORMATS = "Formats: " + "; ".join(f"{name} ({one.about})" for name, one in FORM
 
 
 @dataclass(frozen=True, slots=True)
+class _Log:
+    """One log, and whose it is."""
+
+    path: Path
+    row: ModelRow
+    suite: str | None
+    """The one that its name tells."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Wanted:
     """What to import, and as what."""
 
     form: Format
-    logs: dict[Path, ModelRow]
-    """Whose each log is."""
+    logs: Sequence[_Log]
     suites: tuple[str, ...]
+    """Of logs whose names tell none."""
     source: Source | None
     """Of recorded results; None for an import."""
 
@@ -106,7 +116,8 @@ def import_command(
     check_names([form], list(FORMATS), what="format")
     logs = logs_at(FORMATS[form], paths)
     source = read_source(results, recorded) if recorded is not None else None
-    wanted = _Wanted(FORMATS[form], _rows(logs, model, kind), _suites(suite, source), source)
+    mine = _logs(FORMATS[form], logs, model, kind, source)
+    wanted = _Wanted(FORMATS[form], mine, _suites(suite, source), source)
     cache = VerdictCache(verdicts)
     left_out = asyncio.run(_import_all(wanted, ResultsFolder(results), data_store(data), cache, console()))
     if FORMATS[form].note:
@@ -122,7 +133,9 @@ def _suites(suite: str | None, source: Source | None) -> tuple[str, ...]:
     return source.suites
 
 
-def _rows(logs: Sequence[Path], model: str | None, kind: ModelKind) -> dict[Path, ModelRow]:
+def _logs(
+    form: Format, logs: Sequence[Path], model: str | None, kind: ModelKind, source: Source | None
+) -> list[_Log]:
     """Whose each log is.
 
     Raises:
@@ -132,11 +145,19 @@ def _rows(logs: Sequence[Path], model: str | None, kind: ModelKind) -> dict[Path
         raise UserError(
             f"expected one log with --model, got {len(logs)}; leave it out: each is filed under its name"
         )
-    rows = {log: _row(model or model_of(log), kind) for log in logs}
-    for one, count in Counter(row.id for row in rows.values()).items():
+    found = [_log(form, log, model, kind, source) for log in logs]
+    for (one, _), count in Counter((log.row.id, log.suite) for log in found).items():
         if count > 1:
             raise UserError(f"expected one log a model, got {count} of {one!r}; name one of them")
-    return rows
+    return found
+
+
+def _log(form: Format, path: Path, model: str | None, kind: ModelKind, source: Source | None) -> _Log:
+    """Only recorded results go to the suite that a log's name tells: elsewhere the command names it."""
+    name, suite = (form.names_suite(path) if source else None) or (model_of(path), None)
+    if source is not None:
+        name = source.models.get(name, name)
+    return _Log(path, _row(model or name, kind), suite)
 
 
 def _row(model: str, kind: ModelKind) -> ModelRow:
@@ -160,6 +181,8 @@ async def _import_all(
             scope = built.entry.set_name and f"{built.suite.data.name}\0"
             caching = CachingGrader(grader, cache, scope)
             for log in wanted.logs:
+                if log.suite not in {None, built.entry.id}:
+                    continue
                 report = await _import(wanted, log, built, results, caching)
                 _show(report, screen)
                 left_out = left_out or bool(report.left_out)
@@ -181,14 +204,14 @@ async def _built(
 
 
 async def _import(
-    wanted: _Wanted, log: Path, built: BuiltSuite, results: ResultsFolder, grader: CachingGrader
+    wanted: _Wanted, log: _Log, built: BuiltSuite, results: ResultsFolder, grader: CachingGrader
 ) -> ImportReport:
-    form, row = wanted.form, wanted.logs[log]
+    form, path = wanted.form, log.path
     if wanted.source is None:
-        return await import_log(form, log, Work(row, built, settings_of(form, log)), results, grader)
-    work = Work(row, built, recorded_settings(wanted.source))
-    units = list(form.read(log))
-    return await import_recording(Recording(form, log, wanted.source), units, work, results, grader)
+        return await import_log(form, path, Work(log.row, built, settings_of(form, path)), results, grader)
+    work = Work(log.row, built, recorded_settings(wanted.source))
+    units = list(form.read(path))
+    return await import_recording(Recording(form, path, wanted.source), units, work, results, grader)
 
 
 def _show(report: ImportReport, screen: Console) -> None:

@@ -34,6 +34,8 @@ class ForeignReply:
     task_id: str
     text: str
     prompt: str = ""
+    passed: bool | None = None
+    """The authors' verdict; None where the log has none."""
 
 
 @dataclass(frozen=True, slots=True)

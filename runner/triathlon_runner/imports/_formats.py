@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from triathlon_runner.imports._cruxeval import read_cruxeval
+from triathlon_runner.imports._cruxeval import cruxeval_name, read_cruxeval
 from triathlon_runner.imports._evaloop import read_evaloop
 from triathlon_runner.imports._foreign import Foreign
 from triathlon_runner.imports._inspect import read_inspect
@@ -30,6 +30,8 @@ class Format:
     record: type[UnitRecord]
     """The record of these suites: a discipline may have suites that ask in different ways."""
     read: Callable[[Path], Iterator[Foreign]]
+    names_suite: Callable[[Path], tuple[str, str] | None] = lambda _: None
+    """Model and suite that a log's name stands for; None where it names no suite."""
     is_folder: bool = False
     """Whether a log is a folder; elsewhere a folder stands for the logs in it."""
     note: str = ""
@@ -78,6 +80,7 @@ FORMATS = {
             frozenset({"runtime"}),
             PredictionRecord,
             read_cruxeval,
+            names_suite=cruxeval_name,
         ),
         Format(
             "inspect",

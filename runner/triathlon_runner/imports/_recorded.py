@@ -6,32 +6,35 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
-from triathlon_runner.grading import Grader
-from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram
+from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._import import AT_ONCE, ImportReport
 from triathlon_runner.imports._judge import judged
 from triathlon_runner.imports._sources import Source
+from triathlon_runner.imports._verdict_cache import CachingGrader
 from triathlon_runner.records import (
     DataSetRecord,
     EvolvedRecord,
     LoopRecord,
     Outcome,
+    PredictionRecord,
     Receipt,
     RecordedLine,
     RecordedManifest,
+    RecordedTask,
+    Verdict,
 )
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import RecordedFile, ResultsFolder
 from triathlon_runner.suites import Programs
 from triathlon_runner.verify import NotInEvidenceError
 
-DISCIPLINES: Final = frozenset({"loop", "evolved"})
-"""Whose recordings can be filed: their metrics need no more than a line keeps."""
+_RECORDS: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
+"""Of the suites whose recordings can be filed: their metrics need no more than a line keeps."""
 _HASH_DIGITS: Final = 8
 
 
@@ -48,13 +51,14 @@ class Recording:
 class _Judged:
     """One unit with our verdict."""
 
+    unit: Foreign
     line: RecordedLine
     compared: bool
     """Whether the authors published a verdict on it."""
 
 
 async def import_recording(
-    recording: Recording, units: Sequence[Foreign], work: Work, results: ResultsFolder, grader: Grader
+    recording: Recording, units: Sequence[Foreign], work: Work, results: ResultsFolder, grader: CachingGrader
 ) -> ImportReport:
     """Judges one file's units of one suite and writes them to `recorded/`, replacing what was there.
 
@@ -71,21 +75,41 @@ async def import_recording(
         UserError: the suite is of another discipline, or the results cannot be written.
     """
     entry = work.built.entry
-    if entry.discipline not in DISCIPLINES & recording.form.disciplines:
-        wanted = " or ".join(sorted(DISCIPLINES & recording.form.disciplines)) or "no discipline"
+    form = recording.form
+    if form.record not in _RECORDS:
+        raise UserError(f"recorded {form.name} results cannot be filed: leave --recorded out to import them")
+    if entry.record is not form.record:
         raise UserError(
-            f"recorded {recording.form.name} results are filed for suites of {wanted}, got {entry.id!r}"
+            f"expected a suite that asks what {form.name} logs answer, got {entry.id!r}; name another --suite"
         )
     file = RecordedFile(results.root, recording.source.id, work.row.id, work.suite_id)
     report = ImportReport(file.lines)
     found = await _judge_all([unit for unit in units if _belongs(unit, entry.set_name)], work, grader, report)
-    lines = [one.line for one in found]
-    report.units, report.outcomes = len(lines), Counter(line.outcome.value for line in lines)
+    report.units, report.outcomes = len(found), Counter(one.line.outcome.value for one in found)
     report.compared = sum(one.compared for one in found)
-    report.equal = report.compared - sum(line.differs for line in lines)
-    if lines and not report.faults:
-        file.write(_manifest(recording, work, lines, report), lines)
+    report.equal = report.compared - sum(one.line.differs for one in found)
+    if found and not report.faults:
+        asks_often = entry.default_samples > 1
+        lines = _by_task(found) if asks_often else [one.line for one in found]
+        holds: dict[str, Any] = {"line_holds": "task"} if asks_often else {}
+        file.write(_manifest(recording, work, lines, report).model_copy(update=holds), lines)
     return report
+
+
+def _by_task(found: Sequence[_Judged]) -> list[RecordedTask]:
+    """A line a task, of units in order."""
+    tasks: dict[str, list[_Judged]] = {}
+    for one in found:
+        tasks.setdefault(one.line.task_id, []).append(one)
+    return [
+        RecordedTask(
+            task_id=task_id,
+            outcomes=RecordedTask.outcomes_text([one.line.outcome for one in samples]),
+            answers=_hash("\0".join(_text(one.unit) for one in samples)),
+            differs=tuple(one.line.sample for one in samples if one.line.differs),
+        )
+        for task_id, samples in tasks.items()
+    ]
 
 
 def _belongs(unit: Foreign, set_name: str) -> bool:
@@ -95,7 +119,7 @@ def _belongs(unit: Foreign, set_name: str) -> bool:
 
 
 async def _judge_all(
-    units: Sequence[Foreign], work: Work, grader: Grader, report: ImportReport
+    units: Sequence[Foreign], work: Work, grader: CachingGrader, report: ImportReport
 ) -> list[_Judged]:
     """In the suite's order; what cannot be judged is named in the report."""
     place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
@@ -121,7 +145,7 @@ async def _judge_all(
     return sorted(found, key=lambda one: (place[one.line.task_id], one.line.sample))
 
 
-async def _judged(unit: Foreign, sample: int, work: Work, grader: Grader) -> _Judged:
+async def _judged(unit: Foreign, sample: int, work: Work, grader: CachingGrader) -> _Judged:
     """One unit's line.
 
     Raises:
@@ -130,12 +154,15 @@ async def _judged(unit: Foreign, sample: int, work: Work, grader: Grader) -> _Ju
     outcome, loops = Outcome.FAILED, None
     parents: tuple[str, ...] = ()
     try:
-        record = await judged(unit, sample, work, grader, work.settings_hash)
-        outcome = record.outcome
-        if isinstance(record, LoopRecord):
-            loops = record.sustained_loops
-        elif isinstance(record, EvolvedRecord):
-            parents = record.parents
+        if isinstance(unit, ForeignReply):
+            outcome = await _outcome_of_answer(unit, work, grader)
+        else:
+            record = await judged(unit, sample, work, grader, work.settings_hash)
+            outcome = record.outcome
+            if isinstance(record, LoopRecord):
+                loops = record.sustained_loops
+            elif isinstance(record, EvolvedRecord):
+                parents = record.parents
         same = _same(unit, work, outcome, loops)
     except NotInEvidenceError:
         if not isinstance(unit, ForeignLoop) or unit.sustained_loops is None:
@@ -148,16 +175,31 @@ async def _judged(unit: Foreign, sample: int, work: Work, grader: Grader) -> _Ju
         outcome=outcome,
         sustained_loops=loops,
         parents=parents,
-        program=_hash(unit),
+        program=_hash(_text(unit)),
         differs=same is False,
     )
-    return _Judged(line, same is not None)
+    return _Judged(unit, line, same is not None)
+
+
+async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrader) -> Outcome:
+    """How an answer ends; what many samples and models answer is judged once, however they were asked."""
+
+    async def judge() -> Verdict:
+        record = await judged(unit, 0, work, grader, work.settings_hash)
+        assert isinstance(record, PredictionRecord)
+        right, why = record.prediction.correct, record.prediction.why
+        return Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
+
+    question = f"{work.suite_id.partition('@')[0]}\0{unit.task_id}"
+    return (await grader.judge_once(f"{question}\0{unit.text}", judge)).outcome
 
 
 def _same(unit: Foreign, work: Work, outcome: Outcome, loops: int | None) -> bool | None:
     """Whether the authors' verdict is ours; None where they published none."""
     if isinstance(unit, ForeignLoop):
         return None if unit.sustained_loops is None else unit.sustained_loops == loops
+    if isinstance(unit, ForeignReply):
+        return None if unit.passed is None else unit.passed == (outcome is Outcome.PASSED)
     if not isinstance(unit, ForeignProgram):
         return None
     suite = work.built.suite
@@ -166,16 +208,19 @@ def _same(unit: Foreign, work: Work, outcome: Outcome, loops: int | None) -> boo
     return None if passed is None else passed == (outcome is Outcome.PASSED)
 
 
-def _hash(unit: Foreign) -> str:
+def _text(unit: Foreign) -> str:
+    """What the model wrote, as it is hashed."""
     if isinstance(unit, ForeignLoop):
-        text = "\0".join(unit.programs)
-    else:
-        text = unit.program if isinstance(unit, ForeignProgram) else getattr(unit, "text", "")
+        return "\0".join(unit.programs)
+    return unit.program if isinstance(unit, ForeignProgram) else getattr(unit, "text", "")
+
+
+def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS] if text else ""
 
 
 def _manifest(
-    recording: Recording, work: Work, lines: Sequence[RecordedLine], report: ImportReport
+    recording: Recording, work: Work, lines: Sequence[RecordedLine | RecordedTask], report: ImportReport
 ) -> RecordedManifest:
     data, source = work.built.suite.data, recording.source
     settings = work.built.suite.settings(work.row.kind)

@@ -31,6 +31,9 @@ class Source(Strict):
     suites: tuple[str, ...]
     """What the recordings are imported into where the command names no suite."""
     note: str = ""
+    models: dict[str, str] = Field(default_factory=dict)
+    """Ids to file results under, by the names that the source's files have, where these are others: the id of
+    the same model in another source, or a new one where it is not certain that one name means one model."""
 
 
 class _Sources(Strict):

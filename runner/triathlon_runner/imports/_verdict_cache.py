@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, Literal
 
@@ -117,11 +118,23 @@ class CachingGrader:
             SandboxError: our machinery failed, or the problem's own reference did.
         """
         text = f"{self._scope}{problem.task_id}\0{inputs}\0{program}"
+        return await self.judge_once(text, lambda: self._grader.judge(program, problem, inputs=inputs))
+
+    async def judge_once(self, text: str, judge: Callable[[], Awaitable[Verdict]]) -> Verdict:
+        """Returns the kept verdict, or judges and keeps it.
+
+        Args:
+            text: What is judged, with all that the verdict depends on.
+            judge: Finds the verdict.
+
+        Raises:
+            SandboxError: our machinery failed.
+        """
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         if (known := self._cache.get(key)) is not None:
             return known
         if key not in self._judging:
-            self._judging[key] = asyncio.ensure_future(self._grader.judge(program, problem, inputs=inputs))
+            self._judging[key] = asyncio.ensure_future(judge())
             self._judging[key].add_done_callback(lambda _: self._judging.pop(key, None))
         verdict = await self._judging[key]
         if self._cache.get(key) is None:

@@ -20,6 +20,7 @@ from triathlon_runner.records._recorded import (
     RecordedLoop,
     RecordedManifest,
     RecordedProgram,
+    RecordedTask,
     RecordedUnit,
 )
 from triathlon_runner.records._runtime import AnswerRecord, RuntimeRecord, StatementRecord
@@ -44,6 +45,7 @@ __all__ = [
     "RecordedLoop",
     "RecordedManifest",
     "RecordedProgram",
+    "RecordedTask",
     "RecordedUnit",
     "Reply",
     "RuntimeRecord",

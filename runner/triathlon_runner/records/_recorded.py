@@ -1,6 +1,8 @@
 """Recorded results: replies that others published, judged by our engine; outcomes only, no texts."""
 
-from typing import Final
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
@@ -28,8 +30,39 @@ class RecordedLine(Strict):
     further: the loops sustained are then the recording's."""
 
 
+class RecordedTask(Strict):
+    """One line of a suite that asks several times a task: all samples of one task."""
+
+    task_id: str
+    outcomes: str
+    """Of the samples, in order; `passed*2 failed` for two that passed and a third that failed."""
+    answers: str
+    """The first 8 hex digits of the SHA-256 of all answers."""
+    differs: tuple[int, ...] = ()
+    """Samples, from 0, whose authors' verdict is another."""
+
+    @staticmethod
+    def outcomes_text(outcomes: Sequence[Outcome]) -> str:
+        """Returns the outcomes as a line holds them."""
+        runs = ((outcome.value, len(list(same))) for outcome, same in groupby(outcomes))
+        return " ".join(f"{name}*{count}" if count > 1 else name for name, count in runs)
+
+    def samples(self) -> Iterator[Outcome]:
+        """Yields the outcome of each sample, in order.
+
+        Raises:
+            ValueError: there is no such outcome, or a count is none.
+        """
+        for run in self.outcomes.split():
+            name, star, count = run.partition("*")
+            if star and not count.isdecimal():
+                raise ValueError(f"outcomes: expected an outcome such as 'passed*2', got {run!r}")
+            for _ in range(int(count) if star else 1):
+                yield Outcome(name)
+
+
 class RecordedUnit(UnitRecord):
-    """A recorded line of any suite."""
+    """A recorded line of any suite, or one sample of a line that holds a task."""
 
     differs: bool = False
 
@@ -94,6 +127,8 @@ class RecordedManifest(Manifest):
     """Month or day of the source; empty where it is not known."""
     max_loops: int | None = Field(default=None, ge=1)
     """M of a loop suite."""
+    line_holds: Literal["sample", "task"] = "sample"
+    """Whether lines are each a `RecordedLine` or a `RecordedTask`."""
     receipt: Receipt
 
     @property
@@ -101,21 +136,34 @@ class RecordedManifest(Manifest):
         """False: recorded results are written whole."""
         return False
 
-    def unit(self, line: RecordedLine) -> RecordedUnit:
-        """Returns the record that a line stands for.
+    def units(self, line: bytes) -> list[RecordedUnit]:
+        """Returns the records that a line stands for: one, or one a sample where lines hold tasks.
 
         Raises:
-            ValueError: a line with loops in a suite without, or the reverse.
+            ValueError: the line is none of this suite.
         """
-        common = {
+        if self.line_holds == "sample":
+            return [self._unit(RecordedLine.model_validate_json(line))]
+        task = RecordedTask.model_validate_json(line)
+        return [
+            RecordedUnit.model_validate(self._common(task.task_id, sample, outcome, sample in task.differs))
+            for sample, outcome in enumerate(task.samples())
+        ]
+
+    def _common(self, task_id: str, sample: int, outcome: Outcome, differs: bool) -> dict[str, Any]:
+        """What every unit has."""
+        return {
             "suite": self.suite,
             "model": self.model,
-            "task_id": line.task_id,
-            "sample": line.sample,
+            "task_id": task_id,
+            "sample": sample,
             "protocol": self.protocol,
-            "outcome": line.outcome,
-            "differs": line.differs,
+            "outcome": outcome,
+            "differs": differs,
         }
+
+    def _unit(self, line: RecordedLine) -> RecordedUnit:
+        common = self._common(line.task_id, line.sample, line.outcome, line.differs)
         if (self.max_loops is None) != (line.sustained_loops is None):
             raise ValueError(f"sustained_loops: got {line.sustained_loops}, of max_loops {self.max_loops}")
         if self.max_loops is None:

@@ -34,6 +34,7 @@ from triathlon_site.model_facts import recorded_infos
 from triathlon_site.models import model_infos
 from triathlon_site.pages import Gathered
 from triathlon_site.published import read_published
+from triathlon_site.recordings import read_recordings
 from triathlon_site.render import Environment, find_templates
 from triathlon_site.scores import (
     Board,
@@ -153,16 +154,18 @@ def _gathered(
     named = {*results.models, *imported.models, *(skipped.model for skipped in results.skipped)}
     program = version("triathlon-leaderboard")
     date = day or max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
+    models = model_infos(registry, named, recorded_infos(folder))
     return Gathered(
         results=results,
         boards=boards,
         overalls=overalls,
-        models=model_infos(registry, named, recorded_infos(folder)),
+        models=models,
         date=date,
         published=read_published(folder / "published"),
         version=program,
         imported=others,
         archived=tuple(read_archived(folder)),
+        recordings=read_recordings(folder, results, models),
         history=before.after(snapshot_of(results, boards, overalls), date, program),
     )
 

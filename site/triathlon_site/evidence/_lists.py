@@ -39,6 +39,11 @@ def unit_links(
     ]
 
 
+def task_links(records: Sequence[UnitRecord], addresses: Sequence[str]) -> list[UnitLink]:
+    """A link for each task of which several samples are kept without texts: how many of them passed."""
+    return [UnitLink(one.outcome, one.address, one.task, False) for one in _attempts(records, addresses)]
+
+
 def _label(record: UnitRecord) -> str:
     return record.task_id if not record.sample else f"{record.task_id}, sample {record.sample + 1}"
 
@@ -52,11 +57,14 @@ def _parents_solved(record: UnitRecord, parents: Mapping[str, UnitRecord]) -> bo
 
 def attempts(records: Sequence[UnitRecord], addresses: Sequence[str]) -> str:
     """The attempts at each task of one file, as the JSON that `read_attempts` reads."""
+    return json.dumps(list(zip(*_attempts(records, addresses), strict=True)), separators=(",", ":"))
+
+
+def _attempts(records: Sequence[UnitRecord], addresses: Sequence[str]) -> list[Attempt]:
     groups: dict[str, list[int]] = {}
     for index, record in enumerate(records):
         groups.setdefault(getattr(record, "program_id", record.task_id), []).append(index)
-    found = [_attempt(task, units, records, addresses) for task, units in groups.items()]
-    return json.dumps(list(zip(*found, strict=True)), separators=(",", ":"))
+    return [_attempt(task, units, records, addresses) for task, units in groups.items()]
 
 
 def read_attempts(text: bytes) -> Iterator[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from typing import Final
 from markupsafe import Markup
 
 from triathlon_runner.records import RecordedUnit, UnitRecord
-from triathlon_site.evidence._lists import attempts, unit_links
+from triathlon_site.evidence._lists import attempts, task_links, unit_links
 from triathlon_site.evidence._unit import unit_view
 from triathlon_site.render import Environment
 
@@ -121,9 +121,15 @@ def receipt_anchor(suite: str) -> str:
 def _recorded(
     records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
 ) -> dict[str, str]:
-    """`LINKS` and `ATTEMPTS` of recorded results, without texts: each unit leads to the receipt."""
+    """`LINKS` and `ATTEMPTS` of recorded results, without texts: each unit leads to the receipt.
+
+    Samples of one task lead to the same place: they are one link.
+    """
     addresses = [f"models/{source.slug}.html#{receipt_anchor(source.suite)}"] * len(records)
-    links = unit_links(records, addresses, source.parents)
+    if any(record.sample for record in records):
+        links = task_links(records, addresses)
+    else:
+        links = unit_links(records, addresses, source.parents)
     return {
         LINKS: environment.render("evidence/links", links=links),
         ATTEMPTS: attempts(records, addresses),

@@ -24,6 +24,7 @@ from triathlon_site.pages import (
 )
 from triathlon_site.pages import published as published_pages
 from triathlon_site.published import Published, published_boards
+from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, Environment, Link, Page
 from triathlon_site.scores import Board, Overall
 
@@ -47,6 +48,7 @@ class Gathered:
     imported: tuple[Board, ...] = ()
     """Boards of imported results alone."""
     archived: tuple[Archived, ...] = ()
+    recordings: Recordings = field(default_factory=Recordings)
     url: str = ""
     """Where the site will be published, with a slash at its end; empty where that is not known."""
 
@@ -150,7 +152,7 @@ def _other_section(site: Gathered) -> Parts:
     yield from method.drafts(site.results)
     if site.boards:
         yield from changes.drafts(site.history, site.boards, site.models, site.results.models)
-    yield data.draft(site.boards, site.overalls, site.notices, site.archived)
+    yield data.draft(site.boards, site.overalls, site.notices, site.archived, site.recordings)
 
 
 def _links(site: Gathered) -> list[Link]:

@@ -54,7 +54,8 @@ class ColumnScores:
     """Of the board's models in the order of their names. Kept, as the next, where other columns are compared
     with it: in the headline and the baseline."""
     draws: Draws
-    """Kept in the columns that the headline is the mean of: a hundred models' fill three megabytes."""
+    """Kept in the columns that the headline is the mean of, in those of evolved sets and those of the seeds
+    that they are compared with: a hundred models' fill three megabytes."""
 
 
 NO_DIFFERENCES: Final = Differences(*(np.empty((0, 0), np.float32),) * 2, np.empty((0, 0), np.int32))
@@ -146,7 +147,7 @@ def _column_scores(column: Column, drawing: Drawing) -> ColumnScores:
         drawn.samples,
         apart,
         ranked=drawn.ranked if compared else DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2),
-        draws=drawn.draws if drawing.averages(column) else np.empty((0, len(models))),
+        draws=drawn.draws if drawing.keeps_draws(column) else np.empty((0, len(models))),
     )
 
 

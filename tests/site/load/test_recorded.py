@@ -2,17 +2,19 @@
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from support.site import build_small, page_text, small_results
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest
+from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest, RecordedTask
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import frames
 from triathlon_site.load import PARENTS, Notice
 from triathlon_site.model_facts import recorded_infos
+from triathlon_site.published import read_table
 
 RECEIPT = {
     "source": "elsewhere",
@@ -200,3 +202,110 @@ def test_what_recorded_units_keep(tmp_path: Path) -> None:
     units = frames(results).units["loop/core"]
     assert PARENTS not in units.columns
     assert set(units["model"]) == {"strong", "middle", "weak", "other"}
+
+
+ANSWERS = "runtime/cruxeval-output"
+
+
+def record_answers(results: Path, model: str, outcomes: dict[str, str]) -> RecordedFile:
+    """Files several answers to each of these tasks as recorded ones."""
+    counted = Counter(name for text in outcomes.values() for name in text.split())
+    file = RecordedFile(results, "elsewhere", model, ANSWERS)
+    manifest = {
+        "suite": ANSWERS,
+        "model": model,
+        "served_model": model,
+        "protocol": "recorded",
+        "settings": {},
+        "data": {"name": "cruxeval.jsonl", "version": "1", "sha256": "ab" * 32},
+        "engine_versions": [1],
+        "tasks_in_suite": 800,
+        "tasks_planned": len(outcomes),
+        "outcomes": dict(sorted(counted.items())),
+        "line_holds": "task",
+        "receipt": RECEIPT,
+    }
+    lines = [RecordedTask(task_id=task, outcomes=text, answers="0123abcd") for task, text in outcomes.items()]
+    file.write(RecordedManifest.model_validate_json(json.dumps(manifest)), lines)
+    return file
+
+
+def test_recorded_samples_of_a_task(tmp_path: Path) -> None:
+    """Several answers to a task are one link that says how many passed; a score counts tasks."""
+    outcomes = {"sample_0": "passed passed", "sample_1": "failed passed", "sample_2": "failed failed"}
+    record_answers(tmp_path / "results", "other", outcomes)
+    assert not build_small(tmp_path).notices
+    page = page_text(tmp_path / "_site/models/other-tasks.html")
+    links = re.findall(r'<li><a class="(\w+)" href="([^"]+)">([^<]+)</a>(?: <small>([^<]+))?', page)
+    receipt = "../models/other.html#receipt-runtime-cruxeval-output"
+    assert links == [
+        ("passed", receipt, "sample_0", ""),
+        ("partly", receipt, "sample_1", "1 of 2 passed"),
+        ("partly", receipt, "sample_2", "0 of 2 passed"),
+    ]
+    assert '<code>other.json.gz</code> of <a href="https://example.org/runs"' in page
+    (board,) = (tmp_path / "_site/data").glob("runtime-*.json")
+    (row,) = [one for one in json.loads(board.read_text())["rows"] if one["column"] == f"{ANSWERS}:pass@1"]
+    assert (row["tasks"], row["score"]) == (3, 0.5)
+
+
+DIFFERENCE = "model,suite,task,samples,recorded,here,cause\nother,loop/core,{task},1,3,{here},{cause}\n"
+
+
+def explain(results: Path, *, cause: str, here: str = "more") -> None:
+    """Writes down why one verdict differs, and what the cause `memory` means."""
+    (results / "recorded/causes.csv").write_text("cause,explanation\nmemory,Too little memory there.\n")
+    text = DIFFERENCE.format(task="tally", here=here, cause=cause)
+    (results / "recorded/elsewhere/differences.csv").write_text(text)
+
+
+def test_the_data_page_lists_sources_and_differences(tmp_path: Path) -> None:
+    """Of each source how many verdicts equal the authors', and every other one with its cause."""
+    results = results_with_recorded(tmp_path)
+    explain(results, cause="memory")
+    build_small(tmp_path)
+    page = page_text(tmp_path / "_site/data.html")
+    part = page[page.index('id="recordings"') :]
+    assert "11 of 12 verdicts equal the authors’ (91.66 %)" in part
+    assert "https://example.org/runs" in part and "<b>runs</b>" not in part
+    assert "1 verdict differs" in part and "no cause" not in part
+    row = re.findall(r"<tr><th.*?</tr>", part.partition("<tbody>")[2], re.DOTALL)[0]
+    assert re.findall(r">([^<>\n]+)</t", row.replace("<code>", "").replace("</code>", "")) == [
+        *("tally", "loop/core", "3", "more", "memory", "other"),
+    ]
+    assert "Too little memory there." in part
+
+
+def test_a_difference_without_a_cause_is_said(tmp_path: Path) -> None:
+    """Where no row explains a differing verdict, the page says how many have none."""
+    results_with_recorded(tmp_path)
+    build_small(tmp_path)
+    assert "1 of the others have no cause" in page_text(tmp_path / "_site/data.html")
+
+
+@pytest.mark.parametrize(
+    ("cause", "says"), [("weather", "got 'weather'"), ("memory,extra", "expected 7 cells")], ids=str
+)
+def test_differences_that_cannot_be_are_refused(tmp_path: Path, cause: str, says: str) -> None:
+    """An unknown cause, or a row of another shape, is named with its line."""
+    explain(results_with_recorded(tmp_path), cause=cause)
+    with pytest.raises(UserError, match=says):
+        build_small(tmp_path)
+
+
+def test_every_differing_verdict_has_a_cause() -> None:
+    """The lines of committed recordings that are marked as differing are those that have a cause."""
+    folder = Path(__file__).resolve().parents[3] / "results/recorded"
+    marked: Counter[tuple[str, ...]] = Counter()
+    listed: Counter[tuple[str, ...]] = Counter()
+    for path in folder.glob("*/*/*/*.jsonl"):
+        source, model, discipline, name = path.relative_to(folder).with_suffix("").parts
+        for line in path.read_text("utf-8").splitlines():
+            if '"differs"' in line:
+                found = json.loads(line)
+                samples = len(found["differs"]) if isinstance(found["differs"], list) else 1
+                marked[source, model, f"{discipline}/{name}", found["task_id"]] += samples
+    for table in folder.glob("*/differences.csv"):
+        for row in read_table(table, ("model", "suite", "task", "samples")):
+            listed[table.parent.name, row["model"], row["suite"], row["task"]] += int(row["samples"])
+    assert listed == marked and listed

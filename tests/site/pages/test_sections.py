@@ -205,3 +205,16 @@ def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     assert len(articles) == len(entries(["loop/core"])) * 10
     for article in articles:
         assert sorted(re.findall(r"#u\d+\">(\w+)</a>", article)) == ["fair", "middle", "strong", "weak"]
+
+
+def test_self_invoking_sets_without_evolved_ones(tmp_path: Path) -> None:
+    """Pro sets and their base problems alone: each model's drop has its interval."""
+    suites = [FakeSuite(entry, tasks=10) for entry in entries(["evolved/humaneval", "evolved/humaneval-pro"])]
+    write_results(tmp_path, MODELS, suites)
+    site = gather(tmp_path, None, cache=tmp_path / "cache")
+    (found,) = site.boards
+    sections = {section.title: section for section in evolved_sections(found, site.models)}
+    drops = sections["Drops"]
+    assert drops.head == ("Model", "HumanEval Pro", "overall")
+    spans = {row[0].text: row[1].small for row in drops.rows}
+    assert re.fullmatch(r"−?\d+\.\d to −?\d+\.\d", spans["middle"])

@@ -122,7 +122,7 @@ def test_an_alias_of_an_unknown_name_is_refused(tmp_path: Path) -> None:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     with (tmp_path / "aliases.csv").open("a") as file:
         file.write("Nobody,nobody-7b,,,,\n")
-    with pytest.raises(UserError, match=r"aliases\.csv, line 49: evaloop\.csv has no model 'nobody-7b'"):
+    with pytest.raises(UserError, match=r"aliases\.csv, line 51: evaloop\.csv has no model 'nobody-7b'"):
         read_published(tmp_path)
 
 

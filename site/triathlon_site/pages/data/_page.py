@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from triathlon_site.exports import DATA_SCHEMA, FORMATS, DataFormat
 from triathlon_site.load import Archived, Notice
+from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, PageContext
 from triathlon_site.scores import Board, Overall
 
@@ -20,6 +21,7 @@ class DataContext(PageContext):
     notices: Sequence[Notice]
     archived: Sequence[Archived]
     """Results of an earlier protocol, put aside."""
+    recordings: Recordings
     data_schema: int
     formats: Sequence[DataFormat]
 
@@ -29,6 +31,8 @@ def draft(
     overalls: Mapping[str, Overall],
     notices: Sequence[Notice],
     archived: Sequence[Archived],
+    recordings: Recordings,
 ) -> Draft:
     """The page of the data files."""
-    return Draft("data.html", DataContext(boards, overalls, notices, archived, DATA_SCHEMA, FORMATS))
+    context = DataContext(boards, overalls, notices, archived, recordings, DATA_SCHEMA, FORMATS)
+    return Draft("data.html", context)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from triathlon_runner.records import Outcome
+from triathlon_runner.records import Outcome, Receipt
 from triathlon_site.evidence import LINKS
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
@@ -21,6 +21,8 @@ class SuiteUnits:
     outcomes: list[tuple[str, int]]
     links: Markup
     """A list item a unit, as it was made when the file was read."""
+    receipt: Receipt | None
+    """Of recorded results: where the recording is."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,9 @@ def unit_draft(
         imported: whether others asked the model.
     """
     suites = [
-        SuiteUnits(file.suite, _ordered(file.outcomes), Markup(file.extracts.read(LINKS).decode()))
+        SuiteUnits(
+            file.suite, _ordered(file.outcomes), Markup(file.extracts.read(LINKS).decode()), file.receipt
+        )
         for file in files
     ]
     measured = any(file.receipt is None for file in files)

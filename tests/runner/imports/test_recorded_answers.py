@@ -1,0 +1,198 @@
+"""Recorded answers to CRUXEval: a line a task, each sample with its outcome."""
+
+import gzip
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from support.official_data import official_store
+from support.small_run import SmallRun
+from triathlon_runner.datasets import official
+from triathlon_runner.errors import UserError
+from triathlon_runner.imports import FORMATS
+from triathlon_runner.records import Outcome, RecordedManifest, RecordedTask
+from triathlon_runner.store import RecordedFile
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+SOURCES = """
+sources:
+  - id: cruxeval
+    title: Answers
+    address: https://example.org/answers
+    commit: abc1234
+    licence: MIT
+    suites: [runtime/cruxeval-output, runtime/cruxeval-output@cot, runtime/cruxeval-input]
+    models: {coder: best-coder}
+"""
+OUTPUT = "runtime/cruxeval-output"
+
+
+def log(folder: Path, name: str, answers: dict[str, list[str]], scored: dict[str, list[bool]]) -> Path:
+    """One file as CRUXEval's site has it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.json.gz"
+    content = {"raw_generations": answers, "raw_scored_generations": scored}
+    path.write_bytes(gzip.compress(json.dumps(content).encode(), mtime=0))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "text"),
+    [
+        ([Outcome.PASSED], "passed"),
+        ([Outcome.PASSED] * 2 + [Outcome.FAILED], "passed*2 failed"),
+        ([Outcome.FAILED, Outcome.TIMED_OUT, Outcome.FAILED], "failed timed_out failed"),
+    ],
+    ids=str,
+)
+def test_outcomes_of_samples_stand_in_their_order(outcomes: Sequence[Outcome], text: str) -> None:
+    """A run of equal outcomes is written once with its length, and read as as many samples."""
+    assert RecordedTask.outcomes_text(outcomes) == text
+    assert list(RecordedTask(task_id="t", outcomes=text, answers="").samples()) == outcomes
+
+
+@pytest.mark.parametrize("text", ["won", "passed*x", "passed*", "passed,failed"])
+def test_other_outcomes_are_refused(text: str) -> None:
+    """What is no outcome, or no number of them, is no line."""
+    with pytest.raises(ValueError, match=r"won|passed"):
+        list(RecordedTask(task_id="t", outcomes=text, answers="").samples())
+
+
+@pytest.mark.parametrize(
+    ("name", "answers", "scored", "passed"),
+    [
+        ("m_temp0.2_output", ["1", "2"], [True, False], [True, False]),
+        ("m_temp0.2_input", ["f(1)", "1", "f(2)"], [False, True], [False, False, True]),
+        ("m_temp0.2_output", ["1", "f(2) == 1", "2"], [True, False], [True, False, False]),
+        ("m_temp0.2_output", ["f(1)", "f(2)", "2"], [True, False], [None, None, None]),
+        ("answers", ["1", "f(2)"], [True], [None, None]),
+    ],
+    ids=str,
+)
+def test_the_authors_verdicts(
+    tmp_path: Path, name: str, answers: list[str], scored: list[bool], passed: list[bool | None]
+) -> None:
+    """An answer that their harness left out of its list failed there; where none can be told, none is."""
+    path = log(tmp_path, name, {"sample_0": answers}, {"sample_0": scored})
+    found: list[Any] = list(FORMATS["cruxeval"].read(path))
+    assert [one.passed for one in found] == passed
+
+
+@pytest.fixture(scope="module")
+def filed(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
+    """Two files of two tasks, filed by `make recorded`."""
+    first, second = official.cruxeval(official_store())[:2]
+    place = SmallRun(tmp_path_factory.mktemp("answers"))
+    (place.results / "recorded").mkdir(parents=True)
+    (place.results / "recorded/sources.yaml").write_text(SOURCES)
+    log(
+        place.root / "logs/cruxeval",
+        "Coder_temp0.2_output",
+        {second.task_id: ["0", second.output], first.task_id: [first.output, first.output, "0"]},
+        {second.task_id: [False, False], first.task_id: [True, True, True]},
+    )
+    log(
+        place.root / "logs/cruxeval",
+        "coder+cot_temp0.2_output",
+        {first.task_id: [first.output]},
+        {first.task_id: [True]},
+    )
+    environment = {**os.environ, "TRIATHLON_CACHE": str(place.root / "cache")}
+    done = subprocess.run(
+        [
+            *("make", "-C", str(CHECKOUT), "-o", "setup", "recorded"),
+            f"BIN={Path(sys.executable).parent}",
+            f"DIR={place.root / 'logs'}",
+            f"RECORDED_OPTIONS=--results {place.results}",
+        ],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return place
+
+
+def file_of(place: SmallRun, suite: str = OUTPUT) -> RecordedFile:
+    return RecordedFile(place.results, "cruxeval", "best-coder", suite)
+
+
+@pytest.mark.official
+def test_a_line_holds_a_task(filed: SmallRun) -> None:
+    """Outcomes of its samples, a hash of all answers, and which samples their authors judged otherwise."""
+    first = official.cruxeval(official_store())[0]
+    lines = [json.loads(line) for line in file_of(filed).lines.read_text().splitlines()]
+    texts = "\0".join(f"[ANSWER]\n{text}\n[/ANSWER]" for text in (first.output, first.output, "0"))
+    assert lines[0] == {
+        "task_id": first.task_id,
+        "outcomes": "passed*2 failed",
+        "answers": hashlib.sha256(texts.encode()).hexdigest()[:8],
+        "differs": [2],
+    }
+    assert (lines[1]["outcomes"], lines[1]["differs"]) == ("failed passed", [1])
+    receipt = file_of(filed).read_manifest().receipt
+    assert (receipt.compared, receipt.equal) == (5, 3)
+
+
+@pytest.mark.official
+def test_a_files_name_tells_model_and_suite(filed: SmallRun) -> None:
+    """Files of one model go to the suites of their side and style, under the id that the source names."""
+    assert file_of(filed).lines.is_file()
+    assert file_of(filed, f"{OUTPUT}@cot").lines.is_file()
+    assert not file_of(filed, "runtime/cruxeval-input").lines.exists()
+
+
+@pytest.mark.official
+def test_every_sample_is_a_unit(filed: SmallRun) -> None:
+    """What reads recorded results gets one record a sample, and `verify` checks them."""
+    units = file_of(filed).read()
+    assert [(one.sample, one.outcome.value, one.differs) for one in units] == [
+        (0, "passed", False),
+        (1, "passed", False),
+        (2, "failed", True),
+        (0, "failed", False),
+        (1, "passed", True),
+    ]
+    result = filed.call("verify", "--models", "best-coder")
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.official
+def test_the_same_answers_give_the_same_bytes(filed: SmallRun) -> None:
+    """Filed again, by the command itself, nothing changes."""
+
+    def content() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in (filed.results / "recorded").rglob("*.json*")}
+
+    before = content()
+    logs = filed.root / "logs/cruxeval"
+    result = filed.call("import", "cruxeval", str(logs), "--recorded", "cruxeval")
+    assert result.exit_code == 0, result.output
+    assert content() == before and len(before) == 4
+
+
+@pytest.mark.official
+def test_a_damaged_line_is_named(filed: SmallRun, tmp_path: Path) -> None:
+    """A line whose outcomes are none tells where it stands."""
+    stored = file_of(filed)
+    copy = RecordedFile(tmp_path, "cruxeval", "best-coder", OUTPUT)
+    copy.lines.parent.mkdir(parents=True)
+    copy.manifest.write_bytes(stored.manifest.read_bytes())
+    copy.lines.write_text(stored.lines.read_text().replace("passed*2", "won*2"))
+    with pytest.raises(UserError, match=r"line 1: .*'won'"):
+        copy.read()
+
+
+def test_a_manifest_tells_what_its_lines_hold() -> None:
+    """An unknown kind of line is refused."""
+    with pytest.raises(ValidationError, match="line_holds"):
+        RecordedManifest.model_validate({"line_holds": "word"})
