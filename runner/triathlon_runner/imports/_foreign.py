@@ -48,6 +48,8 @@ class ForeignLoop:
     """One for each program; that behind the last is not asked for where the loop ends there."""
     sustained_loops: int | None = None
     """As the log says."""
+    replies: bool = False
+    """Whether `programs` and `sentences` are whole replies, out of which both are still to be taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,15 @@ def as_object(text: bytes, where: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UserError(f"{where}: expected a JSON object, got {text[:80]!r}")
     return found
+
+
+def task_name(found: Any) -> str | None:
+    """A task's id as the data sets have it: MBPP's numbers become `Mbpp/2`; None for what is no id."""
+    if isinstance(found, int) and not isinstance(found, bool):
+        return f"Mbpp/{found}"
+    if isinstance(found, str):
+        return f"Mbpp/{found}" if found.isdecimal() else found
+    return None
 
 
 def text_of(row: dict[str, Any], key: str, where: str) -> str:

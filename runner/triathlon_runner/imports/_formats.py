@@ -6,6 +6,7 @@ from pathlib import Path
 
 from triathlon_runner.imports._cruxeval import cruxeval_name, read_cruxeval
 from triathlon_runner.imports._evaloop import read_evaloop
+from triathlon_runner.imports._every_eval_ever import read_every_eval_ever
 from triathlon_runner.imports._foreign import Foreign
 from triathlon_runner.imports._inspect import read_inspect
 from triathlon_runner.imports._reval import read_reval
@@ -28,7 +29,9 @@ class Format:
     disciplines: frozenset[str]
     """Of the suites that it can be imported into."""
     record: type[UnitRecord]
-    """The record of these suites: a discipline may have suites that ask in different ways."""
+    """The record of these suites: a discipline may have suites that ask in different ways.
+
+    `UnitRecord` stands for all of them."""
     read: Callable[[Path], Iterator[Foreign]]
     names_suite: Callable[[Path], tuple[str, str] | None] = lambda _: None
     """Model and suite that a log's name stands for; None where it names no suite."""
@@ -83,15 +86,22 @@ FORMATS = {
             names_suite=cruxeval_name,
         ),
         Format(
+            "every-eval-ever",
+            "Every Eval Ever: a file of samples (*_samples.jsonl) with the models' replies",
+            frozenset({"loop", "runtime", "evolved"}),
+            UnitRecord,
+            read_every_eval_ever,
+        ),
+        Format(
             "inspect",
-            "inspect_ai: a log of humaneval (.eval or .json)",
+            "inspect_ai: a log of humaneval or mbpp (.eval or .json)",
             _PROGRAMS,
             EvolvedRecord,
             read_inspect,
         ),
         Format(
             "lm-eval",
-            "lm-evaluation-harness: samples_humaneval*.jsonl",
+            "lm-evaluation-harness: samples_humaneval*.jsonl, samples_mbpp*.jsonl",
             _PROGRAMS,
             EvolvedRecord,
             read_lm_eval,

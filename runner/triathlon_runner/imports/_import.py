@@ -56,7 +56,7 @@ async def import_log(
     if work.built.entry.discipline not in form.disciplines:
         wanted = " or ".join(sorted(form.disciplines))
         raise UserError(f"{form.name} logs are imported into suites of {wanted}, got --suite {suite!r}")
-    if work.built.entry.record is not form.record:
+    if not issubclass(work.built.entry.record, form.record):
         raise UserError(
             f"{suite!r} asks in another way than {form.name} logs answer;"
             " name a suite of the same data set at --suite"

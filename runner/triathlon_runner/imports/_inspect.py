@@ -6,7 +6,7 @@ from typing import Any
 from zipfile import ZipFile, is_zipfile
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.imports._foreign import Foreign, ForeignReply, as_object, whole
+from triathlon_runner.imports._foreign import Foreign, ForeignReply, as_object, task_name, whole
 from triathlon_runner.imports._zip import member
 
 
@@ -18,7 +18,7 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
     """
     for sample in _samples(path):
         if sample.get("error") is None:
-            yield ForeignReply(str(sample.get("id")), _reply(sample, path), _prompt(sample))
+            yield ForeignReply(task_name(sample.get("id")) or "", _reply(sample, path), _prompt(sample))
 
 
 def _samples(path: Path) -> Iterator[dict[str, Any]]:

@@ -99,7 +99,7 @@ def _loop(foreign: ForeignLoop, work: Work, protocol: str) -> LoopRecord:
         LoopStep(
             loop=number,
             prompt="",
-            reply=Reply(text=_fenced(program)),
+            reply=Reply(text=program if foreign.replies else _fenced(program)),
             program=program,
             outcome=Outcome.PASSED,
             verdict=None,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.imports._foreign import Foreign, ForeignProgram, json_lines, text_of
+from triathlon_runner.imports._foreign import Foreign, ForeignProgram, json_lines, task_name, text_of
 
 
 def read_evalplus(path: Path) -> Iterator[Foreign]:
@@ -49,10 +49,11 @@ def read_lm_eval(path: Path) -> Iterator[Foreign]:
     for number, row in enumerate(json_lines(path), start=1):
         where = f"{path}, sample {number}"
         doc = row.get("doc")
-        if not isinstance(doc, dict) or not isinstance(doc.get("task_id"), str):
-            raise UserError(f"{where}: expected doc.task_id as humaneval has it, got {doc!r:.80}")
+        task_id = task_name(doc.get("task_id")) if isinstance(doc, dict) else None
+        if not isinstance(doc, dict) or task_id is None:
+            raise UserError(f"{where}: expected doc.task_id as humaneval or mbpp has it, got {doc!r:.80}")
         for program in _programs(row.get("filtered_resps"), where):
-            yield ForeignProgram(doc["task_id"], program, str(doc.get("prompt", "")))
+            yield ForeignProgram(task_id, program, str(doc.get("prompt", doc.get("text", ""))))
 
 
 def _programs(filtered: Any, where: str) -> list[str]:

@@ -16,6 +16,8 @@ from support.official_data import official_store
 from support.replay_loop import recording
 from support.small_run import SmallRun
 from triathlon_runner.datasets import Problem, core
+from triathlon_runner.errors import UserError
+from triathlon_runner.imports import FORMATS
 from triathlon_runner.records import EvolvedRecord, LoopRecord, Manifest, Outcome, RuntimeRecord
 from triathlon_runner.store import read_records
 
@@ -323,3 +325,22 @@ def test_recorded_loops(place: SmallRun, tmp_path: Path) -> None:
     records = read_records(folder(place, "recorded") / "loop" / "mbpp-plus.jsonl", LoopRecord)
     expected = {task["task_id"]: task["successful_cycles"] for found in chosen.values() for task in found}
     assert {record.task_id: record.sustained_loops for record in records} == expected
+
+
+def test_mbpp_has_numbers_for_tasks(tmp_path: Path) -> None:
+    """Both programs log MBPP's tasks by number; our suites call them `Mbpp/2`."""
+    row = {"doc": {"task_id": 2, "text": "Say it."}, "filtered_resps": ["x = 1"]}
+    (sample,) = FORMATS["lm-eval"].read(write_lines(tmp_path / "samples_mbpp.jsonl", [row]))
+    assert sample.task_id == "Mbpp/2"
+    log = tmp_path / "mbpp.json"
+    output = {"choices": [{"message": {"content": "x = 1"}}]}
+    log.write_text(json.dumps({"version": 2, "samples": [{"id": 3, "input": "Say it.", "output": output}]}))
+    (reply,) = FORMATS["inspect"].read(log)
+    assert reply.task_id == "Mbpp/3"
+
+
+def test_samples_without_replies_are_no_evidence(tmp_path: Path) -> None:
+    """Outcomes alone cannot be judged here, and the message says where such figures belong."""
+    row = {"sample_id": "a#0", "interaction_type": "single_turn", "output": {"raw": []}, "metadata": {}}
+    with pytest.raises(UserError, match=r"line 1: expected the model's reply in output.raw.*reported"):
+        list(FORMATS["every-eval-ever"].read(write_lines(tmp_path / "s.jsonl", [row])))

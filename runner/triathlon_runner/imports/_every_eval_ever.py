@@ -1,0 +1,99 @@
+"""Every Eval Ever's samples: the lines that `triathlon export every-eval-ever` and others write."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.imports._foreign import (
+    Foreign,
+    ForeignAnswers,
+    ForeignLoop,
+    ForeignReply,
+    json_lines,
+    text_of,
+)
+
+_KINDS: Final = ("coverage", "state", "path", "output")
+_Row = dict[str, Any]
+
+
+def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
+    """Samples of one turn are replies; of several turns, loops; our runtime questions are put together again.
+
+    Raises:
+        UserError: a line of another shape, or lines without replies: outcomes alone are no evidence to judge.
+    """
+    answers: dict[str, list[_Row]] = {}
+    for number, row in enumerate(json_lines(path), start=1):
+        where = f"{path}, line {number}"
+        facts = row.get("metadata") or {}
+        if "question" in facts:
+            unit = text_of(row, "sample_id", where).rpartition("#")[0]
+            answers.setdefault(unit, []).append(row)
+        elif row.get("interaction_type") == "multi_turn":
+            yield _loop(row, where)
+        else:
+            yield ForeignReply(_task(row, where), _reply(row, where), _question(row))
+    for unit, rows in answers.items():
+        yield _answers(unit, rows, path)
+
+
+def _task(row: _Row, where: str) -> str:
+    """Of the metadata where they name it, else the sample's id without the sample's number."""
+    named = (row.get("metadata") or {}).get("task_id")
+    return named if isinstance(named, str) else text_of(row, "sample_id", where).partition("#")[0]
+
+
+def _question(row: _Row) -> str:
+    found = (row.get("input") or {}).get("raw")
+    return found if isinstance(found, str) else ""
+
+
+def _reply(row: _Row, where: str) -> str:
+    replies = (row.get("output") or {}).get("raw")
+    if not isinstance(replies, list) or not replies or not all(isinstance(one, str) for one in replies):
+        raise UserError(
+            f"{where}: expected the model's reply in output.raw, got {replies!r:.80}; a line that has only an"
+            " outcome cannot be judged here: its figure is a reported one, for a table in results/published/"
+        )
+    return str(replies[-1])
+
+
+def _loop(row: _Row, where: str) -> ForeignLoop:
+    """A user's message begins a loop; its replies are the program and, where there is one, the summary."""
+    loops: list[list[str]] = []
+    for message in row.get("messages") or ():
+        if message.get("role") == "user":
+            loops.append([])
+        elif loops and isinstance(message.get("content"), str):
+            loops[-1].append(message["content"])
+    if not loops or not all(1 <= len(told) <= 2 for told in loops):
+        raise UserError(
+            f"{where}: expected messages of a loop (user, program, summary), got {len(loops)} questions with"
+            f" {[len(told) for told in loops][:10]} replies"
+        )
+    return ForeignLoop(
+        _task(row, where),
+        programs=tuple(told[0] for told in loops),
+        sentences=tuple(told[1] if len(told) == 2 else "" for told in loops),
+        replies=True,
+    )
+
+
+def _answers(unit: str, rows: list[_Row], path: Path) -> ForeignAnswers:
+    found: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    for row in rows:
+        kind = str(row["metadata"]["question"]).partition("-")[0]
+        if kind not in found:
+            raise UserError(f"{path}, {unit}: expected a question of {', '.join(_KINDS)}, got {kind!r}")
+        found[kind].append(_reply(row, f"{path}, {unit}"))
+    if len(found["output"]) != 1:
+        raise UserError(f"{path}, {unit}: expected one output question, got {len(found['output'])}")
+    return ForeignAnswers(
+        _task(rows[0], f"{path}, {unit}"),
+        coverage=tuple(found["coverage"]),
+        state=tuple(found["state"]),
+        path=tuple(found["path"]),
+        output=found["output"][0],
+    )
