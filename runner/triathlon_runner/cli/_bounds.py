@@ -138,12 +138,14 @@ def about_replies(account: Account) -> str:
 
 def _estimated(accounts: Sequence[Account]) -> str:
     """Which part of the money is an estimate, and why; empty where none is."""
-    uncounted = [account for account in accounts if account.price and account.stats.uncounted]
-    if not uncounted:
-        return ""
-    usd = sum(account.usd_estimated for account in uncounted)
-    names = ", ".join(dict.fromkeys(account.model for account in uncounted))
-    return f", {usd:.4f} of it estimated by the length of texts: the server of {names} does not count tokens"
+    priced = [account for account in accounts if account.price]
+    reasons = []
+    if names := ", ".join(dict.fromkeys(account.model for account in priced if account.stats.uncounted)):
+        reasons.append(f"by the length of texts: the server of {names} does not count tokens")
+    if lost := sum(account.stats.lost for account in priced):
+        reasons.append(f"by the mean of the others: {counted(lost, 'reply')} lost, which may be charged for")
+    usd = sum(account.usd_estimated for account in priced)
+    return f", {usd:.4f} of it estimated {' and '.join(reasons)}" if reasons else ""
 
 
 def _once(error: str, progress: ConsoleProgress) -> str:
