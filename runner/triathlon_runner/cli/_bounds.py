@@ -104,7 +104,8 @@ def show_summary(
     if progress.has_accounts:
         screen.print(progress.final())
     if any(account.price for account in bounds.accounts):
-        say(screen, f"{bounds.spent:.4f} USD spent in this run{_estimated(bounds.accounts)}")
+        part = estimated_part(bounds.accounts)
+        say(screen, f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         say(screen, f"stopped: {summary.stopped}")
     errors = [_once(error, progress) for error in summary.errors]
@@ -136,7 +137,7 @@ def about_replies(account: Account) -> str:
     return ""
 
 
-def _estimated(accounts: Sequence[Account]) -> str:
+def estimated_part(accounts: Sequence[Account]) -> str:
     """Which part of the money is an estimate, and why; empty where none is."""
     priced = [account for account in accounts if account.price]
     reasons = []
@@ -145,7 +146,7 @@ def _estimated(accounts: Sequence[Account]) -> str:
     if lost := sum(account.stats.lost for account in priced):
         reasons.append(f"by the mean of the others: {counted(lost, 'reply')} lost, which may be charged for")
     usd = sum(account.usd_estimated for account in priced)
-    return f", {usd:.4f} of it estimated {' and '.join(reasons)}" if reasons else ""
+    return f"{usd:.4f} of it estimated {' and '.join(reasons)}" if reasons else ""
 
 
 def _once(error: str, progress: ConsoleProgress) -> str:
