@@ -12,7 +12,8 @@ def read_evalplus(path: Path) -> Iterator[Foreign]:
     """`task_id` with `solution`, a whole program, or `completion` of the prompt. EvoEval writes the same.
 
     A row may name its data set (`subset`) and the authors' verdicts (`published` with `base_status` and
-    `plus_status`, of which `pass` is one that passed).
+    `plus_status`, of which `pass` is one that passed). EvalPlus' `plus_status` is about added inputs alone:
+    all inputs are passed where both say so.
 
     Raises:
         UserError: a line of another shape.
@@ -21,13 +22,14 @@ def read_evalplus(path: Path) -> Iterator[Foreign]:
         where = f"{path}, sample {number}"
         task_id, completes = text_of(row, "task_id", where), "solution" not in row and "completion" in row
         program = text_of(row, "completion" if completes else "solution", where)
+        base, plus = _passed(row, "base_status"), _passed(row, "plus_status")
         yield ForeignProgram(
             task_id,
             program,
             completes=completes,
             subset=text_of(row, "subset", where) if "subset" in row else "",
-            base_passed=_passed(row, "base_status"),
-            plus_passed=_passed(row, "plus_status"),
+            base_passed=base,
+            plus_passed=None if plus is None else plus and base is not False,
         )
 
 

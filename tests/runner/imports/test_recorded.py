@@ -161,7 +161,7 @@ def test_sets_of_one_file_and_official_verdicts(place: SmallRun, tmp_path: Path)
             "subset": "EvoEval_seeds",
             "task_id": SECOND.task_id,
             "solution": SECOND.reference,
-            "published": {"base_status": "fail", "plus_status": "pass"},
+            "published": {"base_status": "pass", "plus_status": "pass"},
         },
         {"subset": "EvoEval_seeds", "task_id": THIRD.task_id, "solution": WRONG, "published": {}},
     ]
@@ -177,6 +177,17 @@ def test_sets_of_one_file_and_official_verdicts(place: SmallRun, tmp_path: Path)
     assert receipt(place, "solver", "evolved/core-seeds", "sets")["compared"] == 1
     assert receipt(place, "solver", "evolved/core-seeds", "sets")["equal"] == 1
     assert not RecordedFile(place.results, "sets", "solver", "evolved/core-difficult").lines.exists()
+
+
+def test_base_and_added_inputs_have_to_pass(place: SmallRun, tmp_path: Path) -> None:
+    """EvalPlus' `plus_status` is about the added inputs alone: failed on the base, a program has failed."""
+    published = {"base_status": "fail", "plus_status": "pass"}
+    row = {"task_id": FIRST.task_id, "solution": WRONG, "subset": "EvoEval_seeds", "published": published}
+    log = tmp_path / "evolved-failed.jsonl"
+    log.write_text(json.dumps(row) + "\n")
+    bring(place, "evoeval", str(log), "--recorded", "sets")
+    found = receipt(place, "failed", "evolved/core-seeds", "sets")
+    assert (found["compared"], found["equal"]) == (1, 1)
 
 
 def test_kept_verdicts_are_not_judged_again(place: SmallRun, tmp_path: Path) -> None:
