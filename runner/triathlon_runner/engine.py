@@ -20,13 +20,26 @@ _SOURCES: Final = (
     "runtime/_judge.py",
     "runtime/_literals.py",
     "runtime/_reading.py",
+    "runtime/_sandboxed/assertion.py",
+    "runtime/_sandboxed/constructors.py",
+    "runtime/_sandboxed/literal.py",
+    "runtime/_sandboxed/programs.py",
+    "runtime/_sandboxed/value.py",
     "runtime/_states.py",
+    "runtime/prediction/_answer.py",
+    "runtime/prediction/_judge.py",
     "syntax.py",
     "translation/_extract.py",
     "translation/_task.py",
     "translation/_values.py",
 )
 """What takes answers out of replies and judges them."""
+
+
+def engine_sources() -> set[Path]:
+    """The files of `engine_digest`, relative to this package."""
+    folder = Path(__file__).parent
+    return {path.relative_to(folder) for pattern in _SOURCES for path in folder.glob(pattern)}
 
 
 def engine_digest() -> str:
@@ -36,8 +49,7 @@ def engine_digest() -> str:
     a decision about `ENGINE_VERSION`.
     """
     folder = Path(__file__).parent
-    paths = {path for pattern in _SOURCES for path in folder.glob(pattern)}
-    contents = sorted(hashlib.sha256(path.read_bytes()).digest() for path in paths)
+    contents = sorted(hashlib.sha256((folder / path).read_bytes()).digest() for path in engine_sources())
     return hashlib.sha256(b"".join(contents)).hexdigest()
 
 

@@ -1,6 +1,9 @@
 """Every change of extraction and grading is decided about: do stored verdicts still hold?"""
 
-from triathlon_runner.engine import ENGINE_VERSION, engine_digest, judged_otherwise
+from pathlib import Path
+
+import triathlon_runner
+from triathlon_runner.engine import ENGINE_VERSION, engine_digest, engine_sources, judged_otherwise
 
 DECIDED = (1, "e8086ccf7f41dbba5fbf5498329d62567afa272ce40350679df26ea4a4978ede")
 
@@ -11,6 +14,16 @@ def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
         "The sources of extraction and grading have changed. If any reply could get another verdict, raise"
         " ENGINE_VERSION in triathlon_runner/engine.py by one. Then write what stands on the left here."
     )
+
+
+def test_every_module_that_judges_counts() -> None:
+    """The modules of each discipline that take an answer out of a reply, or decide about one, are covered."""
+    folder = Path(triathlon_runner.__file__).parent
+    names = {"_answer.py", "_answers.py", "_extract.py", "_judge.py"}
+    judging = {path.relative_to(folder) for path in folder.rglob("*.py") if path.name in names}
+    judging = {path for path in judging if path.parts[0] not in {"imports", "cli"}}
+    assert Path("runtime/prediction/_judge.py") in judging
+    assert judging <= engine_sources()
 
 
 def test_other_versions_are_named() -> None:

@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from support.scripted_evolver import fenced, kind_of, same_problem
-from support.server_replies import Asked
+from support.server_replies import Asked, Said
 from triathlon_runner.datasets import Problem, core
 
 
@@ -27,6 +27,11 @@ def answer(asked: Asked) -> str:
     if kind == "inputs":
         return "\n".join(f"{name}{text}" for text in seed.inputs[:8])
     return same_problem(asked.prompt)
+
+
+def uncounted(asked: Asked) -> Said:
+    """The same from a server that counts no tokens."""
+    return Said(answer(asked), changes={"usage": None})
 
 
 def _problem(seed: Problem) -> str:

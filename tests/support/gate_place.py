@@ -61,8 +61,9 @@ class GatePlace:
 
 
 @contextmanager
-def gate_place(root: Path) -> Iterator[GatePlace]:
-    """A place of its own with a server of its own."""
-    script = "support.server_scripts:reference_unless_worse"
-    with model_server_process(script, "--log", str(root / "requests.jsonl")) as url:
+def gate_place(root: Path, script: str = "reference_unless_worse") -> Iterator[GatePlace]:
+    """A place of its own with a server of its own, which answers by this function of `server_scripts`."""
+    with model_server_process(
+        f"support.server_scripts:{script}", "--log", str(root / "requests.jsonl")
+    ) as url:
         yield GatePlace(root, url)

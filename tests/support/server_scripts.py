@@ -41,6 +41,11 @@ def good_and_broken(asked: Asked) -> str | Response:
     return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
 
 
+def reference_uncounted(asked: Asked) -> Said:
+    """Says the reference of our own problems, and not how many tokens that took."""
+    return Said(reference(asked, 1.0), changes={"usage": None})
+
+
 def reference_unless_worse(asked: Asked) -> str | Response:
     """Says the reference of our own problems; the model `worse` that of every fifth, `half` of two thirds.
 

@@ -104,7 +104,8 @@ def show_summary(
     if progress.has_accounts:
         screen.print(progress.final())
     if any(account.price for account in bounds.accounts):
-        say(screen, f"{bounds.spent:.4f} USD spent in this run{_estimated(bounds.accounts)}")
+        part = estimated_part(bounds.accounts)
+        say(screen, f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         say(screen, f"stopped: {summary.stopped}")
     errors = [_once(error, progress) for error in summary.errors]
@@ -136,14 +137,16 @@ def about_replies(account: Account) -> str:
     return ""
 
 
-def _estimated(accounts: Sequence[Account]) -> str:
+def estimated_part(accounts: Sequence[Account]) -> str:
     """Which part of the money is an estimate, and why; empty where none is."""
-    uncounted = [account for account in accounts if account.price and account.stats.uncounted]
-    if not uncounted:
-        return ""
-    usd = sum(account.usd_estimated for account in uncounted)
-    names = ", ".join(dict.fromkeys(account.model for account in uncounted))
-    return f", {usd:.4f} of it estimated by the length of texts: the server of {names} does not count tokens"
+    priced = [account for account in accounts if account.price]
+    reasons = []
+    if names := ", ".join(dict.fromkeys(account.model for account in priced if account.stats.uncounted)):
+        reasons.append(f"by the length of texts: the server of {names} does not count tokens")
+    if lost := sum(account.stats.lost for account in priced):
+        reasons.append(f"by the mean of the others: {counted(lost, 'reply')} lost, which may be charged for")
+    usd = sum(account.usd_estimated for account in priced)
+    return f"{usd:.4f} of it estimated {' and '.join(reasons)}" if reasons else ""
 
 
 def _once(error: str, progress: ConsoleProgress) -> str:

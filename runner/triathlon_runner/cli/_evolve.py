@@ -1,7 +1,8 @@
 """`triathlon evolve`: new problems from seeds and a strong model, for a person to review."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Common, Data, ModelsFile, cache_folder, console, data_store, names
 from triathlon_runner.datasets import Problem
-from triathlon_runner.endpoints import ReplyCache
+from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
     TRANSFORMATIONS,
@@ -29,8 +30,11 @@ from triathlon_runner.evolved.evolve import (
 )
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import ModelOpener, why_not
+from triathlon_runner.schedule import Account, Bounds, Control, ControlledModel, ModelOpener, why_not
 from triathlon_runner.suites import Programs
+
+_LOOK_SECONDS = 0.1
+"""Between two looks at whether the budget is spent and the last reply has come."""
 
 
 @app.command(
@@ -47,7 +51,9 @@ def evolve(
         str, typer.Option(help="Separated by commas: " + ", ".join(TRANSFORMATIONS) + ".", show_default="all")
     ] = ",".join(TRANSFORMATIONS),
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
-    budget: Annotated[float | None, typer.Option(min=0, help="USD; nothing new begins beyond it.")] = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="USD; no request is sent once it is spent.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, ask nothing.")] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Take over what was accepted in review.")] = False,
     models_file: ModelsFile = Common.models_file,
@@ -149,12 +155,15 @@ async def _evolve(
             f" {progress.usage.output_tokens} tokens{money}"
         )
 
+    control = Control(Bounds(budget))
+
+    def stopped() -> str:
+        return "" if control.may_send() else control.stop.reason
+
     with ReplyCache(cache / "replies.sqlite") as replies:
-        opener = ModelOpener(listed, replies, cache, say)
-        async with open_sandbox() as sandbox, opener.open(row) as opened:
-            evolver = Evolver(
-                opened, load_prompts("evolved"), sandbox, workspace, row.price, budget_usd=budget
-            )
+        opener = ModelOpener(listed, replies, cache, say, control=control)
+        async with open_sandbox() as sandbox, _controlled(opener, row, control) as opened:
+            evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stopped)
             progress = await run(evolver, jobs, tell)
     histories = workspace.histories()
     if histories:
@@ -163,3 +172,24 @@ async def _evolve(
     for job, reason in progress.open.items():
         say(f"open: {job}: {reason}")
     return 1 if progress.open else 0
+
+
+@asynccontextmanager
+async def _controlled(opener: ModelOpener, row: registry.ModelRow, control: Control) -> AsyncIterator[Model]:
+    """The row's model, which is asked nothing more once the budget is spent; replies in flight are kept."""
+
+    async def end_waits() -> None:
+        while control.may_send() or control.in_flight:  # noqa: ASYNC110  neither has an event
+            await asyncio.sleep(_LOOK_SECONDS)
+        while True:
+            control.release()
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async with opener.open(row) as opened:
+        if opened.stats is not None:
+            control.bounds.accounts.append(Account(row.id, opened.stats, row.price))
+        watch = asyncio.create_task(end_waits())
+        try:
+            yield ControlledModel(opened, control)
+        finally:
+            watch.cancel()

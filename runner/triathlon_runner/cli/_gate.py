@@ -7,7 +7,7 @@ import typer
 
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import about_replies
+from triathlon_runner.cli._bounds import about_replies, estimated_part
 from triathlon_runner.cli._gate_options import (
     Alpha,
     AsJson,
@@ -173,6 +173,8 @@ async def _ask(
     errors = cache_folder() / "logs" / "errors.log"
     with progress, logged_errors(errors, None):
         summary = await run_interruptible(runner_of(options, session, progress), plan, progress)
+    if part := estimated_part(options.bounds.accounts):
+        summary.notes.append(f"cost: {part}")
     if session.judge is not None and session.judge.lost:
         summary.notes.append(session.judge.lost)
     if summary.broken:

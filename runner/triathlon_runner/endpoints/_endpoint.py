@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from triathlon_runner.endpoints._api import Answer, EndpointError
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import (
+    LostReply,
     Malformed,
     ModelUnavailableError,
     NeverReachable,
@@ -19,7 +20,6 @@ from triathlon_runner.endpoints._errors import (
     ServerUnreachableError,
     Throttled,
     UnexplainedError,
-    Unreachable,
 )
 from triathlon_runner.endpoints._gate import Gate
 from triathlon_runner.endpoints._http import Client, HttpReply
@@ -174,7 +174,7 @@ class Endpoint:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
             raise kind(error.reason) from None
         except Retryable as error:
-            self._note_failure(error, sent_at)
+            self._note_failure(request, error, sent_at)
             raise
         seconds = self._gate.now() - sent_at
         self._note_answer(request, parsed, sent_at, reply.headers)
@@ -190,15 +190,13 @@ class Endpoint:
         """Returns the reply.
 
         Raises:
-            Unreachable: none came, or not within `hangs_after` seconds. The server may charge for it all the
-                same, so its question's cost is counted, as an estimate.
+            Unreachable: none came, or not within `hangs_after` seconds.
         """
         try:
             async with asyncio.timeout(None if math.isinf(hangs_after) else hangs_after):
                 return await self._client.post(request.path, request.payload)
         except TimeoutError:
-            self._stats.estimate_answer(request.question.characters, 0)
-            raise Unreachable(
+            raise LostReply(
                 f"no reply within {hangs_after:.0f} s, three times what the slowest of the last ones took"
             ) from None
 
@@ -220,7 +218,7 @@ class Endpoint:
         stats.oddities.update(parsed.oddities)
         stats.truncated += reply.finish is Finish.LENGTH
 
-    def _note_failure(self, error: Retryable, sent_at: float) -> None:
+    def _note_failure(self, request: Request, error: Retryable, sent_at: float) -> None:
         """Tells the gate of a failed try.
 
         Raises:
@@ -229,6 +227,8 @@ class Endpoint:
         reason = self._secrets.scrub(error.reason)
         self._stats.retries += 1
         self._stats.last_error = reason
+        if isinstance(error, LostReply | Malformed):
+            self._stats.estimate_lost_reply(request.question.characters)
         if (error.retry_after or 0.0) > self._limits.longest_retry_after:
             self._gate.wait_for_server(error.retry_after or 0.0, reason)
             self._gate.raise_if_stopped()

@@ -51,6 +51,10 @@ class Unreachable(Retryable):
     """No connection, or it broke before the reply was whole."""
 
 
+class LostReply(Unreachable):
+    """The request was sent, but its reply did not come, or not whole: the server may charge for it."""
+
+
 class NeverReachable(Unreachable):
     """No try can reach the server: no such host, a certificate that is not trusted, a proxy that refuses."""
 

@@ -16,7 +16,7 @@ from triathlon_runner.endpoints._stats import EndpointStats
 from triathlon_runner.endpoints._throttling import LoadLimit
 
 _SECONDS_BETWEEN_LINES = 60.0
-"""Between two lines about a server that does not answer."""
+"""Between two lines about a server that does not answer, or about requests that it holds back."""
 _LONGEST_WAIT_BY_CHANCE = 2.0
 """Longest back-off, in seconds, while most tries are answered (`Gate.longest_wait`)."""
 _RECENT_ANSWERS = 100
@@ -76,7 +76,7 @@ class Gate:
         self._limits = limits
         self._concurrency, self._load = concurrency, LoadLimit(concurrency)
         self._stats = stats
-        self._say, self._last_line_at = say, float("-inf")
+        self._say, self._last_line_at, self._last_held_at = say, float("-inf"), float("-inf")
         self._may_send = may_send
         self._in_flight: dict[int, float] = {}
         """When each request in flight was sent, by its place in the queue; the oldest first."""
@@ -160,12 +160,15 @@ class Gate:
         self._report()
         if overloaded and retry_after is not None:
             self.wait_for_server(retry_after, reason)
+        else:
+            self._say_held_back(retry_after or 0.0, reason)
 
     def failed(self, reason: str, retry_after: float | None) -> bool:
         """Counts a try that failed otherwise; returns whether the server answers nobody now."""
         self._failing += 0.05 * (1 - self._failing)
         wait = self._breaker.failed()
         if not wait:
+            self._say_held_back(retry_after or 0.0, reason)
             return False
         self.pause(max(wait, retry_after or 0.0))
         now = self.now()
@@ -177,6 +180,13 @@ class Gate:
             until = "" if math.isinf(patience) else f", for {_minutes(patience)} at most"
             self._say(f"{self._silence(now)}: {reason}; trying again{until}")
         return True
+
+    def _say_held_back(self, seconds: float, reason: str) -> None:
+        """Shows that a question waits by itself, as the server asks; not for each of many."""
+        now = self.now()
+        if seconds >= _SHOWN_WAIT and now - self._last_held_at >= _SECONDS_BETWEEN_LINES:
+            self._last_held_at = now
+            self._say(f"a request waits {_minutes(seconds)}, as the server asks; others go on: {reason}")
 
     def _silence(self, now: float) -> str:
         if not self._breaker.reached:

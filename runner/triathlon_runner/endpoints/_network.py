@@ -12,7 +12,7 @@ import aiohttp
 import certifi
 
 from triathlon_runner.endpoints._config import ApiConfig, is_loopback
-from triathlon_runner.endpoints._errors import NeverReachable, Unreachable
+from triathlon_runner.endpoints._errors import LostReply, NeverReachable, Unreachable
 from triathlon_runner.errors import UserError
 
 _KEEP_ALIVE_OPTIONS = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 30), ("TCP_KEEPCNT", 5))
@@ -111,7 +111,9 @@ def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         return Unreachable(f"the connection failed: none to {server} in time")
     if isinstance(error, TimeoutError):
-        return Unreachable(f"no whole reply within {config.timeout_seconds:g} s")
+        return LostReply(f"no whole reply within {config.timeout_seconds:g} s")
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return LostReply(f"{server} closed the connection in the middle of a reply")
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return _proxy_failure(error)
     if isinstance(error, aiohttp.ClientConnectorError) and (never := _never(error, server, first=first)):
@@ -121,8 +123,6 @@ def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *
 
 def _broken(error: Exception, server: str) -> str:
     """A failure that another try may mend, in words; Python's own where there are none for it."""
-    if isinstance(error, aiohttp.ClientPayloadError):
-        return f"{server} closed the connection in the middle of a reply"
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return f"{server} closed the connection without a reply"
     if isinstance(error, aiohttp.ClientConnectorError) and error.os_error.errno == errno.ECONNREFUSED:

@@ -37,8 +37,10 @@ class EndpointStats:
     output_tokens: int = 0
     uncounted: int = 0
     """Replies for which the server gave no token counts; the two numbers above know nothing of them."""
+    lost: int = 0
+    """Requests whose reply never came whole, or could not be read: the server may charge for them."""
     estimated_input_tokens: int = 0
-    """Of the uncounted replies, by the length of the texts."""
+    """Of the uncounted replies by the length of the texts, of the lost ones by the mean of the others."""
     estimated_output_tokens: int = 0
     busy_seconds: float = 0.0
     """Time in which at least one request was in flight that was answered; what failed does not count, nor
@@ -74,6 +76,16 @@ class EndpointStats:
         self.uncounted += 1
         self.estimated_input_tokens += math.ceil(input_characters / CHARACTERS_A_TOKEN)
         self.estimated_output_tokens += math.ceil(output_characters / CHARACTERS_A_TOKEN)
+
+    def estimate_lost_reply(self, input_characters: int) -> None:
+        """Adds what a lost reply probably took: the mean of the others, or its question where none came."""
+        others = self.answered + self.lost
+        if others:
+            self.estimated_input_tokens += (self.input_tokens + self.estimated_input_tokens) // others
+            self.estimated_output_tokens += (self.output_tokens + self.estimated_output_tokens) // others
+        else:
+            self.estimated_input_tokens += math.ceil(input_characters / CHARACTERS_A_TOKEN)
+        self.lost += 1
 
     def _add_busy(self, begin: float, end: float) -> None:
         """Adds a span to the union of those before; none of them ended later."""

@@ -11,6 +11,7 @@ call the program, or reads the value off it, can't be right.
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,6 +42,24 @@ _EXPRESSIONS: Final = (
 
 class DodgeError(ValueError):
     """The answer does not complete the assertion that was asked; the message says in which way."""
+
+
+@contextmanager
+def reading_an_answer() -> Iterator[None]:
+    """Context in which an answer is read: what Python cannot write down again is the answer's fault.
+
+    Raises:
+        DodgeError: it is nested too deep, or holds a whole number of more than 4,300 digits, which Python
+            reads in hexadecimal and does not write.
+    """
+    try:
+        yield
+    except DodgeError:
+        raise
+    except RecursionError:
+        raise DodgeError("the answer is nested too deep") from None
+    except ValueError as error:
+        raise DodgeError(f"the answer is too large: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +152,7 @@ def fill(masked: Masked, answer: str, program: str) -> Filled:
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise DodgeError(f"the answer does not parse: {error}") from None
     template = read_masked(masked.text)
-    try:
+    with reading_an_answer():
         fillings = _fillings(template, given)
         tree = parse(program)
         names = _Names.of(template, tree)
@@ -148,12 +167,6 @@ def fill(masked: Masked, answer: str, program: str) -> Filled:
             if any(_names_of_test(fillings[hole], names) for hole in computed)
             else "",
         )
-    except RecursionError:
-        raise DodgeError("the answer is nested too deep") from None
-    except ValueError as error:  # Python writes no whole number of more than 4,300 digits
-        raise (
-            error if isinstance(error, DodgeError) else DodgeError(f"the answer is too large: {error}")
-        ) from None
 
 
 class _WithoutSelf(ast.NodeTransformer):

@@ -84,6 +84,7 @@ class JsonLog:
                 input_tokens=stats.input_tokens,
                 output_tokens=stats.output_tokens,
                 uncounted=stats.uncounted,
+                lost=stats.lost,
                 limit=stats.limit,
                 usd=round(account.usd, 6),
                 usd_estimated=round(account.usd_estimated, 6),

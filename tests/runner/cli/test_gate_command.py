@@ -91,6 +91,15 @@ def test_a_spent_budget_leaves_it_undecided(place: GatePlace) -> None:
     assert place.requests == len(place.lines("good")) + len(place.lines("half"))
 
 
+def test_a_cost_that_is_an_estimate_is_called_one(tmp_path: Path) -> None:
+    """Where the server counts no tokens the report says so beside the money."""
+    with gate_place(tmp_path, "reference_uncounted") as place:
+        report = place.gate("same", *SEEDS, "--max-tasks", "2", code=3)
+    assert report["usd"] > 0
+    (note,) = report["notes"]
+    assert note.startswith("cost: ") and "the server of good, same does not count tokens" in note
+
+
 def test_the_order_is_the_seeds_and_nothing_else(place: GatePlace) -> None:
     """The same seed takes the same tasks, another one others."""
 

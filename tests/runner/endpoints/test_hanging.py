@@ -42,7 +42,7 @@ def test_a_request_that_hangs_is_given_up() -> None:
     server, stats, seconds = run({150: 3600.0})
     assert server.posted == 201
     assert seconds == pytest.approx(200 + 10, abs=3)
-    assert (stats.answered, stats.retries, stats.uncounted) == (200, 1, 1)
+    assert (stats.answered, stats.retries, stats.lost) == (200, 1, 1)
     assert stats.last_error.startswith("no reply within 10 s")
 
 

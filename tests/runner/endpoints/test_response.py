@@ -69,6 +69,23 @@ def test_usage() -> None:
     assert "no usage" in read(body).oddities
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": None, "completion_tokens": None},
+        {"input_tokens": 3, "output_tokens": 2},
+        {"prompt_tokens": 3},
+    ],
+)
+def test_usage_that_counts_nothing(usage: dict[str, Any]) -> None:
+    """No question has zero tokens: such a reply costs an unknown sum, not nothing."""
+    found = read({**chat("x"), "usage": usage})
+    assert (found.usage.requests, found.usage.uncounted) == (1, 1)
+    assert any("usage" in oddity for oddity in found.oddities)
+
+
 def test_reasoning_kept_apart() -> None:
     """Reasoning in a field and reasoning in tags both stay out of the answer."""
     reply = read(chat("<think>b</think>answer", reasoning_content="a")).reply

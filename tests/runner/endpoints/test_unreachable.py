@@ -197,6 +197,25 @@ async def test_a_wait_is_shown() -> None:
     assert lines == ["m: waiting 40 s, as the server asks: its limit of requests or tokens is used up"]
 
 
+async def test_a_wait_of_one_request_is_shown() -> None:
+    """Also where the others go on: once, however many are held back."""
+    lines: list[str] = []
+
+    def script(asked: Asked) -> str | Response:
+        return too_many(30) if asked.prompt in "01" else "yes"
+
+    async with ModelServer(script) as server:
+        config = ApiConfig(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config, say=lines.append) as model:
+            held = [asyncio.create_task(model.ask(chat(str(n)), GREEDY)) for n in range(2)]
+            await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(2, 30)))
+            for one in held:
+                one.cancel()
+            await asyncio.gather(*held, return_exceptions=True)
+    assert len(lines) == 1
+    assert lines[0].startswith("m: a request waits 30 s, as the server asks; others go on: 429")
+
+
 async def test_retry_after_holds_back_its_own_request() -> None:
     """One 429 that asks for a wait lets the other questions go on meanwhile."""
 

@@ -9,7 +9,7 @@ import pytest
 
 from support.long_units import QUESTIONS, LongRun, LongSuite
 from support.model_server import ModelServer
-from support.server_replies import Asked, Hang, Response, Said, Status, too_many
+from support.server_replies import Asked, Half, Hang, Raw, Response, Said, Status, too_many
 from triathlon_runner.schedule import STOP_SECONDS, Bounds, Summary
 
 UNITS = 30
@@ -45,6 +45,22 @@ async def test_a_budget_holds_for_every_request(tmp_path: Path, at_once: bool) -
         assert (await run(server.base_url)).exit_code == 0
         assert (server.count, max(server.bodies.values())) == (ALL, 1), asked
     assert run.manifest().cost_usd == pytest.approx(ALL * 0.01)
+
+
+async def test_a_budget_counts_lost_replies(tmp_path: Path) -> None:
+    """Half of the replies are cut or no answer: their price is estimated, as the server may charge for it."""
+    run = LongRun(tmp_path, LongSuite(UNITS), concurrency=8)
+
+    def say(asked: Asked) -> Response:
+        return CENT if asked.number < 4 or asked.number % 2 else (Half() if asked.number % 4 else Raw(b"{}"))
+
+    async with ModelServer(say) as server:
+        summary = await run(server.base_url, Bounds(budget_usd=0.60))
+        assert "budget" in summary.stopped
+        assert server.count * 0.01 <= 0.60 + server.most_in_flight * 0.01 + 1e-9
+        (account,) = run.control.bounds.accounts
+        assert account.stats.lost == server.count - account.stats.answered > 10
+        assert account.usd_estimated == pytest.approx(account.stats.lost * 0.01, rel=0.01)
 
 
 async def test_a_budget_holds_where_nobody_counts_tokens(tmp_path: Path) -> None:

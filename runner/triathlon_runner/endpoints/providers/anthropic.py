@@ -103,12 +103,11 @@ class Anthropic:
 
 
 def _usage(usage: object) -> Usage:
-    """Tokens that went in, those of Anthropic's own prompt cache included, and out."""
+    """Tokens that went in, those of Anthropic's prompt cache included, and out; uncounted where they lack."""
     if not isinstance(usage, dict):
         return Usage(requests=1, uncounted=1)
     inputs = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    return Usage(
-        requests=1,
-        input_tokens=sum(count(usage.get(name)) for name in inputs),
-        output_tokens=count(usage.get("output_tokens")),
-    )
+    input_tokens = sum(count(usage.get(name)) for name in inputs)
+    if not input_tokens or not isinstance(usage.get("output_tokens"), int):  # no question has 0
+        return Usage(requests=1, uncounted=1)
+    return Usage(requests=1, input_tokens=input_tokens, output_tokens=count(usage.get("output_tokens")))

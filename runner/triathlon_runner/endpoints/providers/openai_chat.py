@@ -150,6 +150,9 @@ def _usage(body: dict[str, Any], oddities: list[str]) -> Usage:
     if not isinstance(usage, dict):
         oddities.append("no usage")
         return Usage(requests=1, uncounted=1)
+    if not count(usage.get("prompt_tokens")) or not isinstance(usage.get("completion_tokens"), int):
+        oddities.append("usage without the tokens of question and reply")  # no question has 0
+        return Usage(requests=1, uncounted=1)
     details = usage.get("completion_tokens_details") or usage.get("output_tokens_details")
     reasoning = details.get("reasoning_tokens") if isinstance(details, dict) else 0
     return Usage(

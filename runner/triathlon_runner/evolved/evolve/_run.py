@@ -56,8 +56,8 @@ class Progress:
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:
-    """USD for these tokens; None without a price."""
-    if price is None:
+    """USD for these tokens; None without a price, or where the server did not count them all."""
+    if price is None or usage.uncounted:
         return None
     return (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6
 
@@ -85,8 +85,8 @@ class Evolver:
     sandbox: Sandbox
     workspace: Workspace
     price: Price | None = None
-    budget_usd: float | None = None
-    """No new job begins once this is spent."""
+    stopped: Callable[[], str] = str
+    """Why no new job begins; empty while they may."""
 
 
 async def run(
@@ -101,8 +101,8 @@ async def run(
 
     async def run_within_budget(job: Job) -> None:
         async with slots:
-            if evolver.budget_usd is not None and (progress.cost_usd or 0.0) >= evolver.budget_usd:
-                progress.open[job.id] = f"the budget of {evolver.budget_usd} USD is spent"
+            if why := evolver.stopped():
+                progress.open[job.id] = why
             else:
                 await _run_job(evolver, job, progress)
             report(progress)
@@ -122,7 +122,7 @@ async def _run_job(evolver: Evolver, job: Job, progress: Progress) -> None:
     except DroppedError as error:
         reason = str(error)
     except InfrastructureError as error:
-        progress.open[job.id] = str(error)
+        progress.open[job.id] = evolver.stopped() or str(error)
     progress.usage += conversation.usage
     progress.cost_usd = cost(progress.usage, evolver.price)
     if job.id in progress.open:

@@ -37,6 +37,7 @@ def arguments_call(answer: str, output: str) -> ast.Call:
     Raises:
         DodgeError: the answer holds no call of `f`, or is about another value.
     """
+    _refuse_long(answer)
     try:
         given = _expression_or_test(answer)
     except DodgeError:
@@ -67,8 +68,7 @@ def _call_with(arguments: str) -> ast.Call:
 
 def _expression_or_test(answer: str) -> ast.expr:
     """The one expression of the answer; of an assertion what it asserts."""
-    if len(answer) > _MAX_ANSWER:
-        raise DodgeError(f"{len(answer)} characters are no assertion")
+    _refuse_long(answer)
     problem = ""
     for text in (answer, answer.translate(TYPOGRAPHIC)):
         try:
@@ -81,6 +81,11 @@ def _expression_or_test(answer: str) -> ast.expr:
                 return test
         raise DodgeError("the answer holds statements that the question does not have")
     raise DodgeError(problem)
+
+
+def _refuse_long(answer: str) -> None:
+    if len(answer) > _MAX_ANSWER:
+        raise DodgeError(f"{len(answer)} characters are no assertion")
 
 
 def _calls_function(node: ast.expr) -> bool:

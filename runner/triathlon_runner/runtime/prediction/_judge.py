@@ -9,7 +9,12 @@ import ast
 from collections.abc import Iterator
 
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime._assertions import DodgeError, Filled, check_value_expression
+from triathlon_runner.runtime._assertions import (
+    DodgeError,
+    Filled,
+    check_value_expression,
+    reading_an_answer,
+)
 from triathlon_runner.runtime._check import Assertion, NoValueError, check_assertions, compute_values
 from triathlon_runner.runtime._judge import Judged, judge_output, judged_problem
 from triathlon_runner.runtime._reading import is_plain
@@ -31,13 +36,13 @@ async def judge_prediction(sandbox: Sandbox, task: PredictionTask, asked: Asked,
         return await judge(sandbox, task, answer)
     except DodgeError as dodge:
         return Judged(Outcome.FAILED, str(dodge))
-    except RecursionError:
-        return Judged(Outcome.FAILED, "the answer is nested too deep")
 
 
 async def _judge_output(sandbox: Sandbox, task: PredictionTask, answer: str) -> Judged:
     program, question = task.output_question()
-    return await judge_output(sandbox, program, question, as_output_assertion(answer, question.text))
+    with reading_an_answer():
+        assertion = as_output_assertion(answer, question.text)
+    return await judge_output(sandbox, program, question, assertion)
 
 
 async def _judge_input(sandbox: Sandbox, task: PredictionTask, answer: str) -> Judged:
@@ -58,14 +63,15 @@ def fill_arguments(task: PredictionTask, answer: str) -> Filled:
     Raises:
         DodgeError: the answer gives none, or holds what is no value.
     """
-    call = arguments_call(answer, task.output)
-    arguments = _Arguments(task)
-    filled = ast.Call(
-        call.func,
-        [arguments.filled(one) for one in call.args],
-        [ast.keyword(one.arg, arguments.filled(one.value)) for one in call.keywords],
-    )
-    return Filled(f"assert {ast.unparse(filled)} == {task.output}", arguments.computed)
+    with reading_an_answer():
+        call = arguments_call(answer, task.output)
+        arguments = _Arguments(task)
+        filled = ast.Call(
+            call.func,
+            [arguments.filled(one) for one in call.args],
+            [ast.keyword(one.arg, arguments.filled(one.value)) for one in call.keywords],
+        )
+        return Filled(f"assert {ast.unparse(filled)} == {task.output}", arguments.computed)
 
 
 class _Arguments:

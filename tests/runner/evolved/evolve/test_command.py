@@ -101,6 +101,22 @@ def test_a_budget_needs_a_price(tmp_path: Path) -> None:
     assert "--budget expects a model with a price, 'evolver' names none" in said
 
 
+@pytest.mark.parametrize("script", ["answer", "uncounted"])
+def test_a_budget_holds_for_every_request(tmp_path: Path, script: str) -> None:
+    """Jobs under way send nothing more, whoever counts the tokens; the next run goes on from there."""
+    log = tmp_path / "requests.jsonl"
+    server = (f"support.evolver_replies:{script}", "--model", "evolver", "--log", str(log))
+    some = ("--transformations", "verbose", "--limit", "12")
+    with model_server_process(*server) as base_url:
+        (tmp_path / "models.yaml").write_text(MODELS.format(base_url=base_url))
+        said = _call(tmp_path, *some, "--budget", "0.0001", expect=1)
+        assert "the budget of 0.0001 USD is used up" in said
+        asked = len(log.read_text().splitlines())
+        assert 1 <= asked <= 8, "what was in flight with the first"
+        assert "12/12 evolved" in _call(tmp_path, *some)
+        assert len(log.read_text().splitlines()) == 24
+
+
 def test_a_folder_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
     """One that can't be written, and decisions that can't be read."""
     (tmp_path / "models.yaml").write_text(MODELS.format(base_url="http://127.0.0.1:9/v1"))

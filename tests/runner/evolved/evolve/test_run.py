@@ -54,8 +54,8 @@ async def sandbox() -> AsyncIterator[Sandbox]:
         yield opened
 
 
-def _evolver(root: Path, sandbox: Sandbox, model: ScriptedEvolver, budget: float | None = None) -> Evolver:
-    return Evolver(model, load_prompts("evolved"), sandbox, Workspace(root), PRICE, budget)
+def _evolver(root: Path, sandbox: Sandbox, model: ScriptedEvolver, stopped: str = "") -> Evolver:
+    return Evolver(model, load_prompts("evolved"), sandbox, Workspace(root), PRICE, lambda: stopped)
 
 
 async def _finished(root: Path, sandbox: Sandbox) -> Workspace:
@@ -104,12 +104,13 @@ async def test_dropped_job_keeps_its_history(tmp_path: Path, sandbox: Sandbox) -
     assert history.reason in summary([history])
 
 
-async def test_budget(tmp_path: Path, sandbox: Sandbox) -> None:
-    """No job begins once the budget is spent; it stays open."""
+async def test_stopped(tmp_path: Path, sandbox: Sandbox) -> None:
+    """No job begins once the run is to stop, as where the budget is spent; it stays open with the reason."""
     model = ScriptedEvolver(SCRIPT)
-    progress = await run(_evolver(tmp_path, sandbox, model, budget=0.0), make_jobs([SEED], ["difficult"]))
+    evolver = _evolver(tmp_path, sandbox, model, stopped="the budget is spent")
+    progress = await run(evolver, make_jobs([SEED], ["difficult"]))
     assert model.asked == []
-    assert "budget" in progress.open["difficult/core-seeds-add-up"]
+    assert progress.open == {"difficult/core-seeds-add-up": "the budget is spent"}
 
 
 def test_estimate() -> None:
