@@ -22,12 +22,9 @@ from triathlon_runner.endpoints._errors import (
     Unreachable,
 )
 from triathlon_runner.endpoints._gate import Gate
-from triathlon_runner.endpoints._http import Client, HttpReply
-from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._retries import RetryState, exhausted_for
 from triathlon_runner.endpoints._secrets import Secrets
-from triathlon_runner.endpoints._stats import EndpointStats
-from triathlon_runner.endpoints.provider import ParsedReply, Provider, Request
+from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Provider, Request, ServerInfo
 from triathlon_runner.records import Finish, Reply
 
 _UNREADABLE = 12
@@ -75,22 +72,20 @@ class Endpoint:
     """Gets one answer for one question, or says by a named error why there is none."""
 
     def __init__(
-        self,
-        *,
-        config: ApiConfig,
-        secrets: Secrets,
-        client: Client,
-        provider: Provider,
-        gate: Gate,
-        limits: Limits,
-        stats: EndpointStats,
+        self, config: ApiConfig, provider: Provider, client: Client, gate: Gate, secrets: Secrets
     ) -> None:
-        """Made by `open_model`."""
-        self._config, self._secrets, self._client, self._provider = config, secrets, client, provider
-        self._gate, self._limits, self._stats = gate, limits, stats
+        """Made by `open_model`; limits and counters are those of the gate."""
+        self.provider = provider
+        self.stats = gate.stats
+        self._config, self._client, self._gate, self._secrets = config, client, gate, secrets
+        self._limits = gate.limits
         self._unreadable = self._by_another_model = 0
         self._unexplained: list[tuple[int, bytes]] = []
         """Status and question of the last errors that nothing explains; an answer ends the list."""
+
+    async def server_info(self) -> ServerInfo:
+        """Asks the server which model it serves."""
+        return await self.provider.server_info(self._client)
 
     async def answer(self, request: Request) -> Answer:
         """Asks until there is an answer.
@@ -128,7 +123,7 @@ class Endpoint:
 
     def _unreadable_error(self, error: Malformed) -> EndpointError:
         """A server whose replies could never be read is of another kind: trying again does not mend that."""
-        if self._stats.answered:
+        if self.stats.answered:
             return EndpointError(error.reason)
         if isinstance(error, OtherModel):
             return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
@@ -139,8 +134,8 @@ class Endpoint:
 
     def _final(self, error: EndpointError) -> EndpointError:
         final = type(error)(self._secrets.scrub(str(error)))
-        self._stats.failed += 1
-        self._stats.last_error = str(final)
+        self.stats.failed += 1
+        self.stats.last_error = str(final)
         if isinstance(final, ModelUnavailableError):
             self._gate.stop(final)
         return final
@@ -162,14 +157,14 @@ class Endpoint:
             except NullContent as empty:
                 if not retries.believes_empty_reply:
                     raise
-                self._stats.oddities["no content, several times: taken for an empty reply"] += 1
+                self.stats.oddities["no content, several times: taken for an empty reply"] += 1
                 return empty.answer
 
     async def _try(self, request: Request, sent_at: float, *, first: bool) -> Answer:
         try:
             reply = await self._send(request, self._gate.hangs_after if first else math.inf)
             self._gate.reached()
-            parsed = self._provider.read(request, self._scrubbed(reply))
+            parsed = self.provider.read(request, self._scrubbed(reply))
         except NeverReachable as error:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
             raise kind(error.reason) from None
@@ -181,8 +176,8 @@ class Endpoint:
         answer = self._answer(parsed, seconds)
         if parsed.is_empty:
             empty = NullContent(answer)
-            self._stats.retries += 1
-            self._stats.last_error = empty.reason
+            self.stats.retries += 1
+            self.stats.last_error = empty.reason
             raise empty
         return answer
 
@@ -197,7 +192,7 @@ class Endpoint:
             async with asyncio.timeout(None if math.isinf(hangs_after) else hangs_after):
                 return await self._client.post(request.path, request.payload)
         except TimeoutError:
-            self._stats.estimate_answer(request.question.characters, 0)
+            self.stats.estimate_answer(request.question.characters, 0)
             raise Unreachable(
                 f"no reply within {hangs_after:.0f} s, three times what the slowest of the last ones took"
             ) from None
@@ -208,7 +203,7 @@ class Endpoint:
     def _note_answer(
         self, request: Request, parsed: ParsedReply, sent_at: float, headers: Mapping[str, str]
     ) -> None:
-        usage, reply, stats = parsed.usage, parsed.reply, self._stats
+        usage, reply, stats = parsed.usage, parsed.reply, self.stats
         seconds = self._gate.now() - sent_at
         self._gate.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
         self._unexplained.clear()
@@ -227,8 +222,8 @@ class Endpoint:
             ModelUnavailableError: no other try can do better.
         """
         reason = self._secrets.scrub(error.reason)
-        self._stats.retries += 1
-        self._stats.last_error = reason
+        self.stats.retries += 1
+        self.stats.last_error = reason
         if (error.retry_after or 0.0) > self._limits.longest_retry_after:
             self._gate.wait_for_server(error.retry_after or 0.0, reason)
             self._gate.raise_if_stopped()
@@ -236,10 +231,10 @@ class Endpoint:
             self._unreadable += 1
             self._by_another_model += isinstance(error, OtherModel)
             is_wrong = self._unreadable >= _UNREADABLE or self._by_another_model >= _BY_ANOTHER_MODEL
-            if is_wrong and not self._stats.answered:
+            if is_wrong and not self.stats.answered:
                 raise self._unreadable_error(error) from None
         if isinstance(error, Throttled):
-            self._stats.throttled += 1
+            self.stats.throttled += 1
             self._gate.throttled(sent_at, error.retry_after, reason)
         else:
             is_down = self._gate.failed(reason, error.retry_after)

@@ -51,31 +51,25 @@ class Gate:
     def __init__(
         self,
         limits: Limits,
-        concurrency: ConcurrencyLimit,
         stats: EndpointStats,
-        requests_per_minute: int | None = None,
-        tokens_per_minute: int | None = None,
-        may_send: Callable[[], bool] = lambda: True,
         *,
+        may_send: Callable[[], bool] = lambda: True,
         say: Callable[[str], None] = silent,
         reached: bool = False,
     ) -> None:
         """Must be made inside a running event loop.
 
         Args:
-            limits: How long to wait and how often to try.
-            concurrency: Finds how many requests at once the server takes.
+            limits: Waits, concurrency, and requests and tokens a minute.
             stats: Gets what the panel shows; nothing is read from it.
-            requests_per_minute: The row's limit.
-            tokens_per_minute: The row's limit.
             may_send: Called before each request; nothing is sent while it returns False.
             say: Gets a line where the server lets us wait.
             reached: Whether the server was seen to reply before.
         """
         self._loop = asyncio.get_running_loop()
-        self._limits = limits
-        self._concurrency, self._load = concurrency, LoadLimit(concurrency)
-        self._stats = stats
+        self.limits, self.stats = limits, stats
+        self._concurrency = ConcurrencyLimit(limits.first_concurrency, limits.concurrency)
+        self._load = LoadLimit(self._concurrency)
         self._say, self._last_line_at = say, float("-inf")
         self._may_send = may_send
         self._in_flight: dict[int, float] = {}
@@ -88,7 +82,7 @@ class Gate:
         """How long the last answers took."""
         self._latency = self._failing = 0.0
         """Seconds of the last answers, and share of the last tries that failed; smoothed."""
-        self._requests, self._tokens = Pace(requests_per_minute), Pace(tokens_per_minute)
+        self._requests, self._tokens = Pace(limits.requests_per_minute), Pace(limits.tokens_per_minute)
         self._breaker = Breaker(limits, self._loop.time(), reached=reached)
         self._closed_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
@@ -200,12 +194,12 @@ class Gate:
 
         Failures that come by chance are not fewer after a longer wait.
         """
-        longest = self._limits.longest_wait
+        longest = self.limits.longest_wait
         return longest if self._failing > 0.5 else min(longest, _LONGEST_WAIT_BY_CHANCE)
 
     def wait_for_server(self, seconds: float, reason: str) -> None:
         """Lets nobody through for as long as the server asks; past the longest wait the model stops."""
-        longest = self._limits.longest_retry_after
+        longest = self.limits.longest_retry_after
         if seconds > longest:
             error = ServerUnreachableError(
                 f"the server lets us wait {_minutes(seconds)} ({reason}), longer than the {_minutes(longest)}"
@@ -298,7 +292,7 @@ class Gate:
         self._alarm = self._loop.call_later(seconds, self._dispatch)
 
     def _report(self) -> None:
-        stats = self._stats
+        stats = self.stats
         stats.in_flight, stats.waiting = len(self._in_flight), len(self._waiters)
         stats.limit, stats.stopped = self._load.value, self.stopped
 

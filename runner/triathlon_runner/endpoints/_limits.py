@@ -36,6 +36,10 @@ class Limits:
     """Different questions in a row with the same 4xx that no rule explains, after which the model stops."""
     connect_seconds: float = 15.0
     """Longest wait for a connection."""
+    requests_per_minute: int | None = None
+    """The row's limit."""
+    tokens_per_minute: int | None = None
+    """The row's limit."""
 
 
 _GROWS_WITH_IT = 0.2

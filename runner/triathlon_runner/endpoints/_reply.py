@@ -7,9 +7,8 @@ from typing import Any
 
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, OtherModel
-from triathlon_runner.endpoints._http import HttpReply
 from triathlon_runner.endpoints._http_errors import HttpFailure, classify_http_error, read_failure
-from triathlon_runner.endpoints.provider import ParsedReply
+from triathlon_runner.endpoints.provider import HttpReply, ParsedReply
 from triathlon_runner.records import Finish, Reply, Usage
 
 _REASONING_TAGS = r"think|thinking|thought|reasoning|seed:think"

@@ -6,56 +6,15 @@ context that it was started with (4,096 tokens by default); hosts serve one name
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Retryable
-from triathlon_runner.endpoints._http import Client
+from triathlon_runner.endpoints.provider import Client, ServerInfo
 
 _FIRST_SECONDS, _ALL_SECONDS = 10.0, 300.0
 """Time limits for the first reply and for all replies; Ollama loads the model meanwhile. Where a limit is
 reached nothing is known of the server, and the suite's questions are asked all the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerInfo:
-    """What a server says of the model that it serves; empty where it does not say."""
-
-    server: str = ""
-    """Kind of server: `vllm`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
-    version: str = ""
-    """Of the server; a newer one serves the same model."""
-    digest: str = ""
-    """Of the weights."""
-    quantization: str = ""
-    context: int | None = None
-    """Tokens that prompt and reply may have together."""
-    how_to_raise: str = ""
-    """What to set where the context is too short."""
-    is_models_limit: bool = False
-    """The model itself was trained with no longer context, and the server reports longer prompts."""
-    hosts: str = ""
-    """The hosts of which one is chosen for each request, with their quantisations (OpenRouter)."""
-
-    @property
-    def name(self) -> str:
-        """Server and version, or the hosts that may answer; empty where nothing is known."""
-        return self.hosts or f"{self.server} {self.version}".strip()
-
-    @property
-    def identity(self) -> str:
-        """All that makes it another model if it changes, in one line; empty where nothing is known.
-
-        Hosts are no part of it: others may join any day. Those that the row pins stand in its `body`.
-        """
-        parts = {
-            "server": self.server,
-            "digest": self.digest,
-            "quantization": self.quantization,
-            "context": None if self.hosts else self.context,
-        }
-        return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
 
 
 async def ask_server(client: Client, config: ApiConfig) -> ServerInfo:

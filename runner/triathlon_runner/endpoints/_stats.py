@@ -24,8 +24,7 @@ class EndpointStats:
     answered: int = 0
     """Replies of the server, cached ones not counted."""
     from_cache: int = 0
-    shared: int = 0
-    """Questions that waited for the same one in flight."""
+    """Questions that the cache answered, those included that waited for an equal one in flight."""
     failed: int = 0
     """Questions without an answer after all retries."""
     retries: int = 0

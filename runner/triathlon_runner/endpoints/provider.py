@@ -12,8 +12,6 @@ from typing import Any, Protocol, cast
 
 from triathlon_runner.endpoints._api import Chat, Completion, Sampling
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._http import Client, HttpReply
-from triathlon_runner.endpoints._server_info import ServerInfo
 from triathlon_runner.endpoints.providers import PROVIDERS
 from triathlon_runner.records import Reply, Usage
 
@@ -92,6 +90,71 @@ class ParsedReply:
     oddities: tuple[str, ...] = ()
     is_empty: bool = False
     """The server sent a whole reply without any content."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    """A reply, whatever its status."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class Client(Protocol):
+    """Sends requests to one model's server. `post` takes bytes, so that the cache's key has what is sent."""
+
+    async def post(self, path: str, body: bytes) -> HttpReply:
+        """Sends a JSON body to a path below the base URL, or to a whole address.
+
+        Raises:
+            Unreachable: no whole reply came.
+        """
+        ...
+
+    async def get(self, path: str) -> HttpReply:
+        """Sends a GET request without a body; see `post`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a server says of the model that it serves; empty where it does not say."""
+
+    server: str = ""
+    """Kind of server: `vllm`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
+    version: str = ""
+    """Of the server; a newer one serves the same model."""
+    digest: str = ""
+    """Of the weights."""
+    quantization: str = ""
+    context: int | None = None
+    """Tokens that prompt and reply may have together."""
+    how_to_raise: str = ""
+    """What to set where the context is too short."""
+    is_models_limit: bool = False
+    """The model itself was trained with no longer context, and the server reports longer prompts."""
+    hosts: str = ""
+    """The hosts of which one is chosen for each request, with their quantisations (OpenRouter)."""
+
+    @property
+    def name(self) -> str:
+        """Server and version, or the hosts that may answer; empty where nothing is known."""
+        return self.hosts or f"{self.server} {self.version}".strip()
+
+    @property
+    def identity(self) -> str:
+        """All that makes it another model if it changes, in one line; empty where nothing is known.
+
+        Hosts are no part of it: others may join any day. Those that the row pins stand in its `body`.
+        """
+        parts = {
+            "server": self.server,
+            "digest": self.digest,
+            "quantization": self.quantization,
+            "context": None if self.hosts else self.context,
+        }
+        return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
 
 
 class Provider(Protocol):

@@ -3,17 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
 from triathlon_runner.endpoints import EndpointStats, Limits, ModelUnavailableError
 from triathlon_runner.endpoints._gate import Gate
-from triathlon_runner.endpoints._limits import ConcurrencyLimit
 
 
 def make(slots: int, limits: Limits | None = None, rpm: int | None = None) -> tuple[Gate, EndpointStats]:
     stats = EndpointStats()
-    return Gate(limits or Limits(), ConcurrencyLimit(slots, slots), stats, rpm, None, reached=True), stats
+    limits = replace(limits or Limits(), first_concurrency=slots, concurrency=slots, requests_per_minute=rpm)
+    return Gate(limits, stats, reached=True), stats
 
 
 @asynccontextmanager

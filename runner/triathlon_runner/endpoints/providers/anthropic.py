@@ -11,7 +11,6 @@ from typing import Any
 from triathlon_runner.endpoints._api import Completion
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, ModelUnavailableError
-from triathlon_runner.endpoints._http import Client, HttpReply
 from triathlon_runner.endpoints._reply import (
     check_model,
     clean,
@@ -21,8 +20,7 @@ from triathlon_runner.endpoints._reply import (
     read_error,
     read_json,
 )
-from triathlon_runner.endpoints._server_info import ServerInfo
-from triathlon_runner.endpoints.provider import ParsedReply, Question, Request
+from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
 from triathlon_runner.records import Finish, Reply, Usage
 
 _VERSION = "2023-06-01"
