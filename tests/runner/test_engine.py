@@ -1,6 +1,6 @@
 """Every change of extraction and grading is decided about: do stored verdicts still hold?"""
 
-from triathlon_runner.engine import ENGINE_VERSION, engine_digest, judged_otherwise
+from triathlon_runner.engine import ENGINE_VERSION, engine_digest, graded_otherwise
 
 DECIDED = (1, "e8086ccf7f41dbba5fbf5498329d62567afa272ce40350679df26ea4a4978ede")
 
@@ -15,6 +15,6 @@ def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
 
 def test_other_versions_are_named() -> None:
     """Verdicts of this version need no word; of others, and of those that nobody wrote down, they do."""
-    assert judged_otherwise([ENGINE_VERSION]) == ""
-    assert judged_otherwise([]).startswith("judged by version unknown")
-    assert judged_otherwise([0, ENGINE_VERSION]).startswith(f"judged by version unknown, {ENGINE_VERSION}")
+    assert graded_otherwise([ENGINE_VERSION]) == ""
+    assert graded_otherwise([]).startswith("graded by version unknown")
+    assert graded_otherwise([0, ENGINE_VERSION]).startswith(f"graded by version unknown, {ENGINE_VERSION}")

@@ -8,7 +8,7 @@ from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Reply, Usage
 from triathlon_runner.runtime._asking import KINDS, Asker, Kind, Style
-from triathlon_runner.runtime._judge import (
+from triathlon_runner.runtime._grade import (
     expected_coverage,
     expected_output,
     expected_path,

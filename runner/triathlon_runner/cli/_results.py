@@ -26,7 +26,7 @@ from triathlon_runner.cli._options import (
     names,
 )
 from triathlon_runner.datasets import DataStore, DataUnavailableError
-from triathlon_runner.engine import judged_otherwise
+from triathlon_runner.engine import graded_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.grading import Grader, ProgramGrader
@@ -248,7 +248,7 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: str) -> Row:
         said = [f"unfinished run, {counted(units, 'line')} whole", *said]
     elif sum(manifest.outcomes.values()) != units:
         said.append(f"its manifest counts {counted(sum(manifest.outcomes.values()), 'unit')}")
-    if units and (engine := judged_otherwise(manifest.engine_versions)):
+    if units and (engine := graded_otherwise(manifest.engine_versions)):
         said.append(engine)
     states = "; ".join(one for one in (state, *said) if one)
     return Row(model, suite, units, max(0, planned - units), manifest.protocol, manifest.ended, states)
@@ -281,7 +281,7 @@ def _recorded_row(file: RecordedFile) -> Row:
         return Row(file.model, file.suite, units, None, "?", "", str(error))
     receipt = manifest.receipt
     state = f"recorded: {receipt.source}, {receipt.file}"
-    if engine := judged_otherwise(manifest.engine_versions):
+    if engine := graded_otherwise(manifest.engine_versions):
         state += f"; {engine}"
     return Row(file.model, file.suite, units, 0, manifest.protocol, receipt.date, state)
 

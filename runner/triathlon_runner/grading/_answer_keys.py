@@ -230,7 +230,7 @@ async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:
 
 
 class ReferenceFailedError(SandboxError):
-    """A problem's own reference did not return on every input: the problem can't be judged here."""
+    """A problem's own reference did not return on every input: the problem can't be graded here."""
 
     def __init__(self, task_id: str, why: str) -> None:
         super().__init__(f"the reference of {task_id} did not return on every input: {why}")

@@ -20,17 +20,17 @@ class GradeReport:
     tasks: tuple[str, ...] = ()
     """task_ids of all problems."""
     inputs: Literal["base", "all"] = "all"
-    """Which of the problems' inputs the programs were judged on."""
+    """Which of the problems' inputs the programs were graded on."""
     splits: bool = False
     """Whether lines tell the base inputs and all inputs apart."""
     lines: list[Line] = field(default_factory=list)
-    """One a judged sample, in the samples' order, as written to the file."""
+    """One a graded sample, in the samples' order, as written to the file."""
     broken: list[str] = field(default_factory=list)
     """Lines of the samples that nothing can be made of, with the reason."""
     refused: dict[str, str] = field(default_factory=dict)
     """Tasks whose tests prove nothing, with the reason."""
     open: list[str] = field(default_factory=list)
-    """Samples that our machinery could not judge, with the reason; the next run tries them again."""
+    """Samples that our machinery could not grade, with the reason; the next run tries them again."""
     kept: int = 0
     """Verdicts of an earlier run that follow from the same program, problem, tests and grader."""
     replaced: int = 0

@@ -70,7 +70,7 @@ class ExpectedResults:
         raise NotImplementedError
 
 
-async def judge_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -> Verdict:
+async def grade_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -> Verdict:
     """Executes a job and compares its results, up to the first that is wrong.
 
     Raises:

@@ -12,7 +12,7 @@ from triathlon_runner.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class ForeignProgram:
-    """A program, judged as it is."""
+    """A program, graded as it is."""
 
     task_id: str
     program: str

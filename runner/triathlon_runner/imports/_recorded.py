@@ -13,8 +13,8 @@ from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram
 from triathlon_runner.imports._formats import Format
+from triathlon_runner.imports._grade import graded
 from triathlon_runner.imports._import import AT_ONCE, ImportReport
-from triathlon_runner.imports._judge import judged
 from triathlon_runner.imports._sources import Source
 from triathlon_runner.records import (
     DataSetRecord,
@@ -130,7 +130,7 @@ async def _judged(unit: Foreign, sample: int, work: Work, grader: Grader) -> _Ju
     outcome, loops = Outcome.FAILED, None
     parents: tuple[str, ...] = ()
     try:
-        record = await judged(unit, sample, work, grader, work.settings_hash)
+        record = await graded(unit, sample, work, grader, work.settings_hash)
         outcome = record.outcome
         if isinstance(record, LoopRecord):
             loops = record.sustained_loops

@@ -1,4 +1,4 @@
-"""Verdicts kept by program and problem, so that a long judgement can go on after an interruption."""
+"""Verdicts stored by program and problem, so that grading goes on where it was interrupted."""
 
 import asyncio
 import hashlib
@@ -54,7 +54,7 @@ class VerdictCache:
             lines = file.read_bytes().split(b"\n")
         except OSError as error:
             raise UserError(f"cannot read the verdicts in {str(file)!r}: {error.strerror}") from None
-        for number, line in enumerate(lines[:-1], start=1):  # a line that was cut is judged again
+        for number, line in enumerate(lines[:-1], start=1):  # a line that was cut is graded again
             try:
                 key, text = json.loads(line)
                 if key != _ENGINE:
@@ -91,27 +91,27 @@ class VerdictCache:
 
 
 class CachingGrader:
-    """Judges a program of a problem once, however many models wrote it."""
+    """Grades a program of a problem once, however many models wrote it."""
 
     def __init__(self, grader: Grader, cache: VerdictCache, scope: str = "") -> None:
         """Wraps a grader.
 
         Args:
-            grader: Judges what the cache does not have.
+            grader: Grades what the cache does not have.
             cache: Where verdicts are kept.
             scope: Tells data sets apart that number their problems alike, as EvoEval's do.
         """
         self._grader, self._cache, self._scope = grader, cache, scope
-        self._judging: dict[Key, asyncio.Future[Verdict]] = {}
+        self._grading: dict[Key, asyncio.Future[Verdict]] = {}
 
     @property
     def sandbox(self) -> Sandbox:
         return self._grader.sandbox
 
-    async def judge(
+    async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
-        """Returns the kept verdict, or judges and keeps it.
+        """Returns the stored verdict, or grades the program and stores its verdict.
 
         Raises:
             SandboxError: our machinery failed, or the problem's own reference did.
@@ -120,10 +120,10 @@ class CachingGrader:
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         if (known := self._cache.get(key)) is not None:
             return known
-        if key not in self._judging:
-            self._judging[key] = asyncio.ensure_future(self._grader.judge(program, problem, inputs=inputs))
-            self._judging[key].add_done_callback(lambda _: self._judging.pop(key, None))
-        verdict = await self._judging[key]
+        if key not in self._grading:
+            self._grading[key] = asyncio.ensure_future(self._grader.grade(program, problem, inputs=inputs))
+            self._grading[key].add_done_callback(lambda _: self._grading.pop(key, None))
+        verdict = await self._grading[key]
         if self._cache.get(key) is None:
             self._cache.put(key, verdict)
         return verdict

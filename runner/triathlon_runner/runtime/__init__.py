@@ -11,7 +11,7 @@ from triathlon_runner.runtime._catalogue import (
     suite_from_file,
 )
 from triathlon_runner.runtime._chain import Chain, chain, chains
-from triathlon_runner.runtime._judge import Judged, judge_output
+from triathlon_runner.runtime._grade import Graded, grade_output
 from triathlon_runner.runtime._metrics import AVERAGE, IC, METRICS
 from triathlon_runner.runtime._questions import (
     FilterReport,
@@ -36,8 +36,8 @@ __all__ = [
     "STYLES",
     "Chain",
     "FilterReport",
+    "Graded",
     "InputQuestions",
-    "Judged",
     "Kind",
     "ProgramQuestions",
     "QuestionFile",
@@ -52,7 +52,7 @@ __all__ = [
     "count_questions",
     "entry_of_file",
     "entry_of_results",
-    "judge_output",
+    "grade_output",
     "question_source",
     "read_questions",
     "suite_from_file",

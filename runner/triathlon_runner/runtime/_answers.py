@@ -9,7 +9,7 @@ from typing import Final
 
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.runtime._asking import Kind, Style
-from triathlon_runner.runtime._judge import read_coverage
+from triathlon_runner.runtime._grade import read_coverage
 
 _OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)

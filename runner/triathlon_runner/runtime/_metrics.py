@@ -10,7 +10,7 @@ from typing import Final, Literal
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import AnswerRecord, RuntimeRecord, StatementRecord, UnitRecord
 from triathlon_runner.runtime._chain import chain
-from triathlon_runner.runtime._judge import read_coverage
+from triathlon_runner.runtime._grade import read_coverage
 
 Pair = tuple[RuntimeRecord, StatementRecord]
 

@@ -110,7 +110,7 @@ class RuntimeSuite:
         settings_hash: str,
         _judge: Model | None = None,
     ) -> RuntimeRecord:
-        """Asks and judges all questions about one input.
+        """Asks and grades all questions about one input.
 
         Raises:
             InfrastructureError: no reply to one of them, or the sandbox failed; the unit stays open.

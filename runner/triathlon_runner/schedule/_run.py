@@ -40,13 +40,13 @@ class Runner:
 
         Args:
             folder: where results are.
-            grader: judges programs.
+            grader: grades programs.
             opener: opens models; its requests should pass the same `control`.
             progress: is told how far the run is.
             conditions: what is the same for every suite, for the manifests.
             control: money, time and how the run is stopped.
             ask_again: archives results that were made under other conditions, and asks their units anew.
-            stop_seconds: how long a stop waits for requests in flight and programs being judged.
+            stop_seconds: how long a stop waits for requests in flight and programs being graded.
         """
         self._control = control or Control()
         self._context = RunContext(folder, grader, opener, progress, conditions, self._control, ask_again)
@@ -135,8 +135,8 @@ class Runner:
 
     def _in_flight(self) -> str:
         requests = self._control.in_flight
-        judged = max(0, len(self._context.units.tasks) - self._control.waiting)
-        return f"{requests} requests, {judged} units being judged"
+        grading = max(0, len(self._context.units.tasks) - self._control.waiting)
+        return f"{requests} requests, {grading} units being graded"
 
     def _wait_no_longer(self) -> None:
         """Ends the waiting for servers: nothing new is started."""

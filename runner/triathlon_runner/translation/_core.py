@@ -34,7 +34,7 @@ async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
 
 
 def _can_cross(problem: Problem) -> bool:
-    """Whether plain comparison of plain values judges it, and its function takes its arguments by place."""
+    """Whether plain comparison of plain values grades it, and its function takes its arguments by place."""
     return problem.comparison.oracle in ("exact", "close") and _parameters(problem) is not None
 
 
@@ -50,7 +50,7 @@ def _parameters(problem: Problem) -> tuple[str, ...] | None:
 
 async def _survives(task: CoreTask, sandbox: Sandbox) -> bool:
     """Whether the reference itself is right on values that crossed: some need a tuple to be one."""
-    verdict = await task.judge(task.start, Language.PYTHON, sandbox)
+    verdict = await task.grade(task.start, Language.PYTHON, sandbox)
     return verdict.outcome is Outcome.PASSED
 
 

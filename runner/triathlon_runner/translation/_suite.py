@@ -109,7 +109,7 @@ class _Chain:
         answer = await self.model.ask(question, self.phrasing.sampling, sample=self.sample)
         self.usage += answer.usage
         program, missing = self.phrasing.program(answer.reply, target, self.task)
-        verdict = None if missing else await self.task.judge(program, target, self.sandbox)
+        verdict = None if missing else await self.task.grade(program, target, self.sandbox)
         return LoopStep(
             loop=loop,
             prompt=code,

@@ -1,4 +1,4 @@
-"""A model and a judge that answer from a record, so that a suite judges the same replies once more."""
+"""A model and a judge that answer from a record, so that a suite grades the same replies once more."""
 
 from collections import defaultdict, deque
 from dataclasses import replace
@@ -79,7 +79,7 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
     """Returns the record that a record's own replies lead to now.
 
     Raises:
-        NotInEvidenceError: our judgement asks for what was not asked.
+        NotInEvidenceError: graded now, the unit needs a reply that was not asked for.
         SandboxError: our machinery failed.
     """
     if work.judge is not None:

@@ -1,4 +1,4 @@
-"""Bringing a results file up to date after a change of extraction or grading: its replies, judged anew."""
+"""Bringing a results file up to date after a change of extraction or grading: its replies, graded anew."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import ResultsFolder, archive, replace_file
 from triathlon_runner.verify._verify import FileReport
 
-_NOT_ASKED: str = "judged anew, it asks for a reply that was never asked for"
+_NOT_ASKED: str = "graded anew, it asks for a reply that was never asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def why_not_updated(report: FileReport, manifest: Manifest | None) -> str:
     left = [f"{what}: {why}" for what, why in report.unverified.items() if what not in report.not_in_evidence]
     if manifest is None:
         return "its manifest does not say what it is"
-    return f"not all of it could be judged again ({left[0]})" if left else ""
+    return f"not all of it could be graded again ({left[0]})" if left else ""
 
 
 def update_file(

@@ -9,7 +9,7 @@ from triathlon_runner.endpoints import Chat, Completion
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.runtime._asking import KINDS, Asker, Kind, Style
 from triathlon_runner.runtime._assertions import Masked, fill, originals, read_masked
-from triathlon_runner.runtime._judge import judge_coverage, judge_path, judge_state
+from triathlon_runner.runtime._grade import grade_coverage, grade_path, grade_state
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,
@@ -87,9 +87,9 @@ def test_the_demonstrations_are_true(kind: Kind) -> None:
             next_lines=tuple(found.successors(line)),
         )  # fmt: skip
         if kind == "path":
-            assert judge_path(one["program"], asked, one["answer"]).correct, one
+            assert grade_path(one["program"], asked, one["answer"]).correct, one
         else:
-            judge = judge_coverage if kind == "coverage" else judge_state
+            judge = grade_coverage if kind == "coverage" else grade_state
             assert judge(asked, one["answer"]).correct, one
 
 

@@ -47,7 +47,7 @@ class PredictionTask:
         return f"assert {FUNCTION}({MASK}) == {self.output}"
 
     def output_question(self) -> tuple[ProgramQuestions, InputQuestions]:
-        """The program and its masked output as an output question, to be judged as those are."""
+        """The program and its masked output as an output question, to be graded as those are."""
         asked = InputQuestions(
             index=0,
             text=f"{FUNCTION}({self.input})",

@@ -254,7 +254,7 @@ class _Clock:
 class _Scratch:
     """The directory that children may write to; `watch` where no file system bounds what they leave there.
 
-    What a child writes between two looks is not undone, but still judged: by what is there when it has ended.
+    What a child writes between two looks is not undone, but still graded: by what is there when it has ended.
     """
 
     def __init__(self, folder: str, *, watch: bool) -> None:

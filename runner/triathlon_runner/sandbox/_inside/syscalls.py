@@ -121,10 +121,6 @@ _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _DENY = _ERRNO | 1  # EPERM
 
 
-def supported() -> bool:
-    return platform.machine() in _COLUMN
-
-
 def build_server_filter(*, may_exec: bool) -> bytes:
     """The allow list as BPF instructions; `may_exec` for languages whose interpreter is started by exec.
 
