@@ -1,4 +1,4 @@
-"""Replies that were paid for once: a SQLite file that several processes may share."""
+"""Cache of replies: a SQLite file that several processes may use at once."""
 
 import hashlib
 import json
@@ -83,7 +83,7 @@ class ReplyCache:
         self._db.close()
 
     def get(self, key: bytes) -> Answer | None:
-        """The stored answer, with the usage and seconds of the day it was asked.
+        """Returns the stored answer, with the usage and seconds of the original request.
 
         Raises:
             CacheError: the file cannot be read.
@@ -96,9 +96,9 @@ class ReplyCache:
         return None if answer is None or is_error_reply(answer) else answer
 
     def put(self, key: bytes, model: str, answer: Answer) -> Answer:
-        """Stores an answer and returns the one that counts: an earlier one, if another process was faster.
+        """Stores an answer and returns the stored one: an earlier one, if another process was faster.
 
-        What stands for an error of the server is not stored: the server is asked again another time.
+        Outcomes that came as HTTP errors are not stored: the server is asked again in the next run.
 
         Raises:
             CacheError: the disk is full or the file cannot be written.

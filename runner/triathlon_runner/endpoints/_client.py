@@ -2,7 +2,7 @@
 
 aiohttp costs half of httpx's CPU time a request. openai's own aiohttp backend has no setting for what replies
 that take minutes need: TCP keep-alive, a limit on the time and size of the whole reply, and a second
-connection where the server had closed an idle one.
+attempt where the server had closed an idle connection.
 """
 
 import asyncio
@@ -98,10 +98,10 @@ async def open_client(
 
 
 def _replaced(headers: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:
-    """Returns the headers, those of the row in place of equal names in whatever case.
+    """Returns the headers, replaced by those of the row with the same name in any case.
 
     Raises:
-        UserError: one would be more than a header.
+        UserError: one contains characters that a header may not have.
     """
     for name, value in changes.items():
         if not (name.isascii() and name.isprintable() and value.isprintable()) or set(name) & set(' :"'):

@@ -1,4 +1,4 @@
-"""One endpoint: sends questions, tries again, and finds out how much it can take."""
+"""Sends questions to one endpoint and tries again where an error may pass."""
 
 import asyncio
 import math
@@ -38,8 +38,8 @@ class Asking:
     """One call of `ask`."""
 
     in_flight: bool = False
-    """A request was sent, and its reply has not come or is being kept. False while it waits for its turn,
-    after a failed try, or for a server to come back."""
+    """A request was sent and its reply is not stored yet. False while the call waits in the queue, after a
+    failed try, or for a server that is down."""
 
 
 _current: ContextVar[Asking | None] = ContextVar("asking", default=None)
@@ -69,7 +69,7 @@ def request_in_flight() -> Iterator[None]:
 
 
 class Endpoint:
-    """Gets one answer for one question, or says by a named error why there is none."""
+    """Gets one answer to one question, or raises an error that says why there is none."""
 
     def __init__(
         self, config: ApiConfig, provider: Provider, client: Client, gate: Gate, secrets: Secrets
@@ -81,7 +81,7 @@ class Endpoint:
         self._limits = gate.limits
         self._unreadable = self._by_another_model = 0
         self._unexplained: list[tuple[int, bytes]] = []
-        """Status and question of the last errors that nothing explains; an answer ends the list."""
+        """Status and question of the last errors without an explanation; an answer clears the list."""
 
     async def server_info(self) -> ServerInfo:
         """Asks the server which model it serves."""
@@ -106,7 +106,7 @@ class Endpoint:
             raise self._final(error) from None
 
     def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
-        """The error of one question, or of the model where several questions in a row meet the same."""
+        """Returns the error of one question, or of the model after several in a row met the same."""
         if self._gate.stopped:
             return ModelUnavailableError(self._gate.stopped)
         asked = (error.status, request.payload)
@@ -118,11 +118,11 @@ class Endpoint:
             return EndpointError(str(error))
         return ModelUnavailableError(
             f"{len(self._unexplained)} different questions in a row met the same error: {error}; look at the"
-            " model's row, or ask whoever runs the server"
+            " model's row, or ask who runs the server"
         )
 
     def _unreadable_error(self, error: Malformed) -> EndpointError:
-        """A server whose replies could never be read is of another kind: trying again does not mend that."""
+        """Returns an error that stops the model if no reply could ever be read."""
         if self.stats.answered:
             return EndpointError(error.reason)
         if isinstance(error, OtherModel):
@@ -142,11 +142,11 @@ class Endpoint:
 
     async def _ask(self, request: Request) -> Answer:
         retries = RetryState(self._limits)
-        turn = self._gate.turn(request.estimated_tokens)
+        turn = self._gate.turn()
         failed: Retryable | None = None
         while True:
             try:
-                async with turn as sent_at:
+                async with self._gate.slot(turn, request.estimated_tokens) as sent_at:
                     retries.begin()
                     with request_in_flight():
                         return await self._try(request, sent_at, first=failed is None)
@@ -241,7 +241,7 @@ class Endpoint:
             error.server_is_down = is_down and not math.isinf(self._limits.outage_seconds)
 
     def _answer(self, parsed: ParsedReply, seconds: float) -> Answer:
-        scrub, reply = self._secrets.scrub, parsed.reply  # once more: JSON can spell a key in many ways
+        scrub, reply = self._secrets.scrub, parsed.reply  # again: in JSON a key may have been escaped
         text, reasoning = scrub(reply.text), scrub(reply.reasoning)
         if (text, reasoning) != (reply.text, reply.reasoning):
             reply = Reply(text=text, reasoning=reasoning, finish=reply.finish)

@@ -5,10 +5,9 @@ import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Literal
 from weakref import WeakValueDictionary
 
-from triathlon_runner.endpoints._api import Answer, Chat, Completion, Sampling
+from triathlon_runner.endpoints._api import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.endpoints._cache import ReplyCache, reply_key
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
@@ -19,8 +18,6 @@ from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
 from triathlon_runner.endpoints.provider import Question, Request, ServerInfo, open_provider
 
-Kind = Literal["instruct", "base"]
-
 
 class OpenAIModel:
     """Implements `Model`. Made by `open_model`."""
@@ -28,7 +25,7 @@ class OpenAIModel:
     def __init__(
         self,
         model_id: str,
-        kind: Kind,
+        kind: ModelKind,
         endpoint: Endpoint,
         cache: ReplyCache | None,
         identity: Mapping[str, str],
@@ -51,7 +48,7 @@ class OpenAIModel:
         return self._id
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ModelKind:
         """Instruct models are asked by `Chat`, base models by `Completion`."""
         return self._kind
 
@@ -113,7 +110,7 @@ class OpenAIModel:
 @asynccontextmanager
 async def open_model(
     model_id: str,
-    kind: Kind,
+    kind: ModelKind,
     source: ApiConfig | LocalServer,
     *,
     cache: ReplyCache | None = None,

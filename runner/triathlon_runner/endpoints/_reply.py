@@ -83,7 +83,7 @@ def clean(text: str) -> str:
 
 
 def count(value: object) -> int:
-    """A number of tokens; 0 for what is none."""
+    """Returns a number of tokens; 0 where the value is not one."""
     return value if isinstance(value, int) and value > 0 else 0
 
 
@@ -126,7 +126,7 @@ def split_reasoning(text: str) -> tuple[str, str]:
 
 
 def reasoning_field(message: dict[str, Any]) -> str:
-    """The reasoning that a server keeps in a field of its own, whatever it calls it."""
+    """Returns the reasoning that a server sends in a separate field, under any of its names."""
     for name in _REASONING_FIELDS:
         value = message.get(name)
         if isinstance(value, str) and value:

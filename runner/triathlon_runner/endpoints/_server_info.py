@@ -1,6 +1,6 @@
 """Asks a server which model it serves: weights, quantisation and context length.
 
-Servers differ in ways that no reply shows: Ollama's `/v1` ignores `num_ctx` and cuts longer prompts at the
+Replies do not show how servers differ: Ollama's `/v1` ignores `num_ctx` and cuts longer prompts at the
 context that it was started with (4,096 tokens by default); hosts serve one name in several quantisations.
 """
 
@@ -31,7 +31,7 @@ async def ask_server(client: Client, config: ApiConfig) -> ServerInfo:
 
 
 async def _ask_local(client: Client, config: ApiConfig, listed: dict[str, Any]) -> ServerInfo:
-    """VLLM's list of models tells enough; llama.cpp and Ollama are recognised by addresses of their own."""
+    """Reads vLLM's list of models; recognises llama.cpp and Ollama by addresses that only they have."""
     if "max_model_len" in listed:
         advice = "start vllm with a larger --max-model-len"
         return ServerInfo("vllm", context=_whole(listed["max_model_len"]), how_to_raise=advice)
@@ -39,7 +39,7 @@ async def _ask_local(client: Client, config: ApiConfig, listed: dict[str, Any]) 
 
 
 async def _listed(client: Client, config: ApiConfig) -> dict[str, Any] | None:
-    """The model's entry in `GET /models`; empty where the list has others only, None without a list."""
+    """Returns the model's entry in `GET /models`; empty if only others are listed, None without a list."""
     answer = await _get(client, "/models")
     models = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(models, list):

@@ -1,4 +1,4 @@
-"""What a provider is: it makes a request of a question, reads the reply, and says who is behind the address.
+"""The interface of a provider: builds requests, reads replies, asks which model is served.
 
 A provider is one module in `providers/` and one line in `PROVIDERS`; all that such a module needs is here.
 """
@@ -34,7 +34,7 @@ _TO_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",",
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, in no provider's words."""
+    """A question, independent of any provider."""
 
     prompt: Chat | Completion
     sampling: Sampling
@@ -119,7 +119,7 @@ class Client(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What a server says of the model that it serves; empty where it does not say."""
+    """What a server reports about the model that it serves; empty fields where it does not."""
 
     server: str = ""
     """Kind of server: `vllm`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
@@ -133,9 +133,9 @@ class ServerInfo:
     how_to_raise: str = ""
     """What to set where the context is too short."""
     is_models_limit: bool = False
-    """The model itself was trained with no longer context, and the server reports longer prompts."""
+    """The model was trained with no longer context; the server reports an error for longer prompts."""
     hosts: str = ""
-    """The hosts of which one is chosen for each request, with their quantisations (OpenRouter)."""
+    """OpenRouter's hosts, of which it chooses one for each request, with their quantisations."""
 
     @property
     def name(self) -> str:
@@ -144,9 +144,9 @@ class ServerInfo:
 
     @property
     def identity(self) -> str:
-        """All that makes it another model if it changes, in one line; empty where nothing is known.
+        """One line with all that makes it another model if it changes; empty where nothing is known.
 
-        Hosts are no part of it: others may join any day. Those that the row pins stand in its `body`.
+        Without OpenRouter's hosts: the list changes often, and those that the row pins are in its `body`.
         """
         parts = {
             "server": self.server,
@@ -182,7 +182,7 @@ class Provider(Protocol):
         ...
 
     async def server_info(self, client: Client) -> ServerInfo:
-        """Asks the server who is behind its address; what it does not tell is left empty."""
+        """Asks the server which model it serves; what it does not report is left empty."""
         ...
 
 

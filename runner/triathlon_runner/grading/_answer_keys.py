@@ -1,4 +1,4 @@
-"""Answer keys: what a problem's reference returned on each input, made once in the sandbox and kept.
+"""Answer keys: what a problem's reference returned on each input, made once in the sandbox and stored.
 
 A key is a file, mapped into memory: one problem of MBPP+ (Mbpp/255) has outputs of about 1 GB, which would be
 twenty times that as Python objects.
@@ -49,7 +49,7 @@ class AnswerKey:
         """Reads a key's file.
 
         Raises:
-            MalformedError: it is none.
+            MalformedError: the data are no answer key.
         """
         if bytes(data[: len(FORMAT)]) != FORMAT:
             raise MalformedError("no answer key")

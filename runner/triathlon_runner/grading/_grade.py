@@ -29,9 +29,9 @@ class GradeOptions:
     """How samples are graded, and where the lines go."""
 
     out: Path | None = None
-    """The file of lines; verdicts that it has already are kept where they follow from the same."""
+    """The file of lines; verdicts in it stay if problem, program, tests and grader are the same."""
     model: str = ""
-    """Whose programs these are; stands in every line."""
+    """Name of the model; part of every line."""
     inputs: Literal["base", "all"] = "all"
     level: str = "auto"
     jobs: int | None = None

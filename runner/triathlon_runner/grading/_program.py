@@ -60,7 +60,7 @@ ENTRY_POINT = _triathlon_items_of(ENTRY_POINT)
 
 
 class ProgramGrader:
-    """A `Grader` over one sandbox; answer keys are kept under `keys`, or (None) in memory."""
+    """A `Grader` over one sandbox; answer keys are stored in the folder `keys`, or in memory (None)."""
 
     def __init__(
         self,

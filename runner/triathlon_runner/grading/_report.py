@@ -69,7 +69,7 @@ class GradeReport:
     def pass_at(self, k: int, *, base: bool = False) -> float | None:
         """Mean of the unbiased estimates of pass@k over the tasks with samples.
 
-        None where there is no such task, or one has fewer than k samples: nothing unbiased can be said.
+        None where there is no such task, or one has fewer than k samples: there is no unbiased estimate.
         """
         samples = list(self.samples(base=base).values())
         if not samples or min(map(len, samples)) < k:

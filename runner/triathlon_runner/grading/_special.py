@@ -93,7 +93,7 @@ def _directions(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance:
 
 
 def _cells(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance: float) -> bool:
-    """EvoEval creative/30: cells from start to end, each open (1) and beside the one before."""
+    """EvoEval creative/30: cells from start to end, each open (1) and next to the one before."""
     if not expected or not isinstance(got, list | tuple):
         return bool(got == [] and not expected)
     maze, start, end = arguments

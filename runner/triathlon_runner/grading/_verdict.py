@@ -23,7 +23,7 @@ from triathlon_runner.sandbox import (
 )
 
 SHOWN: Final = 500
-"""Characters of a value that a verdict keeps."""
+"""Characters of a value that a verdict shows."""
 
 
 def shown(value: object) -> str:

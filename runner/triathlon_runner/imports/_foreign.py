@@ -18,7 +18,7 @@ class ForeignProgram:
     program: str
     prompt: str = ""
     completes: bool = False
-    """Whether it goes on from the problem's prompt, and is no program without that."""
+    """Whether it completes the problem's prompt, and is a program only together with it."""
     subset: str = ""
     """The data set that the row names, where a log holds several."""
     base_passed: bool | None = None
@@ -93,12 +93,12 @@ def as_object(text: bytes, where: str) -> dict[str, Any]:
         UserError: it is none.
     """
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except ValueError as error:
         raise UserError(f"{where}: expected JSON, {error}; got {text[:80]!r}") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise UserError(f"{where}: expected a JSON object, got {text[:80]!r}")
-    return found
+    return document
 
 
 def text_of(row: dict[str, Any], key: str, where: str) -> str:

@@ -33,7 +33,7 @@ async def graded(foreign: Foreign, sample: int, work: Work, grader: Grader, prot
     """The record that the foreign replies lead to.
 
     Raises:
-        NotInEvidenceError: the unit goes on where its log ends, and needs a reply that nobody asked for.
+        NotInEvidenceError: the unit needs a reply behind the end of its log.
         SandboxError: our machinery failed.
     """
     if isinstance(foreign, ForeignProgram):
@@ -51,7 +51,7 @@ async def graded_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRe
     """The record that an imported one's own replies lead to now.
 
     Raises:
-        NotInEvidenceError: graded here, the unit needs a reply that nobody asked for.
+        NotInEvidenceError: the unit needs a reply that is not in the record.
         SandboxError: our machinery failed.
     """
     if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
@@ -68,12 +68,12 @@ async def _program(
         raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
     problem = next(one for one in suite.functions() if one.task_id == foreign.task_id)
     whole = foreign.program and problem.prompt + foreign.program if foreign.completes else foreign.program
-    said = _ungraded(foreign, whole, sample, work, protocol)
-    found: dict[str, Any] = {"program": whole, "parents": problem.parents}
+    record = _ungraded(foreign, whole, sample, work, protocol)
+    changes: dict[str, Any] = {"program": whole, "parents": problem.parents}
     if whole.strip():
         verdict = await grader.grade(whole, problem, inputs=suite.inputs)
-        found |= {"verdict": verdict, "outcome": verdict.outcome}
-    return said.model_copy(update=found)
+        changes |= {"verdict": verdict, "outcome": verdict.outcome}
+    return record.model_copy(update=changes)
 
 
 def _ungraded(

@@ -21,7 +21,7 @@ from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
 from triathlon_runner.verify import NotInEvidenceError
 
 AT_ONCE = 8
-"""Units graded beside each other; the sandbox has its own limit."""
+"""Units graded at the same time; the sandbox has its own limit."""
 _GOES_ON = "passes here, failed there; the log has no further reply"
 """A loop's log ends where its last program failed: the reply that grading needs next is not in it."""
 

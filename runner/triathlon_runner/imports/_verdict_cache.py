@@ -1,4 +1,4 @@
-"""Verdicts stored by program and problem, so that grading goes on where it was interrupted."""
+"""Verdicts stored by program and problem, so that an interrupted import continues."""
 
 import asyncio
 import hashlib
@@ -37,7 +37,7 @@ class VerdictCache:
             self._append(_ENGINE, str(ENGINE_VERSION))
 
     def get(self, key: Key) -> Verdict | None:
-        """The verdict of this key; None where there is none."""
+        """The verdict of this key; None where the cache has none."""
         return self._verdicts.get(key)
 
     def put(self, key: Key, verdict: Verdict) -> None:
@@ -98,7 +98,7 @@ class CachingGrader:
 
         Args:
             grader: Grades what the cache does not have.
-            cache: Where verdicts are kept.
+            cache: Where verdicts are stored.
             scope: Tells data sets apart that number their problems alike, as EvoEval's do.
         """
         self._grader, self._cache, self._scope = grader, cache, scope

@@ -1,6 +1,6 @@
 """The runtime discipline (REval): what does a program do while it runs, and do the answers fit together?"""
 
-from triathlon_runner.runtime._asking import KINDS, STYLES, Kind, Style
+from triathlon_runner.runtime._asking import KINDS, STYLES, QuestionKind, Style
 from triathlon_runner.runtime._catalogue import (
     DATASETS,
     DISCIPLINE,
@@ -38,9 +38,9 @@ __all__ = [
     "FilterReport",
     "Graded",
     "InputQuestions",
-    "Kind",
     "ProgramQuestions",
     "QuestionFile",
+    "QuestionKind",
     "QuestionsNotBuiltError",
     "RuntimeSuite",
     "StatementQuestion",

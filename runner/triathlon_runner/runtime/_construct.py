@@ -284,7 +284,7 @@ def _why_states_why_unaskable(question: StatementQuestion) -> str:
 
 
 def _why_unaskable(value: Observed | None) -> str:
-    """Why nobody can be asked for a value; empty where one can."""
+    """Why no question about a value can be asked; empty where one can."""
     if value is None:
         return "no variable (an iterator, a function or a module)"
     if value.reason or not value.text:

@@ -68,11 +68,11 @@ def read_coverage(answer: str) -> bool | None:
 
 
 def grade_coverage(question: StatementQuestion, answer: str) -> Graded:
-    said = read_coverage(answer)
-    if said is None:
+    answer_yes = read_coverage(answer)
+    if answer_yes is None:
         return Graded(Outcome.NO_ANSWER, "neither YES nor NO")
     return _right_or(
-        "the line is executed" if question.executed else "it is not", right=said is question.executed
+        "the line is executed" if question.executed else "it is not", right=answer_yes is question.executed
     )
 
 
@@ -89,12 +89,12 @@ def grade_state(question: StatementQuestion, answer: str) -> Graded:
     """Right where value and type both match one of those observed."""
     if is_nil(answer):
         return _right_or("the variable has a value there", right=not question.states)
-    given = list(read_states(answer))
-    if any(matches(true, value, kind) for true in question.states for value, kind in given):
+    answers = list(read_states(answer))
+    if any(matches(true, value, kind) for true in question.states for value, kind in answers):
         return Graded(Outcome.PASSED)
-    if begins_with_nil(answer) or any(is_nil(value) for value, _ in given):
+    if begins_with_nil(answer) or any(is_nil(value) for value, _ in answers):
         return _right_or("the variable has a value there", right=not question.states)
-    if not given:
+    if not answers:
         return Graded(Outcome.NO_ANSWER, "no `value; type`")
     if question.states:
         return Graded(Outcome.FAILED, "another value or type")
@@ -124,18 +124,18 @@ def read_path(answer: str) -> str:
 
 def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded:
     """By text: a text that stands on several lines counts where any of them comes next."""
-    said = read_path(answer)
-    if not said:
+    line = read_path(answer)
+    if not line:
         return Graded(Outcome.NO_ANSWER, "no line")
     right = expected_path(program, question)
-    number = _NUMBERED.match(said)
-    texts = [said, *([said[number.end() :]] if number else [])]
+    number = _NUMBERED.match(line)
+    texts = [line, *([line[number.end() :]] if number else [])]
     options = {_bare(text) for one in texts for text in (one, unwrapped(one))}
     return _right_or("another line is next", right=any(_bare(text) in options for text in right))
 
 
 def _bare(line: str) -> str:
-    """A line without a comment at its end: nobody needs to repeat it."""
+    """A line without the comment at its end, which an answer need not repeat."""
     code, hash_sign, comment = line.rpartition("#")
     plain = hash_sign and code.strip() and not any(quote in comment for quote in "'\"")
     return (code if plain else line).strip()

@@ -58,9 +58,13 @@ def _f1_of_yes(records: Sequence[UnitRecord]) -> list[Contribution]:
     def parts() -> Iterator[tuple[str, float, float]]:
         for unit, statement in _pairs(records):
             answer = statement.coverage.answer
-            said = answer is not None and read_coverage(answer) is True
+            answered_yes = answer is not None and read_coverage(answer) is True
             true = "YES" in statement.coverage.expected
-            yield unit.program_id, 2.0 * (said and true), 2.0 * (said and true) + (said != true)
+            yield (
+                unit.program_id,
+                2.0 * (answered_yes and true),
+                2.0 * (answered_yes and true) + (answered_yes != true),
+            )
 
     return _sums(parts())
 

@@ -25,7 +25,7 @@ class Observed:
 
     type: str
     text: str
-    """A literal; where `reason` says why there is none, what `repr` gives, or nothing."""
+    """A literal; where `reason` says why it has none, its `repr`, or nothing."""
     reason: str = ""
 
 

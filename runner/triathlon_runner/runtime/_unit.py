@@ -8,7 +8,7 @@ from triathlon_runner.endpoints import Answer, Model, ModelUnavailableError, Sam
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
 from triathlon_runner.runtime._answers import extract_answer
-from triathlon_runner.runtime._asking import Asker, Kind, sentence_of
+from triathlon_runner.runtime._asking import Asker, QuestionKind, sentence_of
 from triathlon_runner.runtime._grade import (
     Graded,
     expected_coverage,
@@ -125,7 +125,11 @@ class UnitRun:
         return await self._ask("output", None, expected_output(asked), output)
 
     async def _ask(
-        self, kind: Kind, statement: StatementQuestion | None, expected: tuple[str, ...], grade: GradeAnswer
+        self,
+        kind: QuestionKind,
+        statement: StatementQuestion | None,
+        expected: tuple[str, ...],
+        grade: GradeAnswer,
     ) -> _Asked:
         question = self.asker.question(kind, self.unit.program, self.unit.asked, statement)
         prompt = self.asker.prompt(kind, question, completes=self.model.kind == "base")
@@ -148,6 +152,6 @@ class UnitRun:
 
 
 def _most_serious(errors: BaseExceptionGroup[InfrastructureError]) -> InfrastructureError:
-    """One error for a unit of many questions; that the model is unavailable counts before all others."""
+    """Returns one error for a unit of many questions: that the model is unavailable goes first."""
     failures = [error for error in leaves(errors) if isinstance(error, InfrastructureError)]
     return next((error for error in failures if isinstance(error, ModelUnavailableError)), failures[0])

@@ -120,7 +120,7 @@ class Exchange:
         return len(data)
 
     def _deliver(self, data: bytes) -> None:
-        """Hands on the whole frames and keeps the rest until the frame that it begins can be whole."""
+        """Passes on all whole frames; the rest waits until its frame is complete."""
         at, end, head = 0, len(data), frames.HEADER.size
         self._bytes_missing = 0
         while not self._ignores_results and end - at >= head:

@@ -24,11 +24,11 @@ class Limits:
     result_bytes: int = 64 << 20
     """Encoded size of one returned value."""
     output_bytes: int = 64 << 10
-    """Standard output and error kept, each."""
+    """Bytes of standard output and of standard error that are recorded."""
 
 
 def available_bytes() -> int:
-    """What the machine, and every control group that this process is in, has left; 0 where nobody says."""
+    """Memory that the machine and all control groups of this process have left; 0 where unknown."""
     return min((_of_machine(), *_of_groups()))
 
 

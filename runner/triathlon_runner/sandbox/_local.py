@@ -75,7 +75,7 @@ async def _strongest(wanted: str, jobs: int) -> "LocalSandbox":
 
 
 class LocalSandbox:
-    """Servers are started when needed and kept while they are clean."""
+    """Servers are started when needed and used again while they are clean."""
 
     def __init__(self, level: IsolationLevel, jobs: int) -> None:
         self._level: IsolationLevel = level
@@ -182,7 +182,7 @@ class LocalSandbox:
             await worker.close()
 
     def _surplus(self, kind: _Kind) -> Worker | None:
-        """One server too many, out of the pool at once: while it is closed, others come and go."""
+        """Takes a server out of the pool before closing it, because closing takes a while."""
         if sum(map(len, self._idle.values())) <= 2 * self._jobs + 2:
             return None
         return next(

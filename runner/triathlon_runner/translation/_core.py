@@ -20,8 +20,8 @@ async def core_tasks(sandbox: Sandbox) -> Sequence[CoreTask]:
     Raises:
         SandboxError: a reference could not be executed.
     """
-    found = [await core_task(problem, sandbox) for problem in core.problems("seeds")]
-    return [task for task in found if task is not None and await _survives(task, sandbox)]
+    candidates = [await core_task(problem, sandbox) for problem in core.problems("seeds")]
+    return [task for task in candidates if task is not None and await _survives(task, sandbox)]
 
 
 async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:

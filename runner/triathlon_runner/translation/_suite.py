@@ -29,7 +29,7 @@ class TranslationSuite:
     _tasks: dict[str, TranslationTask] = field(default_factory=dict)
 
     async def prepare(self, grader: Grader) -> None:
-        """Reads the tasks; what a reference returns is found out by executing it.
+        """Reads the tasks; what a reference returns is measured by executing it.
 
         Raises:
             SandboxError: a reference could not be executed.

@@ -108,8 +108,8 @@ class MbxpTask:
     def opening(self, language: Language) -> str:
         """The code of the data set's prompt, without its comment."""
         prompt = self.rows[language].prompt
-        found = list(definition(language, self.name(language)).finditer(prompt))
-        begin = found[-1].start() if found else 0
+        definitions = list(definition(language, self.name(language)).finditer(prompt))
+        begin = definitions[-1].start() if definitions else 0
         code = prompt[begin:].strip("\n")
         return (code.split("\n")[0] if language is Language.PYTHON else code) + "\n"
 

@@ -12,7 +12,7 @@ from triathlon_runner.suites import ModelKind
 
 
 class NotInEvidenceError(InfrastructureError):
-    """The suite asks something that the record holds no reply to."""
+    """The suite asks a question to which the record holds no reply."""
 
 
 class ReplayModel:
@@ -36,7 +36,7 @@ class ReplayModel:
         """Returns the stored reply to this question.
 
         Raises:
-            NotInEvidenceError: there is none.
+            NotInEvidenceError: the record holds none.
         """
         text = prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
         replies = self._replies[self._question_in(text)]
@@ -65,7 +65,7 @@ class ReplayJudge:
 
         Raises:
             ModelUnavailableError: there is none, and the record says that the judge gave nothing.
-            NotInEvidenceError: there is none, and the record has what the judge found.
+            NotInEvidenceError: there is none, but the record has a similarity.
         """
         replies = self._record.recorded_judge_replies() if self._record is not None else ()
         if sample < len(replies):

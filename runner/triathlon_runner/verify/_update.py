@@ -17,7 +17,7 @@ class Update:
     """What bringing one file up to date changed."""
 
     changed: int
-    """Lines that are other ones now."""
+    """Lines that changed."""
     reopened: tuple[str, ...]
     """Units that need replies which are not stored: the next run asks for them."""
     archived: Path | None
@@ -85,6 +85,6 @@ def update_file(
 
 
 def _open_units(manifest: Manifest, units: int) -> int:
-    """What of the planned units is not in the file; an import has no next run that could ask for them."""
+    """Planned units that are not in the file; none for an import, which no run continues."""
     planned = sum(manifest.outcomes.values()) + manifest.open_units
     return 0 if manifest.origin is not None else max(0, planned - units)

@@ -25,7 +25,7 @@ _NOT_EVIDENCE = frozenset(["usage", "seconds", "judge_usage"])
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Something that does not follow from the evidence."""
+    """A stored value that does not follow from the evidence."""
 
     what: str
     """A unit, a manifest's field or a metric."""
@@ -45,9 +45,9 @@ class FileReport:
     unverified: dict[str, str] = field(default_factory=dict)
     """What could not be graded again, and why."""
     notes: list[str] = field(default_factory=list)
-    """What the evidence says nothing about."""
+    """What the evidence cannot show."""
     scores: dict[str, float] = field(default_factory=dict)
-    """Metrics over what was graded again; only those that say something of it."""
+    """Metrics over what was graded again; only those that are defined on it."""
     unfinished: bool = False
     """Whether the run that wrote the file did not come to its end."""
     other_engine: str = ""
@@ -77,7 +77,7 @@ async def verify_file(
     Args:
         work: What the manifest says that it is.
         path: The file of lines.
-        manifest: That beside it.
+        manifest: That of the file.
         grader: Executes.
         regrade: Grades a record's replies again; returns the new record.
         on_unit: Called after each unit.
@@ -95,14 +95,14 @@ async def verify_file(
 
     async def check(record: UnitRecord) -> UnitRecord | None:
         async with limit:
-            found = await _graded_again(work, record, grader, report, regrade, tasks)
+            graded = await _graded_again(work, record, grader, report, regrade, tasks)
         on_unit()
-        return found
+        return graded
 
     report.pairs = list(zip(stored, await asyncio.gather(*map(check, stored)), strict=True))
-    found = [record for _, record in report.pairs if record is not None]
-    report.verified = len(found)
-    _compare_scores(work, stored, found, report)
+    graded = [record for _, record in report.pairs if record is not None]
+    report.verified = len(graded)
+    _compare_scores(work, stored, graded, report)
     _compare_manifest(work, stored, manifest, report)
     return report
 
@@ -129,7 +129,7 @@ async def _graded_again(
     regrade: Regrade,
     tasks: Collection[str],
 ) -> UnitRecord | None:
-    """The record that its own replies lead to now; None where that cannot be found out."""
+    """Returns the record that its own replies lead to now; None where grading was not possible."""
     name = f"{record.task_id} #{record.sample}"
     if record.protocol != work.settings_hash:
         report.unverified[name] = f"made under another protocol ({record.protocol}, now {work.settings_hash})"
@@ -142,18 +142,18 @@ async def _graded_again(
         report.unverified[name] = "the suite has no such task"
         return None
     try:
-        found = await regrade(record, work, grader)
+        graded = await regrade(record, work, grader)
     except InfrastructureError as error:
         report.unverified[name] = str(error)
         if isinstance(error, NotInEvidenceError):
             report.not_in_evidence.add(name)
         return None
-    report.mismatches.extend(_differences(name, record, found))
-    return found
+    report.mismatches.extend(_differences(name, record, graded))
+    return graded
 
 
-def _differences(name: str, stored: UnitRecord, found: UnitRecord) -> list[Mismatch]:
-    before, after = (one.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for one in (stored, found))
+def _differences(name: str, stored: UnitRecord, graded: UnitRecord) -> list[Mismatch]:
+    before, after = (one.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for one in (stored, graded))
     return [
         Mismatch(f"{name} {place}", _short(old), _short(new))
         for place, old, new in _places("", before, after)
@@ -179,11 +179,11 @@ def _short(value: object, most: int = 120) -> str:
 
 
 def _compare_scores(
-    work: Work, stored: Sequence[UnitRecord], found: Sequence[UnitRecord], report: FileReport
+    work: Work, stored: Sequence[UnitRecord], graded: Sequence[UnitRecord], report: FileReport
 ) -> None:
     """Bit for bit: the same sums in the same order."""
     for metric in work.built.entry.metrics:
-        before, after = metric.score(stored), metric.score(found)
+        before, after = metric.score(stored), metric.score(graded)
         if not math.isnan(after):
             report.scores[metric.id] = after
         if repr(before) != repr(after):
@@ -194,7 +194,7 @@ def _compare_manifest(
     work: Work, stored: Sequence[UnitRecord], manifest: Manifest | None, report: FileReport
 ) -> None:
     if manifest is None:
-        report.unverified.setdefault("manifest", "there is none beside the file")
+        report.unverified.setdefault("manifest", "the file has none")
         return
     outcomes: dict[str, int] = {}
     for record in stored:

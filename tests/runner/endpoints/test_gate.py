@@ -19,7 +19,7 @@ def make(slots: int, limits: Limits | None = None, rpm: int | None = None) -> tu
 
 @asynccontextmanager
 async def passing(gate: Gate) -> AsyncIterator[None]:
-    async with gate.turn(1):
+    async with gate.slot(gate.turn(), 1):
         yield
 
 
@@ -45,9 +45,9 @@ async def test_first_come_first_served_also_when_tried_again() -> None:
     order: list[str] = []
 
     async def ask(name: str, tries: int) -> None:
-        turn = gate.turn(1)
+        turn = gate.turn()
         for number in range(tries):
-            async with turn:
+            async with gate.slot(turn, 1):
                 order.append(f"{name}{number}")
                 await asyncio.sleep(0)
 
@@ -87,7 +87,7 @@ async def test_cancelled_between_two_tries() -> None:
     gate, stats = make(1)
 
     async def ask() -> None:
-        async with gate.turn(1):
+        async with gate.slot(gate.turn(), 1):
             pass
         await asyncio.sleep(10)
 

@@ -10,7 +10,7 @@ from support import hostile_replies
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
 from triathlon_runner.runtime._answers import extract_answer
-from triathlon_runner.runtime._asking import KINDS, STYLES, Kind, Style
+from triathlon_runner.runtime._asking import KINDS, STYLES, QuestionKind, Style
 from triathlon_runner.runtime._assertions import DodgeError, fill
 from triathlon_runner.runtime._grade import Graded, grade_coverage, grade_output, grade_path, grade_state
 from triathlon_runner.sandbox import Sandbox, open_sandbox
@@ -50,7 +50,7 @@ MANNERS = list(itertools.product(STYLES, (Finish.STOP, Finish.LENGTH)))
 TURNS = itertools.cycle(MANNERS)
 
 
-def answers(text: str, kind: Kind, manners: Iterable[tuple[Style, Finish]] = ()) -> Iterable[str]:
+def answers(text: str, kind: QuestionKind, manners: Iterable[tuple[Style, Finish]] = ()) -> Iterable[str]:
     """What is extracted out of a reply to such a question; styles and ends of the reply take turns."""
     for style, finish in manners or [next(TURNS)]:
         extracted = extract_answer(Reply(text=text, finish=finish), style, kind)
@@ -140,7 +140,7 @@ def test_no_generated_reply_raises_in_a_long_run(text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_refused_reply_is_no_answer_of_any_kind(kind: Kind) -> None:
+def test_a_refused_reply_is_no_answer_of_any_kind(kind: QuestionKind) -> None:
     """However hostile its text."""
     for text in hostile_replies.WHOLE:
         extracted = extract_answer(Reply(text=text, finish=Finish.REFUSED), "cot", kind)

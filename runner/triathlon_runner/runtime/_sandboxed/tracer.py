@@ -1,7 +1,7 @@
 """Runs a program on one input and records every step: the line and the values before and after it.
 
 A step is one execution of a statement (the header, for a compound one), named by the line that it begins on.
-It lasts until its frame goes on to another statement, leaves, or comes back to the statement's beginning; so
+It lasts until its frame executes another statement, ends, or returns to the statement's beginning; so
 a statement over several lines, or a loop on a single line, is one step. Comprehensions belong to the
 statement that holds them.
 """

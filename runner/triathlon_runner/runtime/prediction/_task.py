@@ -33,7 +33,7 @@ class PredictionTask:
 
     @property
     def libraries(self) -> frozenset[str]:
-        """What the program needs beside the standard library."""
+        """Libraries that the program needs besides the standard library."""
         return third_party(self.program)
 
     def assertion(self) -> str:

@@ -165,7 +165,7 @@ async def attack(
 
 
 class _Watching:
-    """A sandbox that keeps what the last program printed and returned, for the search for stolen data."""
+    """A sandbox that records what the last program printed and returned, to search it for stolen data."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
