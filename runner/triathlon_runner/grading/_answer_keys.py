@@ -43,7 +43,7 @@ MAX_DECODED_BYTES = 64 << 20
 
 
 class AnswerKey:
-    """What a problem's reference showed, one entry an input."""
+    """What a problem's reference returned, one entry an input."""
 
     def __init__(self, data: "mmap.mmap | bytes") -> None:
         """Reads a key's file.
@@ -90,7 +90,7 @@ class AnswerKey:
 REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
 MAX_EXAMINED_BYTES = 4 << 20
-"""A longer output is taken for plain data without a look at it: as objects it would fill the memory."""
+"""A longer output is assumed to be plain data without decoding: as objects it would fill the memory."""
 _INDEX_BYTES = 64 << 20
 
 
@@ -111,7 +111,9 @@ class AnswerKeys:
         """
         known = self._known.get(problem)
         if known is None:
-            async with self._making.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+            async with self._making.setdefault(
+                problem, asyncio.Lock()
+            ):  # once, also for several callers at the same time
                 known = self._known.get(problem) or await self._read_or_make(problem)
                 self._known[problem] = known
             self._making.pop(problem, None)

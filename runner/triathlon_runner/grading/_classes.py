@@ -29,7 +29,7 @@ MethodResult = tuple[Outcome, str]
 
 
 class ClassGrader:
-    """Grades classes on one sandbox; finds out once, with the reference, whether a problem can be graded."""
+    """Grades classes on one sandbox; checks once, with the reference, whether a problem can be graded."""
 
     def __init__(self, sandbox: Sandbox, limits: Limits = CLASS_LIMITS) -> None:
         self._sandbox = sandbox
@@ -56,7 +56,9 @@ class ClassGrader:
         return Verdict(outcome=Outcome.PASSED, passed=len(methods), total=len(methods))
 
     async def _refusal(self, problem: ClassProblem) -> str:
-        async with self._locks.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+        async with self._locks.setdefault(
+            problem, asyncio.Lock()
+        ):  # once, also for several callers at the same time
             if problem not in self._refusals:
                 self._refusals[problem] = await self._find_refusal(problem)
         return self._refusals[problem]
@@ -130,7 +132,7 @@ def _special_methods(node: ast.ClassDef) -> list[str]:
 
 
 def _method_results(methods: Sequence[Method], run: Examination) -> list[MethodResult]:
-    """One result a method; those that were not run any more ended as the program did."""
+    """One result a method; methods that were not run have the result of the program's child."""
     loaded = run.candidate.ended is not Ended.NOT_LOADED
     results = [_method_result(result) for result in run.examiner.results[: len(methods)] if loaded]
     return results + [_ending(run)] * (len(methods) - len(results))

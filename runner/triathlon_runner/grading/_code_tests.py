@@ -54,7 +54,9 @@ class CodeTestGrader:
                 own reference fails, too.
             SandboxError: our machinery failed.
         """
-        async with self._locks.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+        async with self._locks.setdefault(
+            problem, asyncio.Lock()
+        ):  # once, also for several callers at the same time
             refusal = await self._find_refusal(problem)
         if refusal:
             raise UngradableError(refusal)
@@ -115,7 +117,7 @@ async def grade_by_tests(
 async def check_that_tests_call(
     sandbox: Sandbox, tests: str, functions: tuple[str, ...], task_id: str
 ) -> None:
-    """Refuses tests that never call what they test: whatever the program, they would say the same.
+    """Refuses tests that never call what they test: they would pass any program.
 
     They run without the program, so that nothing in it decides whether they get to their first call.
 

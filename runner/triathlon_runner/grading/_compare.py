@@ -73,7 +73,7 @@ def _close(expected: Any, got: Any, tolerance: float) -> bool:
 
 
 def _near(expected: Any, got: Any, tolerance: float) -> bool:
-    """Numbers within the tolerance; nan is near nan, an infinity only itself."""
+    """Whether numbers are within the tolerance; nan equals nan, an infinity only itself."""
     if expected == got:
         return True
     if not all(isinstance(value, int | float | complex) for value in (expected, got)):

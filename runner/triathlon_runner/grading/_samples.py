@@ -1,6 +1,6 @@
 """Samples made elsewhere: a folder `<task>/<n>.py`, or JSON lines with task_id and solution or completion.
 
-Whatever is odd about a sample becomes something to report about it, never an error of ours.
+What is wrong with a sample is reported about that sample and never ends the command.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""Turns results into a verdict, for every language; each is compared as it comes, up to the first fault."""
+"""Turns results into a verdict, for every language: compares each as it arrives, up to the first fault."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -58,11 +58,11 @@ class ExpectedResults:
     """What a program has to return on each input; subclasses say how results are compared."""
 
     def fault(self, index: int, result: Sent | Raised) -> Fault | None:
-        """What is wrong with the result on this input; None where it is right, or `late_fault` will tell."""
+        """What is wrong with the result on this input; None where it is right, or `late_fault` decides."""
         raise NotImplementedError
 
     async def late_fault(self) -> tuple[int, Fault] | None:
-        """The first wrong result, with its index, among those that only all together can be compared."""
+        """The first wrong result, with its index, among those that can be compared only together."""
         return None
 
     def texts(self, index: int) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""One (program, input): all its questions asked at once, each graded when its reply arrives."""
+"""One (program, input): asks all its questions at once and grades each reply when it arrives."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -54,7 +54,7 @@ class UnitRun:
     sample: int
 
     async def record(self, *, suite: str, task_id: str, protocol: str) -> RuntimeRecord:
-        """Asks everything, grades everything.
+        """Asks all questions and grades the answers.
 
         Raises:
             InfrastructureError: a question has no reply, or the sandbox failed.

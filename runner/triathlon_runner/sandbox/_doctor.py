@@ -13,7 +13,7 @@ from triathlon_runner.sandbox._settings import LEVELS
 
 @dataclass(frozen=True, slots=True)
 class LanguageHealth:
-    """One language, tried in the sandbox."""
+    """One language, as tested in the sandbox."""
 
     language: Language
     version: str

@@ -1,4 +1,4 @@
-"""Encodes what runner and child send each other, by language: values as payloads of frames, and back.
+"""Encodes values as payloads of frames between runner and child, by language, and decodes them.
 
 Python children speak the binary form of `_inside.encode`; what goes to them is marshalled, which they may
 trust. Every other language speaks JSON in this form:
@@ -44,7 +44,7 @@ class Wire(Protocol):
         ...
 
     def raised(self, payload: bytes) -> Raised:
-        """Reads a child's report of an exception; whatever it is, it becomes one."""
+        """Reads a child's report of an exception; any bytes give one."""
         ...
 
 

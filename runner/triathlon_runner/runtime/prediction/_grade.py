@@ -46,7 +46,7 @@ async def _grade_input(sandbox: Sandbox, task: PredictionTask, answer: str) -> G
         values = await compute_values(sandbox, filled, task.libraries)
     except NoValueError as error:
         return graded_problem(error.problem)
-    run = FunctionRun(FUNCTION, "()")  # only its being no test matters here
+    run = FunctionRun(FUNCTION, "()")  # only whether it is a test matters here
     asked = [Assertion(run, filled.text, values)]
     (problem,) = await check_assertions(sandbox, task.program, asked, task.libraries)
     return graded_problem(problem)

@@ -15,7 +15,7 @@ FUNCTION = "f"
 
 
 def argument_tuple(source: str) -> str:
-    """Source of the tuple of a call's arguments; a comma may stand behind the last one already."""
+    """Source of the tuple of a call's arguments; the last one may have a comma behind it."""
     arguments = source.strip().removesuffix(",")
     return f"({arguments},)" if arguments else "()"
 
@@ -27,7 +27,7 @@ class PredictionTask:
     task_id: str
     program: str
     input: str
-    """Source of the arguments, as they stand between the parentheses of the call."""
+    """Source of the arguments between the parentheses of the call."""
     output: str
     """Source of the value."""
 

@@ -197,7 +197,7 @@ class Server:
 def _become_child(
     confinement: confine.Confinement, descriptors: list[int], confined: int, command: list[str]
 ) -> None:
-    """Turns the fork into a child that holds nothing of the server's, and never returns."""
+    """Turns the fork into a child without the server's descriptors; never returns."""
     try:
         _set_descriptors([*descriptors, confined])
         try:
@@ -218,7 +218,7 @@ def _become_child(
 
 
 def _read_memory_limit() -> int:
-    """The memory that the job may use; the child waits here until there is one, or the runner hangs up."""
+    """Waits for a job; returns the memory that it may use. Exits where the runner closes the pipe."""
     data = b""
     while len(data) < frames.MEMORY.size:
         part = os.read(_SOURCE, frames.MEMORY.size - len(data))
@@ -242,7 +242,7 @@ def _set_descriptors(descriptors: list[int]) -> None:
 
 
 def _reserve(channel: socket.socket) -> socket.socket:
-    """Moves the control channel up and fills the numbers that children use, so that nothing else gets one."""
+    """Moves the control channel to a high number and reserves the low ones for the children's pipes."""
     moved = socket.socket(fileno=fcntl.fcntl(channel, fcntl.F_DUPFD_CLOEXEC, confine.RULESET + 1))
     channel.close()
     for number in range(1, _CONFINED + 1):
@@ -251,7 +251,7 @@ def _reserve(channel: socket.socket) -> socket.socket:
 
 
 def _open_streams() -> None:
-    """The text streams of all children, over the numbers where each child lays its own descriptors.
+    """Opens the text streams of all children, over the numbers of each child's own descriptors.
 
     Lines are written at once, so that what was printed before a kill is not lost.
     """
