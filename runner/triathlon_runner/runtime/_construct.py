@@ -64,7 +64,7 @@ _QUESTION_MODULES: Final = frozenset(
     f"_{name}.py"
     for name in (
         *("blocks", "select", "masking", "programs", "construct", "trace", "questions", "official", "syntax"),
-        *("literals", "assertions", "reading", "check"),
+        *("literals", "assertions", "names", "reading", "check"),
     )
 )
 """Modules that decide what a question or its truth is."""
