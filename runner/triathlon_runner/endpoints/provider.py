@@ -8,7 +8,7 @@ import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from triathlon_runner.endpoints._api import Chat, Completion, Sampling
 from triathlon_runner.endpoints._config import ApiConfig
@@ -186,12 +186,8 @@ class Provider(Protocol):
         ...
 
 
-class _MakesProvider(Protocol):
-    def __call__(self, config: ApiConfig) -> Provider: ...
-
-
 def open_provider(config: ApiConfig) -> Provider:
     """Returns the provider that a row names; `ApiConfig` has checked that it is in the table."""
     module, _, name = PROVIDERS[config.provider].partition(":")
-    make = cast(_MakesProvider, getattr(importlib.import_module(module), name))
-    return make(config)
+    provider: Provider = getattr(importlib.import_module(module), name)(config)
+    return provider
