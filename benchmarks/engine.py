@@ -108,7 +108,7 @@ class Unprotected:
 async def judge_all(grader: ProgramGrader, cases: list[Case], repeats: int) -> int:
     """Judges every program so often; the answer keys are there already, as the peers' are."""
     judged = [
-        grader.judge(program, problem, inputs="base") for program, problem in cases for _ in range(repeats)
+        grader.grade(program, problem, inputs="base") for program, problem in cases for _ in range(repeats)
     ]
     verdicts = await asyncio.gather(*judged)
     wrong = [verdict for verdict in verdicts if verdict.outcome is not Outcome.PASSED]

@@ -19,7 +19,7 @@ from triathlon_runner.datasets import ClassProblem, DataStore
 from triathlon_runner.datasets.official import mbpp_plus, problem_file
 from triathlon_runner.datasets.official._catalogue import MBPP_PLUS
 from triathlon_runner.datasets.official._rows import read_rows
-from triathlon_runner.grading import TEST_LIMITS, ClassGrader, judge_by_tests
+from triathlon_runner.grading import TEST_LIMITS, ClassGrader, grade_by_tests
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Call, Job, Language, Returned, Sandbox, SandboxError, open_sandbox
 from triathlon_runner.translation._mbxp import joined
@@ -73,7 +73,7 @@ def of_language(store: DataStore, language: Language) -> list[Trial]:
 
 
 async def passes_apart(sandbox: Sandbox, trial: Trial) -> bool:
-    verdict = await judge_by_tests(
+    verdict = await grade_by_tests(
         sandbox, trial.program, trial.tests, (trial.function,),
         language=trial.language, libraries=trial.libraries,
     )  # fmt: skip
@@ -112,7 +112,7 @@ async def measure_classes(sandbox: Sandbox, path: Path) -> None:
 
     async def passes(problem: ClassProblem) -> bool:
         try:
-            return (await grader.judge(problem.reference, problem)).outcome is Outcome.PASSED
+            return (await grader.grade(problem.reference, problem)).outcome is Outcome.PASSED
         except SandboxError as error:
             print(f"    {str(error)[:160]}", flush=True)
             return False

@@ -53,7 +53,7 @@ async def references(grader: ProgramGrader, problems: Sequence[Problem]) -> list
 
     async def one(problem: Problem) -> str:
         try:
-            verdict = await grader.judge(problem.reference, problem)
+            verdict = await grader.grade(problem.reference, problem)
         except SandboxError as error:
             return str(error)
         return "" if verdict.outcome is Outcome.PASSED else f"{problem.task_id}: {brief(verdict)}"
@@ -73,7 +73,7 @@ async def recorded(
         for inputs, status in (("base", published["base_status"]), ("all", published["plus_status"])):
             if status is None or (inputs == "all" and published["base_status"] != "pass"):
                 continue
-            verdict = await grader.judge(row["solution"], problem, inputs=inputs)  # type: ignore[arg-type]
+            verdict = await grader.grade(row["solution"], problem, inputs=inputs)  # type: ignore[arg-type]
             if (verdict.outcome is Outcome.PASSED) != (status == "pass"):
                 faults.append(f"{problem.task_id} {inputs}: officially {status}, here {brief(verdict)}")
         return "; ".join(faults)

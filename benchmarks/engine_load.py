@@ -35,7 +35,7 @@ async def verdicts(level: str, rounds: int) -> list[str]:
     async with open_sandbox(level) as sandbox:
         grader = ProgramGrader(sandbox, min_cpu_seconds=LIMIT)
         programs = [PROGRAM.format(seconds=share * LIMIT) for share in SHARES] * rounds
-        found = await asyncio.gather(*(grader.judge(program, PROBLEM) for program in programs))
+        found = await asyncio.gather(*(grader.grade(program, PROBLEM) for program in programs))
     return [str(verdict.outcome) for verdict in found]
 
 

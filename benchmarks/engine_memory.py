@@ -89,11 +89,11 @@ async def measure(checks: int, level: str, jobs: int) -> bool:
         for tenth in range(1, 11):
             waiting = iter(range(checks // 10))
 
-            async def judge_some(waiting: Iterator[int] = waiting) -> None:
+            async def grade_some(waiting: Iterator[int] = waiting) -> None:
                 for number in waiting:
-                    await grader.judge(PROGRAMS[number % len(PROGRAMS)], PROBLEM)
+                    await grader.grade(PROGRAMS[number % len(PROGRAMS)], PROBLEM)
 
-            await asyncio.gather(*(judge_some() for _ in range(jobs)))
+            await asyncio.gather(*(grade_some() for _ in range(jobs)))
             states.append(state())
             rate = checks * tenth / 10 / (time.monotonic() - start)
             print(f"{checks * tenth // 10:8} checks {rate:6.0f} /s {states[-1]}", flush=True)

@@ -160,7 +160,7 @@ async def execute(programs: int, at_once: int, jobs: int | None) -> Measured:
 
         async def some() -> None:
             for number in numbers:
-                await grader.judge(f"{ADD.reference}# {number}\n", ADD)
+                await grader.grade(f"{ADD.reference}# {number}\n", ADD)
 
         with measured.clock():
             async with asyncio.TaskGroup() as group:
@@ -172,7 +172,7 @@ async def execute(programs: int, at_once: int, jobs: int | None) -> Measured:
 async def _grader(stack: AsyncExitStack, jobs: int | None) -> ProgramGrader:
     """With its answer key made and its sandbox warm."""
     grader = ProgramGrader(await stack.enter_async_context(open_sandbox(jobs=jobs)))
-    await grader.judge(ADD.reference, ADD)
+    await grader.grade(ADD.reference, ADD)
     return grader
 
 

@@ -27,7 +27,7 @@ from typing import Any
 import platformdirs
 
 from triathlon_runner.datasets import DataStore, official
-from triathlon_runner.runtime.prediction import Asked, PredictionTask, judge_prediction
+from triathlon_runner.runtime.prediction import Asked, PredictionTask, grade_prediction
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 PER_FILE = 0.999
@@ -75,7 +75,7 @@ async def differences(
 
     async def ours(task_id: str, answer: str) -> tuple[bool, str]:
         async with limit:
-            judged = await judge_prediction(sandbox, tasks[task_id], asked, answer)
+            judged = await grade_prediction(sandbox, tasks[task_id], asked, answer)
         return judged.correct, f"{judged.outcome}: {judged.why[:120]}"
 
     different = list(dict.fromkeys((one.task_id, one.answer) for one in answers))

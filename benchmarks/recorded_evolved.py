@@ -76,7 +76,7 @@ async def differences(
 
     async def compare(row: ForeignProgram, official: bool) -> Difference | None:
         async with limit:
-            verdict = await grader.judge(row.program, problems[row.task_id], inputs=suite.inputs)
+            verdict = await grader.grade(row.program, problems[row.task_id], inputs=suite.inputs)
         if (verdict.outcome is Outcome.PASSED) == official:
             return None
         failing = verdict.failing

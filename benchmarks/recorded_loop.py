@@ -36,7 +36,7 @@ from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.imports import CachingGrader, VerdictCache
 from triathlon_runner.imports._evaloop import read_evaloop
 from triathlon_runner.imports._foreign import ForeignLoop
-from triathlon_runner.imports._judge import judged
+from triathlon_runner.imports._grade import graded
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.sandbox import open_sandbox
@@ -80,7 +80,7 @@ async def differences(
         count = recorded[foreign.task_id]
         async with limit:
             try:
-                record = await judged(foreign, 0, work, grader, work.settings_hash)
+                record = await graded(foreign, 0, work, grader, work.settings_hash)
             except NotInEvidenceError:
                 return Difference(model, foreign.task_id, count, "more, the program that failed there passes")
         assert isinstance(record, LoopRecord)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 ENGINE_VERSION: Final = 1
-"""Stands in every manifest. Raise it by hand whenever a reply may be judged otherwise than before: results
-that another version judged are marked, and `triathlon verify --update` judges them anew."""
+"""Part of every manifest. Raise it by hand whenever a reply may be graded otherwise than before: results
+that another version graded are marked, and `triathlon verify --update` grades them again."""
 _SOURCES: Final = (
     "extraction/**/*.py",
     "grading/**/*.py",
@@ -17,8 +17,10 @@ _SOURCES: Final = (
     "runtime/_answers.py",
     "runtime/_assertions.py",
     "runtime/_check.py",
-    "runtime/_judge.py",
+    "runtime/_equality.py",
+    "runtime/_grade.py",
     "runtime/_literals.py",
+    "runtime/_names.py",
     "runtime/_reading.py",
     "runtime/_sandboxed/assertion.py",
     "runtime/_sandboxed/constructors.py",
@@ -27,13 +29,13 @@ _SOURCES: Final = (
     "runtime/_sandboxed/value.py",
     "runtime/_states.py",
     "runtime/prediction/_answer.py",
-    "runtime/prediction/_judge.py",
+    "runtime/prediction/_grade.py",
     "syntax.py",
     "translation/_extract.py",
     "translation/_task.py",
     "translation/_values.py",
 )
-"""What takes answers out of replies and judges them."""
+"""What takes answers out of replies and grades them."""
 
 
 def engine_sources() -> set[Path]:
@@ -53,8 +55,8 @@ def engine_digest() -> str:
     return hashlib.sha256(b"".join(contents)).hexdigest()
 
 
-def judged_otherwise(versions: Iterable[int]) -> str:
-    """What to say of results that other versions of extraction and grading judged; empty where none did.
+def graded_otherwise(versions: Iterable[int]) -> str:
+    """What to say of results that other versions of extraction and grading graded; empty where none did.
 
     Args:
         versions: As a manifest names them; none at all in manifests from before versions were kept.
@@ -64,6 +66,6 @@ def judged_otherwise(versions: Iterable[int]) -> str:
         return ""
     named = ", ".join(f"{one}" if one else "unknown" for one in found) or "unknown"
     return (
-        f"judged by version {named} of extraction and grading, this is version {ENGINE_VERSION}:"
-        " `triathlon verify --update` judges the stored replies anew"
+        f"graded by version {named} of extraction and grading, this is version {ENGINE_VERSION}:"
+        " `triathlon verify --update` grades the stored replies anew"
     )

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import triathlon_runner
-from triathlon_runner.engine import ENGINE_VERSION, engine_digest, engine_sources, judged_otherwise
+from triathlon_runner.engine import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
 DECIDED = (1, "e8086ccf7f41dbba5fbf5498329d62567afa272ce40350679df26ea4a4978ede")
 
@@ -19,15 +19,15 @@ def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
 def test_every_module_that_judges_counts() -> None:
     """The modules of each discipline that take an answer out of a reply, or decide about one, are covered."""
     folder = Path(triathlon_runner.__file__).parent
-    names = {"_answer.py", "_answers.py", "_extract.py", "_judge.py"}
+    names = {"_answer.py", "_answers.py", "_extract.py", "_grade.py"}
     judging = {path.relative_to(folder) for path in folder.rglob("*.py") if path.name in names}
     judging = {path for path in judging if path.parts[0] not in {"imports", "cli"}}
-    assert Path("runtime/prediction/_judge.py") in judging
+    assert Path("runtime/prediction/_grade.py") in judging
     assert judging <= engine_sources()
 
 
 def test_other_versions_are_named() -> None:
     """Verdicts of this version need no word; of others, and of those that nobody wrote down, they do."""
-    assert judged_otherwise([ENGINE_VERSION]) == ""
-    assert judged_otherwise([]).startswith("judged by version unknown")
-    assert judged_otherwise([0, ENGINE_VERSION]).startswith(f"judged by version unknown, {ENGINE_VERSION}")
+    assert graded_otherwise([ENGINE_VERSION]) == ""
+    assert graded_otherwise([]).startswith("graded by version unknown")
+    assert graded_otherwise([0, ENGINE_VERSION]).startswith(f"graded by version unknown, {ENGINE_VERSION}")

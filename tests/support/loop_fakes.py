@@ -53,7 +53,7 @@ class FakeGrader:
     def sandbox(self) -> Sandbox:
         return cast(Sandbox, None)
 
-    async def judge(
+    async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         self.judged.append(program)

@@ -7,8 +7,8 @@ from typing import Literal
 from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Reply, Usage
-from triathlon_runner.runtime._asking import KINDS, Asker, Kind, Style
-from triathlon_runner.runtime._judge import (
+from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, Style
+from triathlon_runner.runtime._grade import (
     expected_coverage,
     expected_output,
     expected_path,
@@ -21,14 +21,14 @@ from triathlon_runner.runtime._questions import (
     StatementQuestion,
 )
 
-Truth = Mapping[str, tuple[Kind, str]]
+Truth = Mapping[str, tuple[QuestionKind, str]]
 """By the text of a question: its kind and a right answer."""
 
 
 def truths(questions: QuestionFile, style: Style = "direct") -> Truth:
     """The right answer to every question, found by the question's own text."""
     asker = Asker(load_prompts("runtime"), style)
-    found: dict[str, tuple[Kind, str]] = {}
+    found: dict[str, tuple[QuestionKind, str]] = {}
     for program in questions.programs:
         for asked in program.inputs:
             for kind, statement, answer in _answers(program, asked):
@@ -38,8 +38,10 @@ def truths(questions: QuestionFile, style: Style = "direct") -> Truth:
 
 def _answers(
     program: ProgramQuestions, asked: InputQuestions
-) -> list[tuple[Kind, StatementQuestion | None, str]]:
-    found: list[tuple[Kind, StatementQuestion | None, str]] = [("output", None, expected_output(asked)[0])]
+) -> list[tuple[QuestionKind, StatementQuestion | None, str]]:
+    found: list[tuple[QuestionKind, StatementQuestion | None, str]] = [
+        ("output", None, expected_output(asked)[0])
+    ]
     for one in asked.statements:
         found.append(("coverage", one, expected_coverage(one)[0]))
         found.append(("state", one, expected_state(one)[-1]))
@@ -47,15 +49,15 @@ def _answers(
     return found
 
 
-def all_right(_kind: Kind, truth: str) -> str:
+def all_right(_kind: QuestionKind, truth: str) -> str:
     return truth
 
 
-def always_yes(_kind: Kind, _truth: str) -> str:
+def always_yes(_kind: QuestionKind, _truth: str) -> str:
     return "YES"
 
 
-def right_on(*kinds: Kind) -> Callable[[Kind, str], str]:
+def right_on(*kinds: QuestionKind) -> Callable[[QuestionKind, str], str]:
     """Right on these kinds of question, useless on the others."""
     assert set(kinds) <= set(KINDS)
     return lambda kind, truth: truth if kind in kinds else "I can't tell."
@@ -66,7 +68,7 @@ class ScriptedModel:
     """Answers each question by a rule from its kind and a right answer."""
 
     truth: Truth
-    rule: Callable[[Kind, str], str]
+    rule: Callable[[QuestionKind, str], str]
     style: Style = "direct"
     kind: Literal["instruct", "base"] = "instruct"
     id: str = "scripted"

@@ -12,10 +12,8 @@ from triathlon_runner.endpoints import ApiConfig, Chat, EndpointStats, Limits, M
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import Unreachable
 from triathlon_runner.endpoints._gate import Gate
-from triathlon_runner.endpoints._http import Client, HttpReply
-from triathlon_runner.endpoints._limits import ConcurrencyLimit
 from triathlon_runner.endpoints._secrets import Secrets
-from triathlon_runner.endpoints.provider import Question
+from triathlon_runner.endpoints.provider import Client, HttpReply, Question
 from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
 
 CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m")
@@ -110,18 +108,10 @@ async def ask(
     workers: int | None = None,
 ) -> EndpointStats:
     """Asks that many chains of questions, each question behind the one before; all chains at once or some."""
-    limits, stats = Limits(), EndpointStats()
-    gate = Gate(limits, ConcurrencyLimit(limits.first_concurrency, most), stats)
+    limits, stats = Limits(concurrency=most), EndpointStats()
+    gate = Gate(limits, stats)
     provider = OpenAIChat(CONFIG)
-    endpoint = Endpoint(
-        config=CONFIG,
-        secrets=Secrets(CONFIG),
-        client=cast(Client, server),
-        provider=provider,
-        gate=gate,
-        limits=limits,
-        stats=stats,
-    )
+    endpoint = Endpoint(CONFIG, provider, cast(Client, server), gate, Secrets(CONFIG))
 
     async def chain(number: int) -> None:
         for step in range(length):

@@ -27,7 +27,7 @@ def _finding(language: str, verdict: Verdict) -> str:
 async def _judged(sandbox: Sandbox, task: CoreTask, core: CoreProblem) -> list[str]:
     programs = {"python": task.start, **{name: core.translations[name] for name in LANGUAGES}}
     verdicts = {
-        name: await task.judge(program, Language(name), sandbox) for name, program in programs.items()
+        name: await task.grade(program, Language(name), sandbox) for name, program in programs.items()
     }
     return [
         _finding(name, verdict) for name, verdict in verdicts.items() if verdict.outcome is not Outcome.PASSED

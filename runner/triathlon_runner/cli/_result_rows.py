@@ -7,7 +7,7 @@ from rich.console import JustifyMethod
 from rich.table import Table
 
 from triathlon_runner.cli._bounds import say
-from triathlon_runner.engine import judged_otherwise
+from triathlon_runner.engine import graded_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.screen import Screen, counted
 from triathlon_runner.store import (
@@ -125,7 +125,7 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Finding | None, o
         findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
     elif counted_units != units and (state is None or state.short != UNREADABLE):
         findings.append(Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}"))
-    if units and (engine := judged_otherwise(manifest.engine_versions)):
+    if units and (engine := graded_otherwise(manifest.engine_versions)):
         findings.append(Finding("other version", engine))
     return _row_of(
         (model, suite),
@@ -164,7 +164,7 @@ def _recorded_row(file: RecordedFile) -> Row:
         return _row_of(place, units, [Finding(UNREADABLE, str(error))])
     receipt = manifest.receipt
     findings = [Finding("recorded")]
-    if engine := judged_otherwise(manifest.engine_versions):
+    if engine := graded_otherwise(manifest.engine_versions):
         findings.append(Finding("other version", engine))
     return _row_of(
         place,

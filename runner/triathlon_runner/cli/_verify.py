@@ -29,7 +29,7 @@ from triathlon_runner.cli._options import (
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.imports import judged_again
+from triathlon_runner.imports import graded_again
 from triathlon_runner.records import Manifest
 from triathlon_runner.registry import check_names
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
@@ -228,7 +228,7 @@ async def _reported(
         stored.folder.lines(model, suite),
         manifest,
         grader,
-        judge=judged_again if origin else replayed,
+        regrade=graded_again if origin else replayed,
     )
     if origin:
         report.notes.append(

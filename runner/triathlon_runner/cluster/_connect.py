@@ -24,7 +24,7 @@ class ClusterError(UserError):
 async def open_cluster(
     address: str | None = None, *, keys: Path | None = None, report: Callable[[str], object]
 ) -> AsyncIterator[ClusterGrader]:
-    """A grader on all nodes of a Ray cluster; without an address, on this machine as a cluster of one.
+    """Opens a grader on all nodes of a Ray cluster; without an address, on this machine alone.
 
     Args:
         address: As `ray start` prints it, `auto` for the cluster that this machine belongs to.
@@ -85,27 +85,25 @@ async def _check_address(address: str | None) -> None:
 
 
 async def _check_nodes(keys: Path | None, report: Callable[[str], object]) -> tuple[int, set[str]]:
-    """The CPUs of all nodes and their isolation levels; a head without CPUs gets no work from Ray.
+    """Returns the CPUs of all nodes and their isolation levels; a head without CPUs gets no work from Ray.
 
     Raises:
         ClusterError: a node cannot execute anything, or there is none.
     """
     import ray  # noqa: PLC0415
 
-    nodes = [one for one in await asyncio.to_thread(ray.nodes) if one["Alive"] and _cpus(one)]
-    levels = await asyncio.gather(*(_check_node(node, keys) for node in nodes))
-    checked = [(node, level) for node, level in zip(nodes, levels, strict=True) if level is not None]
+    nodes = [node for node in await asyncio.to_thread(ray.nodes) if node["Alive"] and _cpus(node)]
+    levels = await asyncio.gather(*(_level_of(node, keys) for node in nodes))
+    checked = [(node, level) for node, level in zip(nodes, levels, strict=True) if level]
     if not checked:
-        raise ClusterError(
-            "expected living nodes with CPUs in the Ray cluster, it has none; see `ray status`"
-        )
+        raise ClusterError("expected living nodes with CPUs in the Ray cluster, got none; see `ray status`")
     for node, level in checked:
         report(f"node {node['NodeManagerAddress']}: {_cpus(node)} programs at once, sandbox {level}")
     return sum(_cpus(node) for node, _ in checked), {level for _, level in checked}
 
 
-async def _check_node(node: dict[str, Any], keys: Path | None) -> str | None:
-    """The isolation level of a node's sandbox; None where the node is lost, though still listed.
+async def _level_of(node: dict[str, Any], keys: Path | None) -> str:
+    """Returns the isolation level of a node's sandbox; empty where the node is lost, though still listed.
 
     Raises:
         ClusterError: nothing can be executed there.
@@ -116,18 +114,17 @@ async def _check_node(node: dict[str, Any], keys: Path | None) -> str | None:
 
     from triathlon_runner.cluster._worker import answer  # noqa: PLC0415
 
-    there = NodeAffinitySchedulingStrategy(node_id=node["NodeID"], soft=False)
-    check: Any = ray.remote(answer).options(num_cpus=0, scheduling_strategy=there)
+    on_node = NodeAffinitySchedulingStrategy(node_id=node["NodeID"], soft=False)
+    check: Any = ray.remote(answer).options(num_cpus=0, scheduling_strategy=on_node)
     try:
         level, _ = await asyncio.wait_for(check.remote([], keys), _OPEN_SECONDS)
+        return str(level)
     except RayTaskError as error:
         reason = (str(error.cause).strip().splitlines() or [type(error.cause).__name__])[0]
     except TimeoutError:
         reason = f"no answer within {_OPEN_SECONDS:g} s"
     except RayError:
-        return None
-    else:
-        return str(level)
+        return ""
     raise ClusterError(
         f"node {node['NodeManagerAddress']} cannot execute programs: {reason}; run `triathlon doctor`"
         " there, or take it out of the cluster (`ray stop`)"

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 class ClusterSandbox:
     """Implements `Sandbox`: each job is executed in the sandbox of one node.
 
-    A job runs to its end over there. Results behind the last one that is read here are dropped, so that an
-    execution is what it would have been on one machine.
+    A job runs to its end on its node. Results behind the last one that is read here are dropped, so that an
+    execution is what it would have been on one machine. All methods raise a `SandboxError` where the node's
+    sandbox failed, or node after node was lost.
     """
 
     def __init__(self, tasks: "NodeTasks") -> None:
@@ -29,41 +30,29 @@ class ClusterSandbox:
         return "lite" if "lite" in self._tasks.levels else "namespaces"
 
     async def run(self, job: Job) -> Execution:
-        """Executes one job.
-
-        Raises:
-            SandboxError: the node's sandbox failed, or node after node was lost.
-        """
+        """Executes one job."""
         execution: Execution = await self._tasks.call("run", job)
         return execution
 
     @asynccontextmanager
     async def stream(self, job: Job) -> AsyncIterator[Results]:
-        """Executes one job to its end and then hands on its results.
-
-        Raises:
-            SandboxError: the node's sandbox failed, or node after node was lost.
-        """
+        """Executes one job to its end and then hands on its results."""
         execution, results = await self._tasks.call("stream", job)
         async with StoredResults(execution, results) as stored:
             yield stored
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
-        """Executes tests that are code against a program.
-
-        Raises:
-            SandboxError: the node's sandbox failed, or node after node was lost.
-        """
+        """Executes tests that are code against a program."""
         examination: Examination = await self._tasks.call("examine", examiner, candidate)
         return examination
 
     async def aclose(self) -> None:
-        """Waits for no work any more; Ray ends the workers with the run."""
+        """Stops waiting for tasks; Ray ends the workers with the run."""
         await self._tasks.close()
 
 
 class ClusterGrader:
-    """Implements `Grader`: a program is judged whole, on one node."""
+    """Implements `Grader`: a program is graded whole, on one node."""
 
     def __init__(self, tasks: "NodeTasks") -> None:
         """Made by `open_cluster`."""
@@ -74,7 +63,7 @@ class ClusterGrader:
     def sandbox(self) -> Sandbox:
         return self._sandbox
 
-    async def judge(
+    async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         """Tests a program against the reference.
@@ -82,5 +71,5 @@ class ClusterGrader:
         Raises:
             SandboxError: the node's sandbox failed, or node after node was lost.
         """
-        verdict: Verdict = await self._tasks.call("judge", program, problem, inputs)
+        verdict: Verdict = await self._tasks.call("grade", program, problem, inputs)
         return verdict

@@ -40,7 +40,7 @@ class NodeTasks:
         self._running: set[asyncio.Task[None]] = set()
 
     async def call(self, method: str, *arguments: Any) -> Any:
-        """The result of a method of `Worker` on some node.
+        """Returns the result of a method of `Worker` on some node.
 
         Raises:
             SandboxError: the node's sandbox failed, node after node was lost, or no node is left.
@@ -53,14 +53,14 @@ class NodeTasks:
         return await result
 
     async def close(self) -> None:
-        """Waits for no task any more."""
+        """Stops waiting for tasks."""
         running = tuple(self._running)
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
     def _send_waiting(self) -> None:
-        pending = [one for one in self._waiting if not one[1].done()]  # done: its caller was cancelled
+        pending = [item for item in self._waiting if not item[1].done()]  # done: its caller was cancelled
         self._waiting.clear()
         size = chunk_size(len(pending), self._cpus)
         for start in range(0, len(pending), size):
@@ -69,12 +69,14 @@ class NodeTasks:
             task.add_done_callback(self._running.discard)
 
     async def _execute(self, chunk: Sequence[_Pending]) -> None:
-        """A chunk that fails is repeated request by request, so that one failure stays one."""
+        """Executes a chunk; one that fails is repeated one by one, so that one failure stays one."""
         try:
-            level, results = await self._wait(self._answer.remote([one[0] for one in chunk], self._keys))
+            level, results = await self._wait(
+                self._answer.remote([request for request, _ in chunk], self._keys)
+            )
         except (RayError, SandboxError) as error:
             if len(chunk) > 1:
-                await asyncio.gather(*(self._execute([one]) for one in chunk))
+                await asyncio.gather(*(self._execute([item]) for item in chunk))
             elif not (result := chunk[0][1]).done():
                 result.set_exception(as_sandbox_error(error))
             return
@@ -84,7 +86,7 @@ class NodeTasks:
                 result.set_result(value)
 
     async def _wait(self, reference: Any) -> Any:
-        """The result of a task.
+        """Returns the result of a task.
 
         Raises:
             SandboxError: the cluster has no CPU any more, so that Ray would wait for ever.
@@ -98,12 +100,12 @@ class NodeTasks:
 
 
 def chunk_size(requests: int, cpus: int) -> int:
-    """Requests in one task: so few that each CPU of the cluster gets its share."""
+    """Returns the number of requests in one task: so small that each CPU of the cluster gets its share."""
     return max(1, min(-(-requests // max(1, cpus)), _LARGEST_CHUNK))
 
 
 def as_sandbox_error(error: Exception) -> Exception:
-    """What a caller of a sandbox expects: a node's own error as it is, a lost node as a `SandboxError`."""
+    """Returns a node's own error as it is, a lost node as a `SandboxError`."""
     if isinstance(error, SandboxError):
         return error
     if isinstance(error, RayTaskError):

@@ -1,8 +1,7 @@
-"""What a Ray task does on its node. Nothing that a program does crosses but what the sandbox lets through."""
+"""What a Ray task does on its node: executes programs in a sandbox there, as on one machine."""
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +16,7 @@ Request = tuple[str, tuple[Any, ...]]
 
 
 def answer(requests: Sequence[Request], keys: Path | None) -> tuple[str, list[Any]]:
-    """The isolation level of this node and the results of the requests, in order.
+    """Returns the isolation level of this node and the results of the requests, in order.
 
     Args:
         requests: Answered one after another.
@@ -26,18 +25,14 @@ def answer(requests: Sequence[Request], keys: Path | None) -> tuple[str, list[An
     Raises:
         SandboxError: nothing can be executed on this node, or its sandbox failed.
     """
-    return _runner().run(_answer(requests, keys))
-
-
-async def _answer(requests: Sequence[Request], keys: Path | None) -> tuple[str, list[Any]]:
     worker = _worker(keys)
-    await worker.open()
-    return worker.sandbox.level, [await getattr(worker, method)(*arguments) for method, arguments in requests]
+    results = [_runner().run(getattr(worker, method)(*arguments)) for method, arguments in requests]
+    return worker.sandbox.level, results
 
 
 @cache
 def _runner() -> asyncio.Runner:
-    """One event loop a process: the sandbox lives in it from task to task."""
+    """The process's event loop: its sandbox lives in it from task to task."""
     return asyncio.Runner()
 
 
@@ -47,34 +42,24 @@ def _worker(keys: Path | None) -> "Worker":
 
 
 class Worker:
-    """One sandbox and one grader in a worker process of Ray. All three end with the run."""
-
-    sandbox: Sandbox
-    grader: ProgramGrader
+    """The sandbox and the grader of one worker process."""
 
     def __init__(self, keys: Path | None) -> None:
-        """`keys`: folder of answer keys on this node."""
-        self._keys = keys
-        self._stack = AsyncExitStack()
-        self._is_open = False
-
-    async def open(self) -> None:
-        """Opens the sandbox, for one program at a time: Ray starts as many workers as the node has CPUs.
+        """Opens the sandbox, which ends with the process; `keys`: folder of answer keys on this node.
 
         Raises:
             SandboxError: nothing can be executed on this node.
         """
-        if not self._is_open:
-            self.sandbox = await self._stack.enter_async_context(open_sandbox("auto", jobs=1))
-            self.grader = ProgramGrader(self.sandbox, self._keys)
-            self._is_open = True
+        self._opened = open_sandbox("auto", jobs=1)  # Ray starts as many processes as the node has CPUs
+        self.sandbox: Sandbox = _runner().run(self._opened.__aenter__())
+        self._grader = ProgramGrader(self.sandbox, keys)
 
-    async def judge(self, program: str, problem: FunctionProblem, inputs: Literal["base", "all"]) -> Verdict:
-        """As `Grader.judge`."""
-        return await self.grader.judge(program, problem, inputs=inputs)
+    async def grade(self, program: str, problem: FunctionProblem, inputs: Literal["base", "all"]) -> Verdict:
+        """As `Grader.grade`."""
+        return await self._grader.grade(program, problem, inputs=inputs)
 
     async def run(self, job: Job) -> Execution:
-        """As `Sandbox.run`, to the end."""
+        """As `Sandbox.run`."""
         return await self.sandbox.run(job)
 
     async def stream(self, job: Job) -> tuple[Execution, list[Sent | Raised]]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-import httpx
+import httpx2
 import stamina
 import stamina.instrumentation
 
@@ -24,20 +24,20 @@ def fetch(url: str) -> bytes:
     """
     try:
         return _download(url)
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         raise FetchError(f"{type(error).__name__}: {error}") from error
 
 
 stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported, by `FetchError`
 
 
-@stamina.retry(on=httpx.TransportError, attempts=_ATTEMPTS, wait_initial=0.2, wait_max=5.0, timeout=120.0)
+@stamina.retry(on=httpx2.TransportError, attempts=_ATTEMPTS, wait_initial=0.2, wait_max=5.0, timeout=120.0)
 def _download(url: str) -> bytes:
-    with httpx.stream("GET", url, follow_redirects=True, timeout=_TIMEOUT_SECONDS) as response:
+    with httpx2.stream("GET", url, follow_redirects=True, timeout=_TIMEOUT_SECONDS) as response:
         response.raise_for_status()
         data = bytearray()
         for chunk in response.iter_bytes():
             data += chunk
             if len(data) > _MAX_BYTES:
-                raise httpx.DecodingError(f"more than {_MAX_BYTES} bytes came", request=response.request)
+                raise httpx2.DecodingError(f"more than {_MAX_BYTES} bytes came", request=response.request)
         return bytes(data)

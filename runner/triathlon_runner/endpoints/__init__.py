@@ -1,6 +1,15 @@
 """Asking models: through the `openai` package, one module a provider."""
 
-from triathlon_runner.endpoints._api import Answer, Chat, Completion, EndpointError, Message, Model, Sampling
+from triathlon_runner.endpoints._api import (
+    Answer,
+    Chat,
+    Completion,
+    EndpointError,
+    Message,
+    Model,
+    ModelKind,
+    Sampling,
+)
 from triathlon_runner.endpoints._cache import CacheInfo, ReplyCache
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer, is_loopback
 from triathlon_runner.endpoints._endpoint import Asking, asking
@@ -24,6 +33,7 @@ __all__ = [
     "LocalServer",
     "Message",
     "Model",
+    "ModelKind",
     "ModelUnavailableError",
     "OpenAIModel",
     "ReplyCache",

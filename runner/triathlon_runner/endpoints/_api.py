@@ -1,10 +1,13 @@
-"""What a discipline sees of a model: `await model.ask(prompt, sampling)`. No HTTP here."""
+"""The interface of a model to the disciplines: `await model.ask(prompt, sampling)`. No HTTP here."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.records import Reply, Usage
+
+ModelKind = Literal["instruct", "base"]
+"""Instruct models are asked by `Chat`, base models by `Completion`."""
 
 
 class EndpointError(InfrastructureError):
@@ -23,18 +26,18 @@ class Chat:
 
     messages: tuple[Message, ...]
     turn: int = 0
-    """Tells apart equal questions of one unit that are meant to be asked anew (the loop's). Never sent; part
-    of the key under which a reply is kept, at any temperature."""
+    """Number that makes equal prompts of one unit separate questions (the loop asks the same again). Not
+    sent; part of the cache's key at any temperature."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A text to go on with for `/v1/completions` (base models)."""
+    """A text to be completed, for `/v1/completions` (base models)."""
 
     text: str
     turn: int = 0
-    """Tells apart equal questions of one unit that are meant to be asked anew (the loop's). Never sent; part
-    of the key under which a reply is kept, at any temperature."""
+    """Number that makes equal prompts of one unit separate questions (the loop asks the same again). Not
+    sent; part of the cache's key at any temperature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Answer:
     reply: Reply
     usage: Usage
     seconds: float
-    """Time from question to reply; a cached reply keeps the time of the day it was asked."""
+    """Time from question to reply; of a cached reply, that of the original request."""
     served_model: str
     """The model's name as the server gives it."""
 
@@ -67,10 +70,10 @@ class Model(Protocol):
     def id(self) -> str: ...
 
     @property
-    def kind(self) -> Literal["instruct", "base"]: ...
+    def kind(self) -> ModelKind: ...
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        """Asks once. `sample` tells apart repeats of one question at temperature > 0.
+        """Asks once. `sample` numbers repeats of one question at temperature > 0.
 
         Raises:
             EndpointError: no answer after all retries; never a made-up reply.

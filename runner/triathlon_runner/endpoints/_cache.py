@@ -1,32 +1,46 @@
-"""Replies that were paid for once: a SQLite file that several processes may share."""
+"""Cache of replies: a SQLite file that several processes may use at once."""
 
-import asyncio
 import hashlib
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 from triathlon_runner.endpoints._api import Answer
-from triathlon_runner.endpoints._cache_file import committed, connect, drop_oldest, size_bytes
 from triathlon_runner.endpoints._errors import CacheError
 from triathlon_runner.records import Finish, Reply, Usage
 
 GIBIBYTE = 2**30
 _ROWS_BETWEEN_SIZE_CHECKS = 500
+_VERSION: Final = 1
+_PATIENCE_SECONDS: Final = 30.0
+"""How long to wait for another process that is writing."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS replies (
+    id INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE,
+    model TEXT NOT NULL,
+    asked TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    answer TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS replies_by_model ON replies (model);
+"""
 _SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
-def shape_of(question: Mapping[str, Any]) -> bytes:
-    """What shaped a reply around its request, as sorted JSON."""
-    return _SORTED(dict(question)).encode("utf-8", "surrogatepass")
+def reply_key(settings: Mapping[str, Any], body: bytes = b"{}") -> bytes:
+    """Returns the key of a reply: a hash of all that shaped it.
 
-
-def reply_key(shape: bytes, body: bytes = b"{}") -> bytes:
-    """The key of everything that shaped a reply: what is around the request, and its body as sorted JSON."""
+    Args:
+        settings: What is not part of the request: the model's identity, the sample's number, …
+        body: The request's body as sorted JSON.
+    """
+    shape = _SORTED(dict(settings)).encode("utf-8", "surrogatepass")
     return hashlib.sha256(b'{"body":%b,%b' % (body, shape[1:])).digest()
 
 
@@ -53,7 +67,7 @@ class ReplyCache:
             CacheError: it cannot be opened, or is no cache.
         """
         self.path = path
-        self._db = connect(path)
+        self._db = _connect(path)
         self._max_bytes, self._rows_since_check = max_bytes, 0
 
     def __enter__(self) -> "ReplyCache":
@@ -69,7 +83,7 @@ class ReplyCache:
         self._db.close()
 
     def get(self, key: bytes) -> Answer | None:
-        """The stored answer, with the usage and seconds of the day it was asked.
+        """Returns the stored answer, with the usage and seconds of the original request.
 
         Raises:
             CacheError: the file cannot be read.
@@ -82,9 +96,9 @@ class ReplyCache:
         return None if answer is None or is_error_reply(answer) else answer
 
     def put(self, key: bytes, model: str, answer: Answer) -> Answer:
-        """Stores an answer and returns the one that counts: an earlier one, if another process was faster.
+        """Stores an answer and returns the stored one: an earlier one, if another process was faster.
 
-        What stands for an error of the server is not stored: the server is asked again another time.
+        Outcomes that came as HTTP errors are not stored: the server is asked again in the next run.
 
         Raises:
             CacheError: the disk is full or the file cannot be written.
@@ -103,9 +117,9 @@ class ReplyCache:
         self._rows_since_check += 1
         if self._rows_since_check >= _ROWS_BETWEEN_SIZE_CHECKS:
             self._rows_since_check = 0
-            if size_bytes(self._db) > self._max_bytes:
-                with committed(self._db):
-                    drop_oldest(self._db, self._max_bytes * 9 // 10)
+            if _size_bytes(self._db) > self._max_bytes:
+                with _transaction(self._db):
+                    _drop_oldest(self._db, self._max_bytes * 9 // 10)
 
     def info(self) -> CacheInfo:
         """Counts and sizes."""
@@ -126,11 +140,11 @@ class ReplyCache:
         """
         dropped = 0
         try:
-            with committed(self._db):
+            with _transaction(self._db):
                 if model is not None:
                     dropped += self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
                 if max_bytes is not None:
-                    dropped += drop_oldest(self._db, max_bytes)
+                    dropped += _drop_oldest(self._db, max_bytes)
         except sqlite3.Error as error:
             raise CacheError(f"{str(self.path)!r} cannot be changed: {error}") from error
         return dropped
@@ -167,39 +181,91 @@ def _decode(text: str) -> Answer:
     )
 
 
-class SingleFlight:
-    """The questions in flight, by key."""
+def _connect(path: Path) -> sqlite3.Connection:
+    """Opens or creates the file; commits survive `kill -9`, and a power cut loses at most the last ones.
 
-    def __init__(self) -> None:
-        """None is in flight."""
-        self._in_flight: dict[bytes, asyncio.Future[Answer | None] | None] = {}
-        """With the future that others wait for, where anybody does."""
+    Raises:
+        CacheError: it cannot be opened, or is no cache of ours.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_SECONDS)
+    except (OSError, sqlite3.Error) as error:
+        raise _unusable(path, error) from error
+    try:
+        _prepare(db, path)
+    except BaseException:
+        db.close()
+        raise
+    return db
 
-    def __contains__(self, key: bytes) -> bool:
-        return key in self._in_flight
 
-    async def join(self, key: bytes) -> Answer | None:
-        """Waits for the same question where it is in flight; None where it is not, or was given up."""
-        if key not in self._in_flight:
-            return None
-        result = self._in_flight[key]
-        if result is None:
-            result = self._in_flight[key] = asyncio.get_running_loop().create_future()
-        return await asyncio.shield(result)
-
-    async def ask(self, key: bytes, ask: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Asks; those who join get the same answer or error, and None if this caller is cancelled."""
-        self._in_flight[key] = None
-        answer: Answer | None = None
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
         try:
-            answer = await ask()
-        except Exception as error:
-            if (result := self._in_flight[key]) is not None:
-                result.set_exception(error)
-                result.exception()  # marks it as retrieved: who joined may have gone
-            raise
-        finally:
-            result = self._in_flight.pop(key)
-            if result is not None and not result.done():
-                result.set_result(answer)
-        return answer
+            _create(db)
+            break
+        except sqlite3.OperationalError as error:
+            # Switching to WAL does not wait for another process that does the same.
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise _unusable(path, error) from error
+            time.sleep(0.05)
+        except sqlite3.Error as error:
+            raise _unusable(path, error) from error
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version != _VERSION:
+        raise CacheError(
+            f"expected the cache of replies {str(path)!r} to have format {_VERSION}, got {version}: "
+            "it was made by another version of Triathlon; move it away, or use that version"
+        )
+
+
+def _create(db: sqlite3.Connection) -> None:
+    db.execute("PRAGMA auto_vacuum=INCREMENTAL")
+    if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=NORMAL")
+    db.execute("PRAGMA journal_size_limit=67108864")
+    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+        db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version={_VERSION}; COMMIT;")
+
+
+def _unusable(path: Path, error: Exception) -> CacheError:
+    return CacheError(
+        f"the cache of replies {str(path)!r} cannot be used ({error}): "
+        "make it writable, move it away, or name another folder"
+    )
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Context in which several statements are one transaction."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _size_bytes(db: sqlite3.Connection) -> int:
+    """Bytes in use, freed pages not counted."""
+    pages, free, size = (
+        db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
+
+
+def _drop_oldest(db: sqlite3.Connection, max_bytes: int) -> int:
+    """Drops the oldest replies, a twentieth at a time, until no more than `max_bytes` are in use."""
+    dropped = 0
+    while _size_bytes(db) > max_bytes:
+        count = db.execute("SELECT count(*) FROM replies").fetchone()[0]
+        if not count:
+            break
+        oldest = "SELECT id FROM replies ORDER BY id LIMIT ?"
+        dropped += db.execute(f"DELETE FROM replies WHERE id IN ({oldest})", (-(-count // 20),)).rowcount  # noqa: S608
+    db.execute("PRAGMA incremental_vacuum").fetchall()
+    return dropped

@@ -2,7 +2,7 @@
 
 aiohttp costs half of httpx's CPU time a request. openai's own aiohttp backend has no setting for what replies
 that take minutes need: TCP keep-alive, a limit on the time and size of the whole reply, and a second
-connection where the server had closed an idle one.
+attempt where the server had closed an idle connection.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ from yarl import URL
 from triathlon_runner import __version__
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Unreachable
-from triathlon_runner.endpoints._http import HttpReply
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._network import connection_failure, connector, is_socks, proxy_for
 from triathlon_runner.endpoints._secrets import Secrets
+from triathlon_runner.endpoints.provider import HttpReply
 from triathlon_runner.errors import UserError
 
 
@@ -98,10 +98,10 @@ async def open_client(
 
 
 def _replaced(headers: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:
-    """Returns the headers, those of the row in place of equal names in whatever case.
+    """Returns the headers, replaced by those of the row with the same name in any case.
 
     Raises:
-        UserError: one would be more than a header.
+        UserError: one contains characters that a header may not have.
     """
     for name, value in changes.items():
         if not (name.isascii() and name.isprintable() and value.isprintable()) or set(name) & set(' :"'):
@@ -154,21 +154,16 @@ class Transport(httpx2.AsyncBaseTransport):
         Raises:
             Unreachable: no whole reply came.
         """
-        attempt = SimpleNamespace(reused=False)
-        try:
-            return await self._exchange(self._reusing, request, attempt)
-        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
-            failure = None if attempt.reused else self._failure(error)
-        except _FAILURES as error:
-            failure = self._failure(error)
-        if failure is not None:  # raised here, so that no error carries the request and its key along
-            raise failure
-        # The server had closed the kept connection before: that says nothing about this request.
-        try:
-            return await self._exchange(self._new_connections, request, attempt)
-        except _FAILURES as error:
-            failure = self._failure(error)
-        raise failure
+        for session in (self._reusing, self._new_connections):
+            attempt = SimpleNamespace(reused=False)
+            try:
+                return await self._exchange(session, request, attempt)
+            except _FAILURES as error:
+                failure = connection_failure(error, self._config, self._proxy, first=self._first)
+                was_closed = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
+            if not (was_closed and attempt.reused):  # else the server had closed an idle connection
+                break
+        raise failure  # not inside `except`: the error would carry the request and its key along
 
     async def aclose(self) -> None:
         """Ends all connections."""
@@ -193,9 +188,6 @@ class Transport(httpx2.AsyncBaseTransport):
             body = await _read(response)
             headers = [pair for pair in response.headers.items() if pair[0].lower() != "content-encoding"]
             return httpx2.Response(response.status, headers=headers, content=body, request=request)
-
-    def _failure(self, error: Exception) -> Unreachable:
-        return connection_failure(error, self._config, self._proxy, first=self._first)
 
     def _session(self, **settings: object) -> aiohttp.ClientSession:
         trace = aiohttp.TraceConfig()

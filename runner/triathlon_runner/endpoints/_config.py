@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 def _variable(name: str) -> str:
-    """Refuses what may be the key itself, and does not repeat it."""
+    """Refuses what may be the key itself; the message does not contain it."""
     if not _VARIABLE.fullmatch(name):
         raise ValueError(
             "expected the name of an environment variable in capitals, such as OPENAI_API_KEY; "
@@ -54,7 +54,7 @@ def _tuple(value: object) -> object:
 
 
 Many = Annotated[tuple[T, ...], BeforeValidator(_tuple)]
-"""A YAML list, kept as a tuple."""
+"""A YAML list, read as a tuple."""
 
 
 class ApiConfig(BaseModel):
@@ -127,7 +127,7 @@ class ApiConfig(BaseModel):
         try:
             parts.port, parts.hostname.encode("idna")
         except ValueError as error:
-            raise ValueError(f"expected a host and port that can be, got {parts.netloc!r}: {error}") from None
+            raise ValueError(f"expected a possible host and port, got {parts.netloc!r}: {error}") from None
         return value.rstrip("/")
 
     @field_validator("provider")
@@ -193,4 +193,4 @@ class LocalServer:
     """Requests in flight at once."""
     timeout_seconds: float = 600.0
     key: str = field(default="", repr=False)
-    """What it wants to be shown, where others can reach it, too."""
+    """API key of the server; empty where it listens on this machine only."""

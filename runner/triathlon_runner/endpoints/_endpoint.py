@@ -1,4 +1,4 @@
-"""One endpoint: sends questions, tries again, and finds out how much it can take."""
+"""Sends questions to one endpoint and tries again where an error may pass."""
 
 import asyncio
 import math
@@ -22,12 +22,9 @@ from triathlon_runner.endpoints._errors import (
     UnexplainedError,
 )
 from triathlon_runner.endpoints._gate import Gate
-from triathlon_runner.endpoints._http import Client, HttpReply
-from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._retries import RetryState, exhausted_for
 from triathlon_runner.endpoints._secrets import Secrets
-from triathlon_runner.endpoints._stats import EndpointStats
-from triathlon_runner.endpoints.provider import ParsedReply, Provider, Request
+from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Provider, Request, ServerInfo
 from triathlon_runner.records import Finish, Reply
 
 _UNREADABLE = 12
@@ -41,8 +38,8 @@ class Asking:
     """One call of `ask`."""
 
     in_flight: bool = False
-    """A request was sent, and its reply has not come or is being kept. False while it waits for its turn,
-    after a failed try, or for a server to come back."""
+    """A request was sent and its reply is not stored yet. False while the call waits in the queue, after a
+    failed try, or for a server that is down."""
 
 
 _current: ContextVar[Asking | None] = ContextVar("asking", default=None)
@@ -72,25 +69,23 @@ def request_in_flight() -> Iterator[None]:
 
 
 class Endpoint:
-    """Gets one answer for one question, or says by a named error why there is none."""
+    """Gets one answer to one question, or raises an error that says why there is none."""
 
     def __init__(
-        self,
-        *,
-        config: ApiConfig,
-        secrets: Secrets,
-        client: Client,
-        provider: Provider,
-        gate: Gate,
-        limits: Limits,
-        stats: EndpointStats,
+        self, config: ApiConfig, provider: Provider, client: Client, gate: Gate, secrets: Secrets
     ) -> None:
-        """Made by `open_model`."""
-        self._config, self._secrets, self._client, self._provider = config, secrets, client, provider
-        self._gate, self._limits, self._stats = gate, limits, stats
+        """Made by `open_model`; limits and counters are those of the gate."""
+        self.provider = provider
+        self.stats = gate.stats
+        self._config, self._client, self._gate, self._secrets = config, client, gate, secrets
+        self._limits = gate.limits
         self._unreadable = self._by_another_model = 0
         self._unexplained: list[tuple[int, bytes]] = []
-        """Status and question of the last errors that nothing explains; an answer ends the list."""
+        """Status and question of the last errors without an explanation; an answer clears the list."""
+
+    async def server_info(self) -> ServerInfo:
+        """Asks the server which model it serves."""
+        return await self.provider.server_info(self._client)
 
     async def answer(self, request: Request) -> Answer:
         """Asks until there is an answer.
@@ -111,7 +106,7 @@ class Endpoint:
             raise self._final(error) from None
 
     def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
-        """The error of one question, or of the model where several questions in a row meet the same."""
+        """Returns the error of one question, or of the model after several in a row met the same."""
         if self._gate.stopped:
             return ModelUnavailableError(self._gate.stopped)
         asked = (error.status, request.payload)
@@ -123,12 +118,12 @@ class Endpoint:
             return EndpointError(str(error))
         return ModelUnavailableError(
             f"{len(self._unexplained)} different questions in a row met the same error: {error}; look at the"
-            " model's row, or ask whoever runs the server"
+            " model's row, or ask who runs the server"
         )
 
     def _unreadable_error(self, error: Malformed) -> EndpointError:
-        """A server whose replies could never be read is of another kind: trying again does not mend that."""
-        if self._stats.answered:
+        """Returns an error that stops the model if no reply could ever be read."""
+        if self.stats.answered:
             return EndpointError(error.reason)
         if isinstance(error, OtherModel):
             return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
@@ -139,19 +134,19 @@ class Endpoint:
 
     def _final(self, error: EndpointError) -> EndpointError:
         final = type(error)(self._secrets.scrub(str(error)))
-        self._stats.failed += 1
-        self._stats.last_error = str(final)
+        self.stats.failed += 1
+        self.stats.last_error = str(final)
         if isinstance(final, ModelUnavailableError):
             self._gate.stop(final)
         return final
 
     async def _ask(self, request: Request) -> Answer:
         retries = RetryState(self._limits)
-        turn = self._gate.turn(request.estimated_tokens)
+        turn = self._gate.turn()
         failed: Retryable | None = None
         while True:
             try:
-                async with turn as sent_at:
+                async with self._gate.slot(turn, request.estimated_tokens) as sent_at:
                     retries.begin()
                     with request_in_flight():
                         return await self._try(request, sent_at, first=failed is None)
@@ -162,14 +157,14 @@ class Endpoint:
             except NullContent as empty:
                 if not retries.believes_empty_reply:
                     raise
-                self._stats.oddities["no content, several times: taken for an empty reply"] += 1
+                self.stats.oddities["no content, several times: taken for an empty reply"] += 1
                 return empty.answer
 
     async def _try(self, request: Request, sent_at: float, *, first: bool) -> Answer:
         try:
             reply = await self._send(request, self._gate.hangs_after if first else math.inf)
             self._gate.reached()
-            parsed = self._provider.read(request, self._scrubbed(reply))
+            parsed = self.provider.read(request, self._scrubbed(reply))
         except NeverReachable as error:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
             raise kind(error.reason) from None
@@ -181,8 +176,8 @@ class Endpoint:
         answer = self._answer(parsed, seconds)
         if parsed.is_empty:
             empty = NullContent(answer)
-            self._stats.retries += 1
-            self._stats.last_error = empty.reason
+            self.stats.retries += 1
+            self.stats.last_error = empty.reason
             raise empty
         return answer
 
@@ -206,7 +201,7 @@ class Endpoint:
     def _note_answer(
         self, request: Request, parsed: ParsedReply, sent_at: float, headers: Mapping[str, str]
     ) -> None:
-        usage, reply, stats = parsed.usage, parsed.reply, self._stats
+        usage, reply, stats = parsed.usage, parsed.reply, self.stats
         seconds = self._gate.now() - sent_at
         self._gate.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
         self._unexplained.clear()
@@ -225,10 +220,10 @@ class Endpoint:
             ModelUnavailableError: no other try can do better.
         """
         reason = self._secrets.scrub(error.reason)
-        self._stats.retries += 1
-        self._stats.last_error = reason
+        self.stats.retries += 1
+        self.stats.last_error = reason
         if isinstance(error, LostReply | Malformed):
-            self._stats.estimate_lost_reply(request.question.characters)
+            self.stats.estimate_lost_reply(request.question.characters)
         if (error.retry_after or 0.0) > self._limits.longest_retry_after:
             self._gate.wait_for_server(error.retry_after or 0.0, reason)
             self._gate.raise_if_stopped()
@@ -236,17 +231,17 @@ class Endpoint:
             self._unreadable += 1
             self._by_another_model += isinstance(error, OtherModel)
             is_wrong = self._unreadable >= _UNREADABLE or self._by_another_model >= _BY_ANOTHER_MODEL
-            if is_wrong and not self._stats.answered:
+            if is_wrong and not self.stats.answered:
                 raise self._unreadable_error(error) from None
         if isinstance(error, Throttled):
-            self._stats.throttled += 1
+            self.stats.throttled += 1
             self._gate.throttled(sent_at, error.retry_after, reason)
         else:
             is_down = self._gate.failed(reason, error.retry_after)
             error.server_is_down = is_down and not math.isinf(self._limits.outage_seconds)
 
     def _answer(self, parsed: ParsedReply, seconds: float) -> Answer:
-        scrub, reply = self._secrets.scrub, parsed.reply  # once more: JSON can spell a key in many ways
+        scrub, reply = self._secrets.scrub, parsed.reply  # again: in JSON a key may have been escaped
         text, reasoning = scrub(reply.text), scrub(reply.reasoning)
         if (text, reasoning) != (reply.text, reply.reasoning):
             reply = Reply(text=text, reasoning=reasoning, finish=reply.finish)

@@ -1,11 +1,11 @@
-"""What can go wrong between question and answer, by what is to be done about it."""
+"""Errors between question and answer, by how they are handled."""
 
 from triathlon_runner.endpoints._api import Answer, EndpointError
 from triathlon_runner.errors import UserError
 
 
 class ModelUnavailableError(EndpointError):
-    """No question to this model can succeed for now: stop the model, leave its units open.
+    """No question to this model can succeed for now: the model stops, its units stay open.
 
     Bad key, no access, unknown model, quota used up, a setting that the provider refuses. Where the server
     only does not answer, the error is a `ServerUnreachableError`.
@@ -13,14 +13,14 @@ class ModelUnavailableError(EndpointError):
 
 
 class ServerUnreachableError(ModelUnavailableError):
-    """The server could not be reached, or asked for a longer wait than is allowed: later it may answer.
+    """The server could not be reached, or asked for a longer wait than is allowed; it may answer later.
 
     Nothing in the model's row need be changed: the run tries the model once more at its end.
     """
 
 
 class UnexplainedError(EndpointError):
-    """A 4xx reply that no rule explains: this question cannot be asked, others perhaps can."""
+    """A 4xx reply that no rule explains: this question fails, others may not."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -40,7 +40,7 @@ class Retryable(Exception):  # noqa: N818  an internal signal that never leaves 
         self.retry_after = retry_after
         """Seconds that the server asked us to wait."""
         self.server_is_down = False
-        """Whether the server answers nobody now, which says nothing about this question."""
+        """Whether the server answers no request at all now; the try does not count against this question."""
 
 
 class Throttled(Retryable):
@@ -73,9 +73,9 @@ class OtherModel(Malformed):
 
 
 class NullContent(Retryable):
-    """A whole reply without any content; repeated, it is the model's own."""
+    """A whole reply without any content; after several of them it is the model's answer."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__("a reply without content")
         self.answer = answer
-        """The empty reply that it is, should it be believed."""
+        """The answer with the empty reply, for when it counts."""

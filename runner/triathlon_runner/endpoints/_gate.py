@@ -1,4 +1,4 @@
-"""The queue in front of an endpoint: who may send, and when."""
+"""The queue in front of an endpoint: which request is sent next, and when."""
 
 import asyncio
 import heapq
@@ -6,8 +6,8 @@ import itertools
 import math
 import random
 from collections import deque
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from triathlon_runner.endpoints._errors import ModelUnavailableError, ServerUnreachableError
@@ -18,15 +18,15 @@ from triathlon_runner.endpoints._throttling import LoadLimit
 _SECONDS_BETWEEN_LINES = 60.0
 """Between two lines about a server that does not answer, or about requests that it holds back."""
 _LONGEST_WAIT_BY_CHANCE = 2.0
-"""Longest back-off, in seconds, while most tries are answered (`Gate.longest_wait`)."""
+"""Longest back-off, in seconds, while most tries are answered."""
 _RECENT_ANSWERS = 100
-"""Answers whose times decide when a request hangs."""
+"""Number of last answers whose times decide when a request hangs."""
 _LEAST_HANGING_SECONDS, _TIMES_THE_SLOWEST = 10.0, 3.0
 """When the first try of a question hangs (`Gate.hangs_after`)."""
 _SURELY_STALLED_SECONDS, _TIMES_STALLED = 3.0, 2.0
 """When a request counts as stalled though the server was seen to refuse more (`Gate._stalled`)."""
 _SHOWN_WAIT = 5.0
-"""Seconds of a wait that a server asks for from which on it is shown."""
+"""A wait of at least this many seconds that a server asks for is shown."""
 
 
 def silent(message: str) -> None:
@@ -43,39 +43,33 @@ class _Waiter(NamedTuple):
 
 
 class Gate:
-    """Lets requests through as concurrency, pace, the server's wishes and the breaker allow.
+    """Admits requests as concurrency, pace, `Retry-After` and the circuit breaker allow.
 
-    First come, first served; a question that is tried again keeps its place.
+    First come, first served; a question that is tried again keeps its place in the queue.
     """
 
     def __init__(
         self,
         limits: Limits,
-        concurrency: ConcurrencyLimit,
         stats: EndpointStats,
-        requests_per_minute: int | None = None,
-        tokens_per_minute: int | None = None,
-        may_send: Callable[[], bool] = lambda: True,
         *,
+        may_send: Callable[[], bool] = lambda: True,
         say: Callable[[str], None] = silent,
         reached: bool = False,
     ) -> None:
         """Must be made inside a running event loop.
 
         Args:
-            limits: How long to wait and how often to try.
-            concurrency: Finds how many requests at once the server takes.
+            limits: Waits, concurrency, and requests and tokens a minute.
             stats: Gets what the panel shows; nothing is read from it.
-            requests_per_minute: The row's limit.
-            tokens_per_minute: The row's limit.
             may_send: Called before each request; nothing is sent while it returns False.
-            say: Gets a line where the server lets us wait.
+            say: Gets a line where the server does not answer or asks us to wait.
             reached: Whether the server was seen to reply before.
         """
         self._loop = asyncio.get_running_loop()
-        self._limits = limits
-        self._concurrency, self._load = concurrency, LoadLimit(concurrency)
-        self._stats = stats
+        self.limits, self.stats = limits, stats
+        self._concurrency = ConcurrencyLimit(limits.first_concurrency, limits.concurrency)
+        self._load = LoadLimit(self._concurrency)
         self._say, self._last_line_at, self._last_held_at = say, float("-inf"), float("-inf")
         self._may_send = may_send
         self._in_flight: dict[int, float] = {}
@@ -88,15 +82,35 @@ class Gate:
         """How long the last answers took."""
         self._latency = self._failing = 0.0
         """Seconds of the last answers, and share of the last tries that failed; smoothed."""
-        self._requests, self._tokens = Pace(requests_per_minute), Pace(tokens_per_minute)
+        self._requests, self._tokens = Pace(limits.requests_per_minute), Pace(limits.tokens_per_minute)
         self._breaker = Breaker(limits, self._loop.time(), reached=reached)
         self._closed_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
         self._report()
 
-    def turn(self, tokens: int) -> "Turn":
-        """Returns a place in the queue for a question that will take about so many tokens."""
-        return Turn(self, next(self._numbers), tokens)
+    def turn(self) -> int:
+        """Returns a place in the queue for a question, which keeps it when it is tried again."""
+        return next(self._numbers)
+
+    @asynccontextmanager
+    async def slot(self, turn: int, tokens: int) -> AsyncIterator[float]:
+        """Waits until one request may be sent, and holds its slot while the block lasts.
+
+        Args:
+            turn: The question's place in the queue.
+            tokens: About how many the question and its reply take.
+
+        Yields:
+            When it was admitted, by the gate's clock.
+
+        Raises:
+            ModelUnavailableError: the model was stopped.
+        """
+        await self._enter(turn, tokens)
+        try:
+            yield self.now()
+        finally:
+            self._leave(turn)
 
     def now(self) -> float:
         """The gate's clock, in seconds."""
@@ -104,15 +118,10 @@ class Gate:
 
     @property
     def stopped(self) -> str:
-        """Why nobody is let through any more; empty while requests may be sent."""
+        """Why no more requests are sent; empty while they may be."""
         return "" if self._stopped is None else str(self._stopped)
 
-    async def enter(self, number: int, tokens: int) -> None:
-        """Waits until one request may be sent.
-
-        Raises:
-            ModelUnavailableError: the model was stopped.
-        """
+    async def _enter(self, number: int, tokens: int) -> None:
         if self._stopped is not None:
             raise _copy(self._stopped)
         if not self._in_flight and not self._waiters:
@@ -127,11 +136,10 @@ class Gate:
             await admitted
         except asyncio.CancelledError:
             if admitted.done() and not admitted.cancelled() and admitted.exception() is None:
-                self.leave(number)  # the slot came together with the cancellation
+                self._leave(number)  # it was admitted and cancelled at the same time
             raise
 
-    def leave(self, number: int) -> None:
-        """Gives the slot back."""
+    def _leave(self, number: int) -> None:
         del self._in_flight[number]
         self._dispatch()
 
@@ -155,7 +163,7 @@ class Gate:
         self._report()
 
     def throttled(self, sent_at: float, retry_after: float | None, reason: str) -> None:
-        """Counts a request that was refused as too many; where it surely means all requests, all wait."""
+        """Counts a 429; where it surely means too much load, all requests wait as long as it asks."""
         overloaded = self._load.throttled(sent_at, self.now())
         self._report()
         if overloaded and retry_after is not None:
@@ -164,7 +172,7 @@ class Gate:
             self._say_held_back(retry_after or 0.0, reason)
 
     def failed(self, reason: str, retry_after: float | None) -> bool:
-        """Counts a try that failed otherwise; returns whether the server answers nobody now."""
+        """Counts a try that failed otherwise; returns whether the server counts as down now."""
         self._failing += 0.05 * (1 - self._failing)
         wait = self._breaker.failed()
         if not wait:
@@ -195,7 +203,7 @@ class Gate:
 
     @property
     def hangs_after(self) -> float:
-        """Seconds after which the first try of a question is given up: the server has probably lost it.
+        """Seconds after which the first try of a question is abandoned: the server has probably lost it.
 
         Three times what the slowest of the last answers took, and at least ten seconds; infinite while there
         are too few answers to tell.
@@ -208,18 +216,18 @@ class Gate:
     def longest_wait(self) -> float:
         """Largest back-off of one question, in seconds: short where most tries are answered.
 
-        Failures that come by chance are not fewer after a longer wait.
+        Random failures do not become fewer after a longer wait.
         """
-        longest = self._limits.longest_wait
+        longest = self.limits.longest_wait
         return longest if self._failing > 0.5 else min(longest, _LONGEST_WAIT_BY_CHANCE)
 
     def wait_for_server(self, seconds: float, reason: str) -> None:
-        """Lets nobody through for as long as the server asks; past the longest wait the model stops."""
-        longest = self._limits.longest_retry_after
+        """Sends nothing for as long as the server asks; beyond the longest allowed wait the model stops."""
+        longest = self.limits.longest_retry_after
         if seconds > longest:
             error = ServerUnreachableError(
-                f"the server lets us wait {_minutes(seconds)} ({reason}), longer than the {_minutes(longest)}"
-                " that are waited; run again later, or allow more with --longest-wait"
+                f"the server asks us to wait {_minutes(seconds)} ({reason}), longer than the"
+                f" {_minutes(longest)} that are allowed; run again later, or allow more with --longest-wait"
             )
             self.stop(error)
             return
@@ -228,7 +236,7 @@ class Gate:
         self.pause(seconds)
 
     def pause(self, seconds: float) -> None:
-        """Lets nobody through for so long, and a little longer so that not all clients come back at once."""
+        """Sends nothing for `seconds` and up to a tenth longer, so that not all clients return at once."""
         if seconds > 0:
             jittered = seconds * (1 + 0.1 * random.random())  # noqa: S311  no secret hangs on it
             self._closed_until = max(self._closed_until, self.now() + jittered)
@@ -259,7 +267,7 @@ class Gate:
             self._admit(waiter.number, waiter.tokens)
             waiter.admitted.set_result(None)
         if self._waiters and self._in_flight and not self._has_room():
-            self._dispatch_in(self._stalls_after())  # what is in flight may have stalled then
+            self._dispatch_in(self._stalls_after())  # by then some of those in flight may have stalled
         self._report()
 
     def _has_room(self) -> bool:
@@ -275,9 +283,8 @@ class Gate:
     def _stalled(self) -> int:
         """Counts requests in flight for so long that the server has probably stopped working on them.
 
-        They do not count against the limit that was found by trying, only against the row's own. Where the
-        server was seen to refuse more requests, it may count them still: they are counted here, too, until
-        they are some seconds older.
+        They count against the row's limit, not against the measured one. A server that was seen to refuse
+        requests above a limit may still count them: there a request must be older to count as stalled.
         """
         seconds = self._stalls_after()
         if self._load.is_known and not self._load.by_chance:
@@ -308,33 +315,9 @@ class Gate:
         self._alarm = self._loop.call_later(seconds, self._dispatch)
 
     def _report(self) -> None:
-        stats = self._stats
+        stats = self.stats
         stats.in_flight, stats.waiting = len(self._in_flight), len(self._waiters)
         stats.limit, stats.stopped = self._load.value, self.stopped
-
-
-class Turn:
-    """One question's place in the queue, kept while it is tried again; `async with` it around each try."""
-
-    __slots__ = ("_gate", "_number", "_tokens")
-
-    def __init__(self, gate: Gate, number: int, tokens: int) -> None:
-        """Made by `Gate.turn`."""
-        self._gate, self._number, self._tokens = gate, number, tokens
-
-    async def __aenter__(self) -> float:
-        """Waits until one request may be sent; returns that moment by the gate's clock.
-
-        Raises:
-            ModelUnavailableError: the model was stopped.
-        """
-        await self._gate.enter(self._number, self._tokens)
-        return self._gate.now()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._gate.leave(self._number)
 
 
 def _copy(error: ModelUnavailableError) -> ModelUnavailableError:

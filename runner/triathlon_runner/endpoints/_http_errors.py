@@ -119,7 +119,7 @@ class HttpFailure:
 
 
 def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFailure:
-    """Finds message, code and parameter in OpenAI's, Google's, vLLM's, FastAPI's or anybody's error body."""
+    """Reads message, code and parameter of an error body by OpenAI, Google, vLLM or FastAPI."""
     text = raw.decode("utf-8", "replace")
     try:
         body = json.loads(text)
@@ -146,7 +146,7 @@ def failure_of(status: int, error: object, headers: Mapping[str, str], raw: str)
 
 
 def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
-    """Says what an error means.
+    """Classifies an error.
 
     Returns:
         The model's own outcome: its context is too short, or the content of this request was refused.
@@ -154,7 +154,7 @@ def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
     Raises:
         Retryable: another attempt may do better.
         ModelUnavailableError: no other question will do better either.
-        UnexplainedError: this question cannot be asked; whether others can shows when they are.
+        UnexplainedError: this question fails; others may not.
     """
     status, quote = failure.status, failure.quote
     _stop_for_account(failure, config)

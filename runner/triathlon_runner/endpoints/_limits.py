@@ -15,7 +15,7 @@ class Limits:
     first_concurrency: int = 8
     """Requests at once with which the search for the right limit starts."""
     attempts: int = 12
-    """Tries of one question that may fail while the server answers others, throttled ones not counted."""
+    """Attempts at one question, 429s not counted, and those not that fail while the server is down."""
     throttled_attempts: int = 40
     """Tries of one question that may meet a 429."""
     total_seconds: float = 1800.0
@@ -27,19 +27,23 @@ class Limits:
     longest_retry_after: float = 900.0
     """A server that asks us to wait longer than this has its model stopped instead."""
     failures_in_a_row: int = 10
-    """Failed tries without an answer between them after which only one request at a time is tried."""
+    """Failures in a row after which only one request at a time is sent."""
     outage_seconds: float = 600.0
-    """How long a server that has answered before may be silent until it is given up."""
+    """Seconds without an answer after which the model is stopped, if its server has answered before."""
     first_contact_seconds: float = 10.0
-    """How long a server that was never reached is tried: enough for one that is being started by hand."""
+    """Seconds after which the model is stopped if its server was never reached."""
     unexplained: int = 5
     """Different questions in a row with the same 4xx that no rule explains, after which the model stops."""
     connect_seconds: float = 15.0
     """Longest wait for a connection."""
+    requests_per_minute: int | None = None
+    """The row's limit."""
+    tokens_per_minute: int | None = None
+    """The row's limit."""
 
 
 _GROWS_WITH_IT = 0.2
-"""Share of an increase of the limit that must show in the throughput for the server to be keeping up."""
+"""Share of an increase of the limit by which the throughput must grow, or the increase is taken back."""
 _ROUNDS_AT_REST = 20
 """Rounds without an increase after one was taken back."""
 
@@ -83,7 +87,7 @@ class ConcurrencyLimit:
         self._start_round(None)
 
     def answered(self, now: float, work: int, saturated: bool) -> None:
-        """Counts an answer of so much work (tokens); `saturated`: the limit was what held others back."""
+        """Counts an answer of `work` tokens; `saturated`: all slots were in use."""
         if self._round_began is None:
             self._start_round(now)
             return
@@ -126,7 +130,7 @@ class ConcurrencyLimit:
 
 
 class Pace:
-    """Spreads units evenly with bursts of a twentieth, so that no minute holds more than `per_minute`."""
+    """Limits requests or tokens a minute: spread evenly, in bursts of at most a twentieth of `per_minute`."""
 
     def __init__(self, per_minute: int | None) -> None:
         """None: no limit."""
@@ -147,11 +151,11 @@ class Pace:
 
 
 _LONGEST_TRIAL_WAIT = 15.0
-"""Most seconds between two tries of a server that does not answer."""
+"""Most seconds between two requests to a server that does not answer."""
 
 
 class Breaker:
-    """Counts failures in a row; past a number of them, one request at a time is tried, ever more rarely."""
+    """Circuit breaker: after several failures in a row one request at a time is sent, less and less often."""
 
     def __init__(self, limits: Limits, now: float, *, reached: bool = False) -> None:
         """Starts closed: requests flow."""
@@ -178,7 +182,7 @@ class Breaker:
         self.reached = True
 
     def idle(self, now: float) -> None:
-        """Nothing has been asked: silence until now says nothing about the endpoint."""
+        """Restarts the clock of silence: no request was in flight, so none could be answered."""
         if not self._failures:
             self._alive_at = now
 

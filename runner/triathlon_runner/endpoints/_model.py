@@ -1,25 +1,22 @@
-"""A model behind an endpoint: its cache of replies, its queue, its server."""
+"""A model that is asked through an endpoint, with a cache of replies in front of it."""
 
-import functools
+import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from dataclasses import replace
+from weakref import WeakValueDictionary
 
-from triathlon_runner.endpoints._api import Answer, Chat, Completion, Sampling
-from triathlon_runner.endpoints._cache import ReplyCache, SingleFlight, reply_key, shape_of
+from triathlon_runner.endpoints._api import Answer, Chat, Completion, ModelKind, Sampling
+from triathlon_runner.endpoints._cache import ReplyCache, reply_key
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import ModelUnavailableError
 from triathlon_runner.endpoints._gate import Gate, silent
-from triathlon_runner.endpoints._http import Client
-from triathlon_runner.endpoints._limits import ConcurrencyLimit, Limits
+from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._secrets import Secrets
-from triathlon_runner.endpoints._server_info import ServerInfo
 from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
-from triathlon_runner.endpoints.provider import Provider, Question, Request, open_provider
-
-Kind = Literal["instruct", "base"]
+from triathlon_runner.endpoints.provider import Question, Request, ServerInfo, open_provider
 
 
 class OpenAIModel:
@@ -28,23 +25,22 @@ class OpenAIModel:
     def __init__(
         self,
         model_id: str,
-        kind: Kind,
-        *,
-        identity: Mapping[str, str],
-        provider: Provider,
-        client: Client,
+        kind: ModelKind,
         endpoint: Endpoint,
         cache: ReplyCache | None,
-        stats: EndpointStats,
+        identity: Mapping[str, str],
     ) -> None:
-        """Wires the parts together; `identity` is how the cache knows the provider and the weights."""
+        """Wires the parts together; `identity` is what the cache knows the model and its server by."""
         self._id, self._kind = model_id, kind
-        self._identity, self._provider, self._client = dict(identity), provider, client
-        self._endpoint, self._cache, self._single_flight = endpoint, cache, SingleFlight()
+        self._endpoint, self._cache, self._identity = endpoint, cache, dict(identity)
         self._server = ServerInfo()
-        self._shape = functools.lru_cache(256)(self._shape_of)
-        self.stats = stats
+        self._locks: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
+        """By the cache's keys: while a question is in flight, an equal one waits for its reply."""
+
+    @property
+    def stats(self) -> EndpointStats:
         """Counters for the progress panel."""
+        return self._endpoint.stats
 
     @property
     def id(self) -> str:
@@ -52,20 +48,19 @@ class OpenAIModel:
         return self._id
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ModelKind:
         """Instruct models are asked by `Chat`, base models by `Completion`."""
         return self._kind
 
     async def identify_server(self) -> ServerInfo:
-        """Asks who is behind the address; replies of other weights are then other replies in the cache."""
-        self._server = await self._provider.server_info(self._client)
+        """Asks which weights the server has loaded; other weights are another model to the cache."""
+        self._server = await self._endpoint.server_info()
         if self._server.identity:
             self._identity["server"] = self._server.identity
-            self._shape.cache_clear()
         return self._server
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        """Asks once; see `Model.ask`. For greedy questions `sample` tells nothing apart, only `turn` does.
+        """Asks once; see `Model.ask`. `sample` makes no difference to a greedy question, `turn` does.
 
         Raises:
             ModelUnavailableError: no question to this model can succeed for now.
@@ -77,26 +72,26 @@ class OpenAIModel:
         return answer
 
     async def _answer(self, prompt: Chat | Completion, sampling: Sampling, sample: int) -> Answer:
-        request = self._provider.request(Question(prompt, sampling))
-        repeat = 0 if request.repeatable else sample
-        key = reply_key(self._shape(request.path, sampling.stop, repeat, prompt.turn), request.payload)
-        while True:
+        request = self._endpoint.provider.request(Question(prompt, sampling))
+        settings = {
+            **self._identity,
+            "path": request.path,
+            "stop": sampling.stop,
+            "sample": 0 if request.repeatable else sample,
+            "turn": prompt.turn,
+        }
+        key = reply_key(settings, request.payload)
+        lock = self._locks.setdefault(key, asyncio.Lock())
+        async with lock:
             if self._cache is not None and (known := self._cache.get(key)) is not None:
                 self.stats.from_cache += 1
                 return known
-            if key not in self._single_flight:
-                return await self._single_flight.ask(key, lambda: self._ask_and_store(key, request))
-            if (answer := await self._single_flight.join(key)) is not None:
-                self.stats.shared += 1
-                return answer
+            self._check_length(request)
+            answer = await self._endpoint.answer(request)
+            return answer if self._cache is None else self._cache.put(key, self._id, answer)
 
-    async def _ask_and_store(self, key: bytes, request: Request) -> Answer:
-        self._refuse_what_the_server_would_cut(request)
-        answer = await self._endpoint.answer(request)
-        return answer if self._cache is None else self._cache.put(key, self._id, answer)
-
-    def _refuse_what_the_server_would_cut(self, request: Request) -> None:
-        """Refuses a question that does not fit: some servers cut it without a word.
+    def _check_length(self, request: Request) -> None:
+        """Refuses a question that does not fit into the context: some servers cut it without an error.
 
         Raises:
             ModelUnavailableError: the context is shorter than the prompt and the longest reply together.
@@ -111,16 +106,11 @@ class OpenAIModel:
                 f" {self._server.how_to_raise}, or set a smaller `max_tokens` in the model's row"
             )
 
-    def _shape_of(self, path: str, stop: tuple[str, ...], sample: int, turn: int) -> bytes:
-        """What shapes a reply besides the request's body: the same for many questions."""
-        shape: dict[str, Any] = {"path": path, "stop": stop, "sample": sample, "turn": turn}
-        return shape_of({**self._identity, **shape})
-
 
 @asynccontextmanager
 async def open_model(
     model_id: str,
-    kind: Kind,
+    kind: ModelKind,
     source: ApiConfig | LocalServer,
     *,
     cache: ReplyCache | None = None,
@@ -132,56 +122,30 @@ async def open_model(
 
     Args:
         model_id: The row's id.
-        kind: Whether it chats or goes on with a text.
+        kind: Whether it is asked by `Chat` or by `Completion`.
         source: The row's `api:` block, or the server that was started for it.
-        cache: Where replies are stored, and looked up before anything is asked.
-        limits: How hard and how long it is asked.
-        may_send: Is asked before each request; once it says no, questions wait until their caller gives up.
-        say: Gets a line where the server cannot be reached or lets us wait.
+        cache: Where replies are looked up before a request is sent, and stored.
+        limits: Attempts, waits and concurrency.
+        may_send: Called before each request; while it returns False, questions wait until they are cancelled.
+        say: Gets a line where the server cannot be reached or asks us to wait.
 
     Raises:
         UserError: an environment variable that the row names is not set, or a proxy cannot be used.
     """
-    limits, stats = limits or Limits(), EndpointStats()
     config = source if isinstance(source, ApiConfig) else _config_of(source)
     secrets = Secrets(config, key=source.key if isinstance(source, LocalServer) else "")
     provider = open_provider(config)
+    limits = _limits_of(source, limits or Limits())
 
     def tell(message: str) -> None:
         say(f"{model_id}: {secrets.scrub(message)}")
 
-    gate = Gate(
-        limits,
-        _concurrency(source, limits),
-        stats,
-        config.requests_per_minute,
-        config.tokens_per_minute,
-        may_send,
-        say=tell,
-        reached=isinstance(source, LocalServer),
-    )
+    gate = Gate(limits, EndpointStats(), may_send=may_send, say=tell, reached=isinstance(source, LocalServer))
     from triathlon_runner.endpoints._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
 
     async with open_client(config, secrets, limits, provider.headers(secrets.key), tell) as client:
-        endpoint = Endpoint(
-            config=config,
-            secrets=secrets,
-            client=client,
-            provider=provider,
-            gate=gate,
-            limits=limits,
-            stats=stats,
-        )
-        yield OpenAIModel(
-            model_id,
-            kind,
-            identity=_identity(source),
-            provider=provider,
-            client=client,
-            endpoint=endpoint,
-            cache=cache,
-            stats=stats,
-        )
+        endpoint = Endpoint(config, provider, client, gate, secrets)
+        yield OpenAIModel(model_id, kind, endpoint, cache, _identity(source))
 
 
 def _config_of(server: LocalServer) -> ApiConfig:
@@ -193,10 +157,16 @@ def _config_of(server: LocalServer) -> ApiConfig:
     )
 
 
-def _concurrency(source: ApiConfig | LocalServer, limits: Limits) -> ConcurrencyLimit:
+def _limits_of(source: ApiConfig | LocalServer, limits: Limits) -> Limits:
+    """Returns the limits with those of the row, or of the server that we started, in place."""
     if isinstance(source, LocalServer):
-        return ConcurrencyLimit(source.slots, source.slots)
-    return ConcurrencyLimit(limits.first_concurrency, source.concurrency or limits.concurrency)
+        return replace(limits, first_concurrency=source.slots, concurrency=source.slots)
+    return replace(
+        limits,
+        concurrency=source.concurrency or limits.concurrency,
+        requests_per_minute=source.requests_per_minute,
+        tokens_per_minute=source.tokens_per_minute,
+    )
 
 
 def _identity(source: ApiConfig | LocalServer) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""How a server is reached: proxies, certificates, and connections that stay open for replies of minutes."""
+"""Proxies, certificates, TCP keep-alive, and what connection errors mean."""
 
 import errno
 import os
@@ -72,7 +72,7 @@ def connector(config: ApiConfig, proxy: str | None, **settings: Any) -> aiohttp.
 
 
 def _open_socket(address: Any) -> socket.socket:
-    """Returns a socket on which the system itself checks now and then that the other side is still there."""
+    """Returns a socket with TCP keep-alive, so that a lost connection is noticed in long waits."""
     family, kind, protocol, *_ = address
     opened = socket.socket(family, kind, protocol)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -122,7 +122,7 @@ def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *
 
 
 def _broken(error: Exception, server: str) -> str:
-    """A failure that another try may mend, in words; Python's own where there are none for it."""
+    """Returns a message for a failure that may pass; Python's own where there is no better one."""
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return f"{server} closed the connection without a reply"
     if isinstance(error, aiohttp.ClientConnectorError) and error.os_error.errno == errno.ECONNREFUSED:
@@ -131,7 +131,7 @@ def _broken(error: Exception, server: str) -> str:
 
 
 def _never(error: aiohttp.ClientConnectorError, server: str, *, first: bool) -> NeverReachable | None:
-    """The failures to connect that no other try can mend; a server that was reached is given more of them."""
+    """Returns an error for failures that will not pass; DNS and TLS errors may, after a first contact."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return NeverReachable(
             f"the certificate of {server} is not trusted: {error.certificate_error}; name the file of the"

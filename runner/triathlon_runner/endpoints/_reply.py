@@ -7,9 +7,8 @@ from typing import Any
 
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, OtherModel
-from triathlon_runner.endpoints._http import HttpReply
 from triathlon_runner.endpoints._http_errors import HttpFailure, classify_http_error, read_failure
-from triathlon_runner.endpoints.provider import ParsedReply
+from triathlon_runner.endpoints.provider import HttpReply, ParsedReply
 from triathlon_runner.records import Finish, Reply, Usage
 
 _REASONING_TAGS = r"think|thinking|thought|reasoning|seed:think"
@@ -84,7 +83,7 @@ def clean(text: str) -> str:
 
 
 def count(value: object) -> int:
-    """A number of tokens; 0 for what is none."""
+    """Returns a number of tokens; 0 where the value is not one."""
     return value if isinstance(value, int) and value > 0 else 0
 
 
@@ -127,7 +126,7 @@ def split_reasoning(text: str) -> tuple[str, str]:
 
 
 def reasoning_field(message: dict[str, Any]) -> str:
-    """The reasoning that a server keeps in a field of its own, whatever it calls it."""
+    """Returns the reasoning that a server sends in a separate field, under any of its names."""
     for name in _REASONING_FIELDS:
         value = message.get(name)
         if isinstance(value, str) and value:

@@ -12,7 +12,7 @@ from triathlon_runner.endpoints._errors import NullContent, Retryable, Throttled
 from triathlon_runner.endpoints._limits import Limits
 
 _EMPTY_REPLIES_BELIEVED = 5
-"""So many replies without content in a row to one question are the model's own doing."""
+"""After this many empty replies in a row to one question the empty reply counts as the model's answer."""
 
 
 class RetryState:
@@ -29,14 +29,14 @@ class RetryState:
         self._waited_for_server = False
 
     def begin(self) -> None:
-        """Notes that a try starts now; the first starts the clock, so that queueing takes no time from it."""
+        """Notes that a try starts now; the first one starts the clock, so the time in the queue is free."""
         if self._began is None:
             self._began = self._loop.time()
 
     async def wait_after(self, error: Retryable, longest_wait: float) -> None:
         """Counts a failed try and waits until the next, at least for as long as the server asks.
 
-        A try that found a server which answers nobody is not counted: the gate makes all wait.
+        A try that failed while the server answered no request at all is not counted: the gate makes all wait.
 
         Args:
             error: Why the try failed.

@@ -1,4 +1,4 @@
-"""Keys are read from the environment, sent, and otherwise never seen."""
+"""API keys: read from the environment, sent, and removed from everything else."""
 
 import os
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _REMOVED = "[key removed]"
 
 
 class Secrets:
-    """The keys of one model, and a scrubber for everything that a server says."""
+    """The keys of one model; removes them from what a server sends."""
 
     __slots__ = ("_headers", "_key", "_values")
 
@@ -51,14 +51,14 @@ class Secrets:
         return dict(self._headers)
 
     def scrub_bytes(self, raw: bytes) -> bytes:
-        """The same for a reply's bytes."""
+        """Removes the keys from a reply's bytes."""
         for value in self._values:
             if value.encode() in raw:
                 raw = raw.replace(value.encode(), _REMOVED.encode())
         return raw
 
     def scrub(self, text: str) -> str:
-        """The text without any key in it, should a server echo one."""
+        """Removes the keys from a text: some servers echo them."""
         for value in self._values:
             if value in text:
                 text = text.replace(value, _REMOVED)

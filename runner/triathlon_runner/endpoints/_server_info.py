@@ -1,61 +1,20 @@
 """Asks a server which model it serves: weights, quantisation and context length.
 
-Servers differ in ways that no reply shows: Ollama's `/v1` ignores `num_ctx` and cuts longer prompts at the
+Replies do not show how servers differ: Ollama's `/v1` ignores `num_ctx` and cuts longer prompts at the
 context that it was started with (4,096 tokens by default); hosts serve one name in several quantisations.
 """
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Retryable
-from triathlon_runner.endpoints._http import Client
+from triathlon_runner.endpoints.provider import Client, ServerInfo
 
 _FIRST_SECONDS, _ALL_SECONDS = 10.0, 300.0
 """Time limits for the first reply and for all replies; Ollama loads the model meanwhile. Where a limit is
 reached nothing is known of the server, and the suite's questions are asked all the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerInfo:
-    """What a server says of the model that it serves; empty where it does not say."""
-
-    server: str = ""
-    """Kind of server: `vllm`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
-    version: str = ""
-    """Of the server; a newer one serves the same model."""
-    digest: str = ""
-    """Of the weights."""
-    quantization: str = ""
-    context: int | None = None
-    """Tokens that prompt and reply may have together."""
-    how_to_raise: str = ""
-    """What to set where the context is too short."""
-    is_models_limit: bool = False
-    """The model itself was trained with no longer context, and the server reports longer prompts."""
-    hosts: str = ""
-    """The hosts of which one is chosen for each request, with their quantisations (OpenRouter)."""
-
-    @property
-    def name(self) -> str:
-        """Server and version, or the hosts that may answer; empty where nothing is known."""
-        return self.hosts or f"{self.server} {self.version}".strip()
-
-    @property
-    def identity(self) -> str:
-        """All that makes it another model if it changes, in one line; empty where nothing is known.
-
-        Hosts are no part of it: others may join any day. Those that the row pins stand in its `body`.
-        """
-        parts = {
-            "server": self.server,
-            "digest": self.digest,
-            "quantization": self.quantization,
-            "context": None if self.hosts else self.context,
-        }
-        return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
 
 
 async def ask_server(client: Client, config: ApiConfig) -> ServerInfo:
@@ -72,7 +31,7 @@ async def ask_server(client: Client, config: ApiConfig) -> ServerInfo:
 
 
 async def _ask_local(client: Client, config: ApiConfig, listed: dict[str, Any]) -> ServerInfo:
-    """VLLM's list of models tells enough; llama.cpp and Ollama are recognised by addresses of their own."""
+    """Reads vLLM's list of models; recognises llama.cpp and Ollama by addresses that only they have."""
     if "max_model_len" in listed:
         advice = "start vllm with a larger --max-model-len"
         return ServerInfo("vllm", context=_whole(listed["max_model_len"]), how_to_raise=advice)
@@ -80,7 +39,7 @@ async def _ask_local(client: Client, config: ApiConfig, listed: dict[str, Any]) 
 
 
 async def _listed(client: Client, config: ApiConfig) -> dict[str, Any] | None:
-    """The model's entry in `GET /models`; empty where the list has others only, None without a list."""
+    """Returns the model's entry in `GET /models`; empty if only others are listed, None without a list."""
     answer = await _get(client, "/models")
     models = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(models, list):

@@ -20,12 +20,11 @@ class EndpointStats:
     waiting: int = 0
     """Questions in the queue for a slot."""
     limit: int = 0
-    """Concurrency that the search has found so far."""
+    """Most requests at once that are sent now."""
     answered: int = 0
     """Replies of the server, cached ones not counted."""
     from_cache: int = 0
-    shared: int = 0
-    """Questions that waited for the same one in flight."""
+    """Questions that the cache answered, those included that waited for an equal one in flight."""
     failed: int = 0
     """Questions without an answer after all retries."""
     retries: int = 0
@@ -36,21 +35,21 @@ class EndpointStats:
     input_tokens: int = 0
     output_tokens: int = 0
     uncounted: int = 0
-    """Replies for which the server gave no token counts; the two numbers above know nothing of them."""
+    """Replies for which the server gave no token counts; they are missing in the two numbers above."""
     lost: int = 0
     """Requests whose reply never came whole, or could not be read: the server may charge for them."""
     estimated_input_tokens: int = 0
     """Of the uncounted replies by the length of the texts, of the lost ones by the mean of the others."""
     estimated_output_tokens: int = 0
     busy_seconds: float = 0.0
-    """Time in which at least one request was in flight that was answered; what failed does not count, nor
-    does the time before the server was there."""
+    """Time in which at least one request was in flight that was answered later. Failed tries and the time
+    before the server was up do not count."""
     last_error: str = ""
     stopped: str = ""
     """Why the model was stopped; empty while it can be asked."""
     outcomes: Counter[Outcome] = field(default_factory=Counter)
-    """What became of the questions, those that the cache answered included: replies without anything in them
-    by the outcome that they lead to, all others as passed."""
+    """Outcomes of the questions, those that the cache answered included: empty replies by the outcome that
+    they lead to, all others as passed."""
     oddities: Counter[str] = field(default_factory=Counter)
     """Harmless departures from the protocol, and how often."""
     _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
@@ -67,7 +66,7 @@ class EndpointStats:
         self._add_busy(now - seconds, now)
 
     def count_reply(self, reply: Reply) -> None:
-        """Adds what a model said, new or from the cache."""
+        """Counts the outcome of a reply, new or from the cache."""
         has_text = reply.finish is Finish.STOP and reply.text.strip()
         self.outcomes[Outcome.PASSED if has_text else reply.finish.outcome_without_answer] += 1
 

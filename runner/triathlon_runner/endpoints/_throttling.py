@@ -1,9 +1,9 @@
-"""Finding from 429s how much a server allows: requests at once, and requests a second.
+"""Finds from 429s how many requests at once and a second a server allows.
 
 Arithmetic only: the caller brings the clock. Replies are counted in epochs, each with one setting. Where too
 many of an epoch's requests met a 429 the setting is halved, and the next epoch shows what the 429s were:
-their share fell, so the server had too much to do; or it did not fall, so they come by chance, and the
-setting is put back. What was learned is tested now and then by a slightly higher setting.
+their share fell, so they were caused by load; or it did not fall, so they are random, and the setting is
+restored. What was learned is tested now and then by a slightly higher setting.
 """
 
 import math
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from triathlon_runner.endpoints._limits import ConcurrencyLimit
 
 _FEW = 3
-"""429s in an epoch from which on they may be a sign; fewer are ignored."""
+"""Fewer 429s than this in an epoch are ignored."""
 _HEAVY = 0.5
-"""A share of 429s that is never taken for chance."""
+"""A share of 429s from which on they are never taken as random."""
 _EXPECTED = 9.0
-"""429s that an unchanged share would give before an epoch is compared with the one before."""
+"""An epoch is compared with the one before once an unchanged share would have given this many 429s."""
 _LONGEST_TRIAL = 100
-"""Replies after which an epoch is compared with the one before in any case."""
+"""Replies after which an epoch is compared with the one before at the latest."""
 _LONGEST_EPOCH = 256
 """Replies after which an epoch without a known limit ends."""
 _PROBE = 32
@@ -46,7 +46,7 @@ class _Epoch:
     latency: float = 0.0
     ended: float = 0.0
     held: bool = False
-    """Whether the pace made anybody wait."""
+    """Whether any request had to wait because of the pace."""
 
     @property
     def replies(self) -> int:
@@ -58,7 +58,7 @@ class _Epoch:
 
     @property
     def likely_share(self) -> float:
-        """The share, less what it is too high by because the epoch ended at a 429."""
+        """The share, corrected for the epoch having ended at a 429."""
         return max(0.0, self.throttled - 1.5) / self.replies if self.replies else 0.0
 
     @property
@@ -67,7 +67,7 @@ class _Epoch:
 
 
 class LoadLimit:
-    """Concurrency and pace that a server takes; 429s that come by chance, whatever is sent, are ignored."""
+    """Concurrency and pace that a server accepts; random 429s, which any load meets, are ignored."""
 
     def __init__(self, level: ConcurrencyLimit) -> None:
         """Starts without a pace: until a 429 comes only `level` limits the requests."""
@@ -106,7 +106,7 @@ class LoadLimit:
 
     @property
     def by_chance(self) -> bool:
-        """Whether it is not known yet what the last 429s mean, and may be chance."""
+        """Whether it is still open if the last 429s were random."""
         return self._before is not None and self._before.share < _HEAVY
 
     def wait(self, now: float) -> float:
@@ -146,7 +146,7 @@ class LoadLimit:
         """Counts a 429.
 
         Returns:
-            Whether the server surely has too much to do, so that nobody should send for as long as it asks.
+            Whether the server is surely overloaded, so that all requests should wait as long as it asks.
         """
         if sent_at <= self._epoch.began:
             return self._refusals_only > 0
@@ -180,14 +180,14 @@ class LoadLimit:
             self._begin(now)
 
     def _has_passed(self, replies: int, now: float) -> bool:
-        """Whether the epoch has had so many replies, or as good as none for a long time."""
+        """Whether the epoch has had so many replies, or has lasted long with few."""
         epoch = self._epoch
         return epoch.replies >= replies or (
             epoch.replies >= _ENOUGH and now - epoch.began >= _SLOW_SECONDS * replies / _PROBE
         )
 
     def _is_suspicious(self) -> bool:
-        """More 429s than chance explains, and enough replies to say so."""
+        """Whether there were more 429s than the known random share explains, and enough replies to say so."""
         if self._epoch.replies < _PROBE and self._epoch.throttled < 2 * _FEW and not self._epoch.is_heavy:
             return False
         by_chance = self._chance * self._epoch.replies
@@ -217,7 +217,7 @@ class LoadLimit:
         self._set(max(1, self._level.value // 2), max(_SLOWEST, rate / 2), now)
 
     def _believe_chance(self, before: _Epoch, now: float) -> None:
-        """The share did not fall with the setting: these 429s say nothing about it."""
+        """The share did not fall with the setting: the 429s are random, and the setting is restored."""
         replies = before.replies + self._epoch.replies
         self._chance = (before.throttled + self._epoch.throttled) / replies
         self._before = None
@@ -225,7 +225,7 @@ class LoadLimit:
         self._set(before.level, None, now)
 
     def _believe_load(self, before: _Epoch, now: float) -> None:
-        """The share fell: what was answered before, when there was too much, is what the server can do."""
+        """The share fell: the answers a second before, under overload, are the server's capacity."""
         level, pace = self._level.value, self._pace
         seconds = before.ended - before.began
         if before.answered >= 4 and seconds >= 0.2 and pace is not None:
@@ -238,7 +238,7 @@ class LoadLimit:
         self._set(level, pace, now)
 
     def _resume(self, now: float) -> None:
-        """An answer after refusals only: go on at the rate of the whole time since the last such answer."""
+        """The first answer after a series of 429s: continue at the mean rate since the last such answer."""
         refused, self._refusals_only = self._refusals_only, 0
         if refused < 2 or self._cycle_began is None or self._pace is None:
             return

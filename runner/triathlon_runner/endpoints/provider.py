@@ -1,4 +1,4 @@
-"""What a provider is: it makes a request of a question, reads the reply, and says who is behind the address.
+"""The interface of a provider: builds requests, reads replies, asks which model is served.
 
 A provider is one module in `providers/` and one line in `PROVIDERS`; all that such a module needs is here.
 """
@@ -8,12 +8,10 @@ import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from triathlon_runner.endpoints._api import Chat, Completion, Sampling
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._http import Client, HttpReply
-from triathlon_runner.endpoints._server_info import ServerInfo
 from triathlon_runner.endpoints.providers import PROVIDERS
 from triathlon_runner.records import Reply, Usage
 
@@ -36,7 +34,7 @@ _TO_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",",
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, in no provider's words."""
+    """A question, independent of any provider."""
 
     prompt: Chat | Completion
     sampling: Sampling
@@ -94,6 +92,71 @@ class ParsedReply:
     """The server sent a whole reply without any content."""
 
 
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    """A reply, whatever its status."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class Client(Protocol):
+    """Sends requests to one model's server. `post` takes bytes, so that the cache's key has what is sent."""
+
+    async def post(self, path: str, body: bytes) -> HttpReply:
+        """Sends a JSON body to a path below the base URL, or to a whole address.
+
+        Raises:
+            Unreachable: no whole reply came.
+        """
+        ...
+
+    async def get(self, path: str) -> HttpReply:
+        """Sends a GET request without a body; see `post`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a server reports about the model that it serves; empty fields where it does not."""
+
+    server: str = ""
+    """Kind of server: `vllm`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
+    version: str = ""
+    """Of the server; a newer one serves the same model."""
+    digest: str = ""
+    """Of the weights."""
+    quantization: str = ""
+    context: int | None = None
+    """Tokens that prompt and reply may have together."""
+    how_to_raise: str = ""
+    """What to set where the context is too short."""
+    is_models_limit: bool = False
+    """The model was trained with no longer context; the server reports an error for longer prompts."""
+    hosts: str = ""
+    """OpenRouter's hosts, of which it chooses one for each request, with their quantisations."""
+
+    @property
+    def name(self) -> str:
+        """Server and version, or the hosts that may answer; empty where nothing is known."""
+        return self.hosts or f"{self.server} {self.version}".strip()
+
+    @property
+    def identity(self) -> str:
+        """One line with all that makes it another model if it changes; empty where nothing is known.
+
+        Without OpenRouter's hosts: the list changes often, and those that the row pins are in its `body`.
+        """
+        parts = {
+            "server": self.server,
+            "digest": self.digest,
+            "quantization": self.quantization,
+            "context": None if self.hosts else self.context,
+        }
+        return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+
+
 class Provider(Protocol):
     """How one kind of server is asked. Made with the row's `api:` block as its only argument."""
 
@@ -119,16 +182,12 @@ class Provider(Protocol):
         ...
 
     async def server_info(self, client: Client) -> ServerInfo:
-        """Asks the server who is behind its address; what it does not tell is left empty."""
+        """Asks the server which model it serves; what it does not report is left empty."""
         ...
-
-
-class _MakesProvider(Protocol):
-    def __call__(self, config: ApiConfig) -> Provider: ...
 
 
 def open_provider(config: ApiConfig) -> Provider:
     """Returns the provider that a row names; `ApiConfig` has checked that it is in the table."""
     module, _, name = PROVIDERS[config.provider].partition(":")
-    make = cast(_MakesProvider, getattr(importlib.import_module(module), name))
-    return make(config)
+    provider: Provider = getattr(importlib.import_module(module), name)(config)
+    return provider

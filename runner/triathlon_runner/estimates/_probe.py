@@ -1,4 +1,4 @@
-"""What a suite asks, found out without asking anybody: its first units are run against a dry-run model."""
+"""What a suite asks: its first units are run against a model that sends no request."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -86,7 +86,7 @@ def _combine_naive(store: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:
     return info, naive.naive_problems("humaneval", _humaneval(store))
 
 
-# EvoEval's board judges HumanEval, verbose and concise on the base inputs (spec, section 3).
+# EvoEval's board grades HumanEval, verbose and concise on the base inputs (spec, section 3).
 _OFFICIAL: Final = (
     _Set("humaneval", "HumanEval", _of_file(official.HUMANEVAL_PLUS, _humaneval), "base"),
     _Set("humaneval-plus", "HumanEval+", _of_file(official.HUMANEVAL_PLUS, official.humaneval_plus)),
@@ -156,7 +156,7 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
     def build(store: DataStore) -> EvolvedSuite:
         info, problems = one.read(store)
         if one.inputs == "base":
-            # Without the inputs that are never judged, the references need not run on them either.
+            # Without the inputs that are never graded, the references need not run on them either.
             problems = tuple(map(_with_base_inputs, problems))
         return EvolvedSuite(
             id=suite_id,

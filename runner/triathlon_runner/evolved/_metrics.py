@@ -15,5 +15,5 @@ PASS_AT_1: Final = pass_at_k(1)
 METRICS: Final = (PASS_AT_1,)
 """The metrics of every evolved suite."""
 SAMPLED_METRICS: Final = tuple(map(pass_at_k, (1, 2, 3, 5, 10, 20, 50, 100)))
-"""Of a suite asked at a temperature; nothing is said of a k above the number of samples. `pass_at_k` makes
+"""Of a suite asked at a temperature; undefined for k above the number of samples. `pass_at_k` makes
 the metric of any other k."""

@@ -1,4 +1,4 @@
-"""One set of problems: ask for each function once, judge it against the reference."""
+"""One set of problems: ask for each function once, grade it against the reference."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +25,7 @@ GREEDY: Final = Sampling(max_tokens=1024)
 
 @dataclass(frozen=True)
 class EvolvedSuite:
-    """A set of problems with the way in which they are asked and judged."""
+    """A set of problems with the way in which they are asked and graded."""
 
     id: str
     data: DataSetInfo
@@ -76,7 +76,7 @@ class EvolvedSuite:
         settings_hash: str,
         _judge: Model | None = None,
     ) -> EvolvedRecord:
-        """Asks for one function and judges it.
+        """Asks for one function and grades it.
 
         Raises:
             InfrastructureError: no reply, or the sandbox failed; the unit stays open.
@@ -95,7 +95,7 @@ class EvolvedSuite:
         )
         outcome, verdict = taken.outcome, None
         if outcome is None:
-            verdict = await grader.judge(taken.program, problem, inputs=self.inputs)
+            verdict = await grader.grade(taken.program, problem, inputs=self.inputs)
             outcome = verdict.outcome
         return EvolvedRecord(
             suite=self.id,

@@ -1,4 +1,4 @@
-"""What scores and analyses need of a result: records have it, and so has what a site keeps of them."""
+"""The fields of a result that scores and analyses read: of a record, or of what a site stores of one."""
 
 from typing import Final, Protocol
 

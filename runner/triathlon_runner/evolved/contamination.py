@@ -25,7 +25,7 @@ class Shared:
     share: float
     """Of the words of the first text."""
     passage: str
-    """As it stands in the first text."""
+    """As in the first text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +83,19 @@ def _with_parents(problem: Problem, own: "_Text", parents: Mapping[str, "_Text"]
 
 
 def _longest_with_any(texts: Mapping[str, "_Text"]) -> dict[str, Shared]:
-    """For each text its longest passage that stands in another one too; the first other one that has it.
+    """Returns for each text its longest passage that another text has too, and the first such text.
 
     Runs of 1, 2, 3… words in turn, as two texts that share n words share n - 1: only those that had company
     are looked at again. Comparing each with each would take minutes for a set of a thousand.
     """
-    found: dict[str, Shared] = {}
+    passages: dict[str, Shared] = {}
     length = 1
     runs: dict[str, list[Any]] = {name: list(text.words) for name, text in texts.items()}
     while runs:
         owners = _first_two_owners(runs)
         shared = {name: place for name, own in runs.items() if (place := _place(name, own, owners))}
         for name, (at, other) in shared.items():
-            found[name] = texts[name].passage(at, length, other)
+            passages[name] = texts[name].passage(at, length, other)
         numbers: dict[tuple[Any, str], int] = {}
         runs = {
             # A run of one word more is the number of the run so far and the word behind it.
@@ -106,7 +106,7 @@ def _longest_with_any(texts: Mapping[str, "_Text"]) -> dict[str, Shared]:
             for name in shared
         }
         length += 1
-    return found
+    return passages
 
 
 def _first_two_owners(runs: Mapping[str, Sequence[Any]]) -> dict[Any, tuple[str, ...]]:
@@ -120,7 +120,7 @@ def _first_two_owners(runs: Mapping[str, Sequence[Any]]) -> dict[Any, tuple[str,
 
 
 def _place(name: str, own: Sequence[Any], owners: Mapping[Any, tuple[str, ...]]) -> tuple[int, str] | None:
-    """Where the first run stands that another text has too, and which text that is."""
+    """Position of the first run that another text has too, and that text."""
     for at, run in enumerate(own):
         other = next((owner for owner in owners[run] if owner != name), None)
         if other is not None:
@@ -133,7 +133,7 @@ class _Text:
     text: str
     words: tuple[str, ...]
     places: tuple[tuple[int, int], ...]
-    """Where each word stands in the text."""
+    """Position of each word in the text."""
 
     def passage(self, at: int, length: int, other: str) -> Shared:
         """So many words from the word `at` on, which another text has too."""
@@ -143,8 +143,8 @@ class _Text:
 
 def _text(prompt: str) -> _Text:
     prose = _docstring(prompt).partition(">>>")[0]
-    found = list(_WORD.finditer(prose))
-    return _Text(prose, tuple(match[0].lower() for match in found), tuple(match.span() for match in found))
+    words = list(_WORD.finditer(prose))
+    return _Text(prose, tuple(match[0].lower() for match in words), tuple(match.span() for match in words))
 
 
 def _docstring(prompt: str) -> str:

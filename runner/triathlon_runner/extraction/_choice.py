@@ -32,19 +32,19 @@ _ELIDED = re.compile(
 )
 _PLACEHOLDER = re.compile(r"#.*\b(your (code|solution)|implement|todo|placeholder|goes here)", re.IGNORECASE)
 _LEAD_CHARACTERS = 2_000
-"""Characters of what stands in front of a piece of code: the last sentence is in them."""
+"""Characters in front of a piece of code that are searched: its last sentence is among them."""
 
 
 def main_unit(units: Sequence[Unit], entry_point: str, *, methods: bool) -> Unit | None:
     """The unit that is the answer: the last that defines the tests' name, for models correct themselves.
 
-    A unit that merely imports the name tests or uses a program that stands elsewhere. A stub, a program that
+    A unit that only imports the name tests or uses a program that is elsewhere. A stub, a program that
     is introduced as a mistake, or one that is offered as an alternative comes after any other.
 
     Args:
         units: In the order of the reply.
         entry_point: The name that the tests call.
-        methods: Whether a class with a method of this name may stand for it.
+        methods: Whether a class with a method of this name may be used.
     """
     named = re.compile(rf"\b(def|class)\s+{re.escape(entry_point)}\b|\b{re.escape(entry_point)}\s*=[^=]")
     defining = [unit for unit in units if entry_point in defined_names(unit.code, imported=False)]

@@ -7,7 +7,7 @@ from triathlon_runner.extraction._source import Function, defined_names
 from triathlon_runner.syntax import parse_or_none
 
 _MAX_FLUSH_LINES = 200
-"""Flush lines that a function may have in its strings and brackets before it is none."""
+"""Most unindented lines that a function may have within strings and brackets."""
 _ENDS_A_BODY = re.compile(r"^[ \t]*(return|yield|raise|pass)\b", re.MULTILINE)
 
 
@@ -50,7 +50,7 @@ def without_docstring(program: str, entry_point: str) -> str:
 
 
 def _joined(prompt: str, text: str) -> list[tuple[str, list[str]]]:
-    """The ways in which the two can be put together; the first is as the model wrote it."""
+    """Returns the possible joins of both; the first is as the model wrote it."""
     joined: list[tuple[str, list[str]]] = [(prompt + text, [])]
     stripped = text.lstrip("\n")
     if stripped and not stripped[0].isspace() and _ENDS_A_BODY.search(stripped):

@@ -19,7 +19,7 @@ from triathlon_runner.syntax import parse_or_none
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A program, or the outcome that says why there is none."""
+    """A program, or the outcome of a reply without one."""
 
     program: str
     """To be executed."""
@@ -61,11 +61,11 @@ def extract_program(
     when the limit came is truncated.
 
     Args:
-        reply: what the model said.
+        reply: the model's reply.
         entry_point: the name that the tests call.
         prompt: signature and docstring; its imports and helpers are added where the program lacks them.
         completes: whether the reply continues the prompt (base models) or answers it.
-        other_names: whether one function under another name may stand for a missing `entry_point`.
+        other_names: whether one function under another name may be used for a missing `entry_point`.
         as_written: whether the program runs as the model wrote it: its self-tests stay, no name is bound, and
             nothing is put around a body alone. Names that it lacks still come from its other blocks and from
             the prompt.

@@ -1,4 +1,4 @@
-"""Changes that make a program of what a model wrote, each said in words."""
+"""Changes that turn what a model wrote into a program, each with a description."""
 
 import ast
 import typing

@@ -64,7 +64,7 @@ def functions(code: str) -> list[str]:
 
 
 def method_of_class(code: str, name: str) -> tuple[ast.ClassDef, str] | None:
-    """The class and method that can stand for a function of this name; None where not exactly one can.
+    """Returns the class and method to use as a function of this name; None if there is not exactly one.
 
     A method of the name, else the only public method of the only class of a program without functions; the
     class has to be made without arguments.

@@ -1,6 +1,6 @@
 """The text of a reply without reasoning, and its fenced blocks.
 
-Every step takes time in proportion to the text, whatever stands in it.
+Every step takes time in proportion to the text, whatever its content.
 """
 
 import re
@@ -10,7 +10,7 @@ from textwrap import dedent
 from triathlon_runner.languages import LANGUAGES
 
 _TAG = r"(?:think|thinking|thought|reasoning)"
-# A tag that a program merely mentions stands in quotes; a model's own opens a line.
+# A tag that a program mentions is in quotes; a model's own tag begins a line.
 _OPEN = re.compile(rf"^[ \t]*<({_TAG})>", re.MULTILINE)
 _NEXT_OPEN = re.compile(rf"[ \t]*<({_TAG})>")
 _LONE_END = re.compile(rf"(?<!['\"`])</{_TAG}>(?!['\"`])")
@@ -56,8 +56,8 @@ def visible_text(text: str) -> str:
 def without_end_tokens(text: str) -> str:
     """The text without the tokens that end a turn, which some servers send as text."""
     text = text.removeprefix("<s>")
-    while found := _END_TOKEN.search(text := text.rstrip(), max(0, len(text) - _LONGEST_TOKEN)):
-        text = text[: found.start()]
+    while match := _END_TOKEN.search(text := text.rstrip(), max(0, len(text) - _LONGEST_TOKEN)):
+        text = text[: match.start()]
     return text
 
 
@@ -65,9 +65,9 @@ def with_visible_characters(code: str) -> str:
     """The code with plain spaces and without invisible characters, but for its literals and comments."""
     parts: list[str] = []
     at = 0
-    while found := _LITERAL_OR_COMMENT.search(code, at):
-        end = _end_of(code, found[0], found.end())
-        parts += [_visible(code[at : found.start()]), code[found.start() : end]]
+    while match := _LITERAL_OR_COMMENT.search(code, at):
+        end = _end_of(code, match[0], match.end())
+        parts += [_visible(code[at : match.start()]), code[match.start() : end]]
         at = end
     return "".join([*parts, _visible(code[at:])])
 
@@ -94,7 +94,7 @@ class _Scanner:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.skipped: int | None = None
-        """Lines of the open block in front of the first fence that stands in a string; None without one."""
+        """Lines of the open block before the first fence inside a string; None without one."""
         self.since = 0
         """Lines fed from that fence on."""
         self._strings = True
@@ -182,15 +182,15 @@ def _without_reasoning(text: str) -> str:
     """The text without reasoning that is opened and closed."""
     parts: list[str] = []
     at = 0
-    found = _OPEN.search(text)
-    while found:
-        end = f"</{found[1]}>"
-        close = text.find(end, found.end())
+    match = _OPEN.search(text)
+    while match:
+        end = f"</{match[1]}>"
+        close = text.find(end, match.end())
         if close < 0:
             break
-        parts.append(text[at : found.start()])
+        parts.append(text[at : match.start()])
         at = close + len(end)
-        found = _NEXT_OPEN.match(text, at) or _OPEN.search(text, at)
+        match = _NEXT_OPEN.match(text, at) or _OPEN.search(text, at)
     return "".join([*parts, text[at:]])
 
 
@@ -199,9 +199,9 @@ def _end_of(code: str, begin: str, at: int) -> int:
     if begin == "#":
         line_end = code.find("\n", at)
         return len(code) if line_end < 0 else line_end
-    for found in _ENDS[begin].finditer(code, at):
-        if not found[0].startswith("\\"):
-            return found.end()
+    for match in _ENDS[begin].finditer(code, at):
+        if not match[0].startswith("\\"):
+            return match.end()
     return len(code)
 
 

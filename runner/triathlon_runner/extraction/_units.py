@@ -50,9 +50,9 @@ def units_of(text: str, entry_point: str, *, as_written: bool) -> list[Unit]:
         as_written: Whether only prose and fences are removed: notebook commands, signs of a diff and
             invisible characters stay, and code in JSON is not looked for.
     """
-    found = [] if as_written else _of_json(text)
-    if found:
-        return found
+    units = [] if as_written else _of_json(text)
+    if units:
+        return units
     blocks = code_blocks(text)
     if not blocks and functions(text) and is_all_code(text):
         return [Unit(text)]
@@ -101,8 +101,8 @@ def _new_side(code: str, label: str) -> str:
     marked = all(line[:1] in ("", "+", "-", " ") or line.startswith(_DIFF_HEADS) for line in lines)
     if label not in _DIFF_LABELS and not (marked and any(line.startswith("+") for line in lines)):
         return code
-    kept = [line for line in lines if not line.startswith(("-", *_DIFF_HEADS))]
-    return "\n".join(line[1:] if line[:1] in ("+", " ") else line for line in kept)
+    code_lines = [line for line in lines if not line.startswith(("-", *_DIFF_HEADS))]
+    return "\n".join(line[1:] if line[:1] in ("+", " ") else line for line in code_lines)
 
 
 def _of_json(text: str) -> list[Unit]:

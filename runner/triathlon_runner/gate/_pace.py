@@ -13,7 +13,7 @@ from triathlon_runner.store import Unit
 from triathlon_runner.suites import SuiteEntry
 
 AHEAD: Final = 8
-"""Clusters that are asked beside each other: more would ask what the verdict may not need, fewer would leave
+"""Clusters that are asked at the same time: more would ask what the verdict may not need, fewer would leave
 servers idle."""
 
 
@@ -43,7 +43,7 @@ class GatePace:
         Args:
             comparison: gets the scores.
             entries: the suites, by id.
-            control: is told to stop.
+            control: stopped once the verdict is known.
             served: ids of models that we start a server for: where both do not fit on the machine, one waits
                 for the other's end, which therefore does not wait for it.
         """

@@ -1,4 +1,4 @@
-"""What a gate found, for people, for a summary of continuous integration, and for machines."""
+"""A gate's report: as text, as a summary for continuous integration, as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -29,7 +29,7 @@ class LostTask:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """What a gate found."""
+    """The result of a gate."""
 
     baseline: str
     candidate: str
@@ -42,7 +42,7 @@ class GateReport:
     clusters_left_out: int
     """Because a task stays open: a server failed."""
     asked: int
-    """Units that were asked by this gate; the others stood in the results folder."""
+    """Units that were asked by this gate; the others were in the results folder."""
     usd: float | None
     """None where no model that was asked has a price."""
     difference: float | None

@@ -1,18 +1,18 @@
-"""Judging programs: comparing what they returned with what the reference returns."""
+"""Grading programs: comparing what they returned with what the reference returns."""
 
 from triathlon_runner.grading._answer_keys import AnswerKey, AnswerKeys, ReferenceFailedError
 from triathlon_runner.grading._classes import CLASS_LIMITS, ClassGrader
 from triathlon_runner.grading._code_tests import (
     TEST_LIMITS,
     CodeTestGrader,
-    UnjudgeableError,
-    judge_by_tests,
+    UngradableError,
+    grade_by_tests,
 )
 from triathlon_runner.grading._compare import agree
 from triathlon_runner.grading._grade import GradeOptions, grade_samples
 from triathlon_runner.grading._program import Grader, ProgramGrader
 from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport
-from triathlon_runner.grading._verdict import ExpectedResults, Fault, judge_results, shown
+from triathlon_runner.grading._verdict import ExpectedResults, Fault, grade_results, shown
 
 __all__ = [
     "CLASS_LIMITS",
@@ -29,10 +29,10 @@ __all__ = [
     "Grader",
     "ProgramGrader",
     "ReferenceFailedError",
-    "UnjudgeableError",
+    "UngradableError",
     "agree",
+    "grade_by_tests",
+    "grade_results",
     "grade_samples",
-    "judge_by_tests",
-    "judge_results",
     "shown",
 ]

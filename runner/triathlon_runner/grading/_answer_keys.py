@@ -1,4 +1,4 @@
-"""Answer keys: what a problem's reference returned on each input, made once in the sandbox and kept.
+"""Answer keys: what a problem's reference returned on each input, made once in the sandbox and stored.
 
 A key is a file, mapped into memory: one problem of MBPP+ (Mbpp/255) has outputs of about 1 GB, which would be
 twenty times that as Python objects.
@@ -43,13 +43,13 @@ MAX_DECODED_BYTES = 64 << 20
 
 
 class AnswerKey:
-    """What a problem's reference showed, one entry an input."""
+    """What a problem's reference returned, one entry an input."""
 
     def __init__(self, data: "mmap.mmap | bytes") -> None:
         """Reads a key's file.
 
         Raises:
-            MalformedError: it is none.
+            MalformedError: the data are no answer key.
         """
         if bytes(data[: len(FORMAT)]) != FORMAT:
             raise MalformedError("no answer key")
@@ -90,7 +90,7 @@ class AnswerKey:
 REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
 MAX_EXAMINED_BYTES = 4 << 20
-"""A longer output is taken for plain data without a look at it: as objects it would fill the memory."""
+"""A longer output is assumed to be plain data without decoding: as objects it would fill the memory."""
 _INDEX_BYTES = 64 << 20
 
 
@@ -111,7 +111,9 @@ class AnswerKeys:
         """
         known = self._known.get(problem)
         if known is None:
-            async with self._making.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+            async with self._making.setdefault(
+                problem, asyncio.Lock()
+            ):  # once, also for several callers at the same time
                 known = self._known.get(problem) or await self._read_or_make(problem)
                 self._known[problem] = known
             self._making.pop(problem, None)
@@ -230,7 +232,7 @@ async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:
 
 
 class ReferenceFailedError(SandboxError):
-    """A problem's own reference did not return on every input: the problem can't be judged here."""
+    """A problem's own reference did not return on every input: the problem can't be graded here."""
 
     def __init__(self, task_id: str, why: str) -> None:
         super().__init__(f"the reference of {task_id} did not return on every input: {why}")

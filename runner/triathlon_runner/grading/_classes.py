@@ -1,8 +1,8 @@
-"""Judges classes by their unittest modules: the tests run in one child, the class in another one.
+"""Grades classes by their unittest modules: the tests run in one child, the class in another one.
 
 The tests' child holds proxies of the program's classes. Constructing an object, calling a method and reading
 or setting an attribute happen in the program's child; only plain data comes back. A test that needs one of
-the program's objects itself (a copy of it, say) cannot be judged like this, and its class is refused.
+the program's objects itself (a copy of it, say) cannot be graded like this, and its class is refused.
 """
 
 import ast
@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 
 from triathlon_runner.datasets import ClassProblem
-from triathlon_runner.grading._code_tests import UnjudgeableError
+from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._sandboxed import source
 from triathlon_runner.grading._verdict import shorten
 from triathlon_runner.records import FailingCase, Outcome, Verdict
@@ -29,25 +29,25 @@ MethodResult = tuple[Outcome, str]
 
 
 class ClassGrader:
-    """Judges classes on one sandbox; finds out once, with the reference, whether a problem can be judged."""
+    """Grades classes on one sandbox; checks once, with the reference, whether a problem can be graded."""
 
     def __init__(self, sandbox: Sandbox, limits: Limits = CLASS_LIMITS) -> None:
         self._sandbox = sandbox
         self._limits = limits
         self._refusals: dict[ClassProblem, str] = {}
-        """Why a problem cannot be judged; empty where it can."""
+        """Why a problem cannot be graded; empty where it can."""
         self._locks: dict[ClassProblem, asyncio.Lock] = {}
 
-    async def judge(self, program: str, problem: ClassProblem) -> Verdict:
+    async def grade(self, program: str, problem: ClassProblem) -> Verdict:
         """Runs the test methods one by one; the first that does not pass decides.
 
         Raises:
-            UnjudgeableError: the reference does not pass the tests from another process, or they never call
+            UngradableError: the reference does not pass the tests from another process, or they never call
                 the class.
             SandboxError: the sandbox failed.
         """
         if refusal := await self._refusal(problem):
-            raise UnjudgeableError(refusal)
+            raise UngradableError(refusal)
         methods = _test_methods(problem.test)
         results = _method_results(methods, await self._run(program, problem, methods))
         for index, (outcome, detail) in enumerate(results):
@@ -56,7 +56,9 @@ class ClassGrader:
         return Verdict(outcome=Outcome.PASSED, passed=len(methods), total=len(methods))
 
     async def _refusal(self, problem: ClassProblem) -> str:
-        async with self._locks.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+        async with self._locks.setdefault(
+            problem, asyncio.Lock()
+        ):  # once, also for several callers at the same time
             if problem not in self._refusals:
                 self._refusals[problem] = await self._find_refusal(problem)
         return self._refusals[problem]
@@ -66,14 +68,14 @@ class ClassGrader:
             ast.parse(problem.reference)
             methods = _test_methods(problem.test)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return f"{problem.task_id} can't be judged: its reference or its tests are no Python ({error})"
+            return f"{problem.task_id} can't be graded: its reference or its tests are no Python ({error})"
         run = await self._run(problem.reference, problem, methods)
         results = _method_results(methods, run)
         failing = [index for index, (outcome, _) in enumerate(results) if outcome is not Outcome.PASSED]
         if failing:
             first = failing[0]
             return (
-                f"{problem.task_id} can't be judged: its own reference fails {len(failing)} of {len(methods)}"
+                f"{problem.task_id} can't be graded: its own reference fails {len(failing)} of {len(methods)}"
                 f" test methods when they run in another process, {'.'.join(methods[first])} first"
                 f" ({results[first][1]}); a test may use plain data of the class, not its objects"
             )
@@ -130,7 +132,7 @@ def _special_methods(node: ast.ClassDef) -> list[str]:
 
 
 def _method_results(methods: Sequence[Method], run: Examination) -> list[MethodResult]:
-    """One result a method; those that were not run any more ended as the program did."""
+    """One result a method; methods that were not run have the result of the program's child."""
     loaded = run.candidate.ended is not Ended.NOT_LOADED
     results = [_method_result(result) for result in run.examiner.results[: len(methods)] if loaded]
     return results + [_ending(run)] * (len(methods) - len(results))

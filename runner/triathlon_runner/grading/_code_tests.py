@@ -1,4 +1,4 @@
-"""Judges by tests that are code: the tests run in one child, the program in another one.
+"""Grades by tests that are code: the tests run in one child, the program in another one.
 
 The tests' child holds a relay in place of the function under test: a call to it is executed in the program's
 child, and what it returns comes back as plain data. So neither expected values nor comparisons are ever in
@@ -32,12 +32,12 @@ What a test's text compares with is small, and as objects a result can take ten 
 """
 
 
-class UnjudgeableError(SandboxError):
-    """The problem's tests cannot judge any program here; the message says why."""
+class UngradableError(SandboxError):
+    """The problem's tests cannot grade any program here; the message says why."""
 
 
 class CodeTestGrader:
-    """Judges problems whose tests are code, on one sandbox."""
+    """Grades problems whose tests are code, on one sandbox."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -46,18 +46,20 @@ class CodeTestGrader:
         self._references: dict[TestedProblem, Verdict] = {}
         self._locks: dict[TestedProblem, asyncio.Lock] = {}
 
-    async def judge(self, program: str, problem: TestedProblem) -> Verdict:
+    async def grade(self, program: str, problem: TestedProblem) -> Verdict:
         """Runs the tests in another process than the program.
 
         Raises:
-            UnjudgeableError: the tests never call the function, or a program fails them which the problem's
+            UngradableError: the tests never call the function, or a program fails them which the problem's
                 own reference fails, too.
             SandboxError: our machinery failed.
         """
-        async with self._locks.setdefault(problem, asyncio.Lock()):  # once, however many ask at a time
+        async with self._locks.setdefault(
+            problem, asyncio.Lock()
+        ):  # once, also for several callers at the same time
             refusal = await self._find_refusal(problem)
         if refusal:
-            raise UnjudgeableError(refusal)
+            raise UngradableError(refusal)
         verdict = await self._run(program, problem)
         if verdict.outcome is Outcome.PASSED or not problem.reference:
             return verdict
@@ -66,8 +68,8 @@ class CodeTestGrader:
                 self._references[problem] = await self._run(problem.reference, problem)
         reference = self._references[problem]
         if reference.outcome is not Outcome.PASSED:
-            raise UnjudgeableError(
-                f"the tests of {problem.task_id} can't judge: its own reference fails them when they run in"
+            raise UngradableError(
+                f"the tests of {problem.task_id} cannot grade: its own reference fails them when they run in"
                 f" another process ({reference.detail or 'its results are no plain data'})"
             )
         return verdict
@@ -78,15 +80,15 @@ class CodeTestGrader:
             self._without_calls[problem] = ""
             try:
                 await check_that_tests_call(self._sandbox, tests, (problem.entry_point,), problem.task_id)
-            except UnjudgeableError as error:
+            except UngradableError as error:
                 self._without_calls[problem] = str(error)
         return self._without_calls[problem]
 
     async def _run(self, program: str, problem: TestedProblem) -> Verdict:
-        return await judge_by_tests(self._sandbox, program, _complete_tests(problem), (problem.entry_point,))
+        return await grade_by_tests(self._sandbox, program, _complete_tests(problem), (problem.entry_point,))
 
 
-async def judge_by_tests(
+async def grade_by_tests(
     sandbox: Sandbox,
     program: str,
     tests: str,
@@ -101,7 +103,7 @@ async def judge_by_tests(
     In Python, tests that define `check(candidate)` (HumanEval, MBXP) are called with the first function.
 
     Raises:
-        UnjudgeableError: the tests came to their end and never called the program.
+        UngradableError: the tests came to their end and never called the program.
         SandboxError: our machinery failed.
     """
     tests = _called(tests, functions, language)
@@ -115,12 +117,12 @@ async def judge_by_tests(
 async def check_that_tests_call(
     sandbox: Sandbox, tests: str, functions: tuple[str, ...], task_id: str
 ) -> None:
-    """Refuses tests that never call what they test: whatever the program, they would say the same.
+    """Refuses tests that never call what they test: they would pass any program.
 
     They run without the program, so that nothing in it decides whether they get to their first call.
 
     Raises:
-        UnjudgeableError: they make no call.
+        UngradableError: they make no call.
         SandboxError: our machinery failed.
     """
     tests = _called(tests, functions, Language.PYTHON)
@@ -131,8 +133,8 @@ async def check_that_tests_call(
     if run.calls:
         return
     if run.examiner.ended is Ended.FINISHED:
-        raise UnjudgeableError(_no_call(functions, f"the tests of {task_id}"))
-    raise UnjudgeableError(
+        raise UngradableError(_no_call(functions, f"the tests of {task_id}"))
+    raise UngradableError(
         f"the tests of {task_id} prove nothing: they end before they call {functions[0]!r}"
         f" ({shorten(_failed_line(tests, run.examiner))})"
     )
@@ -170,7 +172,7 @@ def _verdict(tests: str, functions: tuple[str, ...], run: Examination) -> Verdic
     examiner, candidate = run.examiner, run.candidate
     if examiner.ended is Ended.FINISHED:
         if not run.calls:
-            raise UnjudgeableError(_no_call(functions, "the tests"))
+            raise UngradableError(_no_call(functions, "the tests"))
         return Verdict(outcome=Outcome.PASSED, passed=1, total=1)
     if candidate.ended is Ended.NOT_LOADED:
         fault = candidate.results[0]

@@ -28,7 +28,7 @@ def exact(expected: Any, got: Any, _tolerance: float = 0.0) -> bool:
 def close(expected: Any, got: Any, tolerance: float) -> bool:
     """Equal but for floats within `tolerance + 1e-7 |expected|`, at any depth: EvalPlus' base rule.
 
-    A single number must have the expected type, as there; inside a container an int may stand for a float.
+    A single number must have the expected type, as there; inside a container an int equals an equal float.
     """
     if expected == got or _same_keys(expected, got):
         return True
@@ -73,7 +73,7 @@ def _close(expected: Any, got: Any, tolerance: float) -> bool:
 
 
 def _near(expected: Any, got: Any, tolerance: float) -> bool:
-    """Numbers within the tolerance; nan is near nan, an infinity only itself."""
+    """Whether numbers are within the tolerance; nan equals nan, an infinity only itself."""
     if expected == got:
         return True
     if not all(isinstance(value, int | float | complex) for value in (expected, got)):
@@ -138,7 +138,7 @@ def unordered(expected: Any, got: Any, tolerance: float) -> bool:
 
 
 def _without_common(expected: Sequence[Any], got: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """What is left of both sides when equal items are taken away in pairs; unhashable ones all stay."""
+    """Returns what is left of both sides without pairs of equal items; unhashable items all stay."""
     try:
         refuse_collisions(got)
         first, second = Counter(expected), Counter(got)
@@ -159,7 +159,7 @@ def as_sets(expected: Any, got: Any, _tolerance: float) -> bool:
 def not_none(expected: Any, got: Any, _tolerance: float) -> bool:
     """Whether there is a result at all (EvalPlus' rule for tasks that return match objects).
 
-    A bool stands for itself: True for a match, False for none.
+    A bool is taken as the verdict: True for a match.
     """
     there = expected if isinstance(expected, bool) else expected is not None
     return there == (got if isinstance(got, bool) else got is not None)

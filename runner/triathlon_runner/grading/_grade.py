@@ -13,7 +13,7 @@ from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading._classes import ClassGrader
-from triathlon_runner.grading._code_tests import UnjudgeableError
+from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport, Line
 from triathlon_runner.grading._samples import AnyProblem, Sample, by_id, read_samples
@@ -26,12 +26,12 @@ _Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class GradeOptions:
-    """How samples are judged, and where the lines go."""
+    """How samples are graded, and where the lines go."""
 
     out: Path | None = None
-    """The file of lines; verdicts that it has already are kept where they follow from the same."""
+    """The file of lines; verdicts in it stay if problem, program, tests and grader are the same."""
     model: str = ""
-    """Whose programs these are; stands in every line."""
+    """Name of the model; part of every line."""
     inputs: Literal["base", "all"] = "all"
     level: str = "auto"
     jobs: int | None = None
@@ -52,7 +52,7 @@ async def grade_samples(
     options: GradeOptions = GradeOptions(),
     on_progress: Callable[[int, int], None] | None = None,
 ) -> GradeReport:
-    """Judges every sample and appends its line to `out` at once; at the end `out` is in the samples' order.
+    """Grades every sample and appends its line to `out` at once; at the end `out` is in the samples' order.
 
     Lines of other samples, from earlier calls, stay behind those.
 
@@ -77,13 +77,13 @@ async def grade_samples(
         replaced=len(earlier.keys() - set(wanted) - set(map(_key_of, other_lines))),
         others=len(other_lines),
     )
-    judged: dict[_Key, Line] = {}
+    graded: dict[_Key, Line] = {}
     async with open_sandbox(options.level, options.jobs) as sandbox:
         report.level = sandbox.level
         graders = _Graders(ProgramGrader(sandbox, options.keys), ClassGrader(sandbox))
         waiting = iter(zip(samples_read, wanted, strict=True))
 
-        async def judge_some() -> None:
+        async def grade_some() -> None:
             for sample, key in waiting:
                 line = earlier.get(key)
                 if line is not None:
@@ -94,14 +94,14 @@ async def grade_samples(
                     line = await _line(head, sample, known.get(sample.task_id), graders, options, report)
                     _append(out, line)
                 if line is not None:
-                    judged[key] = line
+                    graded[key] = line
                 if on_progress is not None:
-                    on_progress(len(judged) + len(report.open), len(samples_read))
+                    on_progress(len(graded) + len(report.open), len(samples_read))
 
         async with asyncio.TaskGroup() as group:
             for _ in range(options.jobs or len(os.sched_getaffinity(0))):
-                group.create_task(judge_some())
-    report.lines = [judged[key] for key in dict.fromkeys(wanted) if key in judged]
+                group.create_task(grade_some())
+    report.lines = [graded[key] for key in dict.fromkeys(wanted) if key in graded]
     _rewrite(out, [*report.lines, *other_lines])
     return report
 
@@ -117,7 +117,7 @@ def _of_other_samples(lines: Iterable[Line], samples: Iterable[Sample], model: s
 
 
 def problem_digest(problem: AnyProblem, inputs: Literal["base", "all"]) -> str:
-    """Hash of a problem with its tests, and of which of them a program is judged on."""
+    """Hash of a problem with its tests, and of which of them a program is graded on."""
     fields = {"kind": type(problem).__name__, "judged on": inputs, **asdict(problem)}
     text = json.dumps(fields, sort_keys=True, default=sorted)  # sets of names are all that JSON lacks
     return hashlib.sha256(text.encode()).hexdigest()
@@ -154,8 +154,8 @@ async def _line(
     if sample.fault:
         return {**head, "outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
     try:
-        verdict = await _judge(sample.program, problem, graders, options)
-    except UnjudgeableError as error:
+        verdict = await _grade_sample(sample.program, problem, graders, options)
+    except UngradableError as error:
         report.refused[sample.task_id] = str(error)
         return None
     except SandboxError as error:
@@ -166,16 +166,18 @@ async def _line(
 
 
 def _base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
-    """How the program ended on the base inputs, which come first: judging stops at the first failure."""
+    """How the program ended on the base inputs, which come first: grading stops at the first failure."""
     failing = verdict.failing
     on_others = isinstance(problem, Problem) and failing and failing.index >= (problem.base_inputs or 0) > 0
     return str(Outcome.PASSED if on_others else verdict.outcome)
 
 
-async def _judge(program: str, problem: AnyProblem, graders: _Graders, options: GradeOptions) -> Verdict:
+async def _grade_sample(
+    program: str, problem: AnyProblem, graders: _Graders, options: GradeOptions
+) -> Verdict:
     if isinstance(problem, ClassProblem):
-        return await graders.classes.judge(program, problem)
-    return await graders.functions.judge(program, problem, inputs=options.inputs)
+        return await graders.classes.grade(program, problem)
+    return await graders.functions.grade(program, problem, inputs=options.inputs)
 
 
 def _key(sample: Sample, digests: Mapping[str, str]) -> _Key:
@@ -194,7 +196,7 @@ def _digest(sample: Sample) -> str:
 
 
 def _lines_of_earlier_run(out: Path | None) -> Iterator[Line]:
-    """The whole lines of an earlier run; a torn last one (power cut) is judged again.
+    """The whole lines of an earlier run; a torn last one (power cut) is graded again.
 
     Raises:
         UserError: the file holds something else.

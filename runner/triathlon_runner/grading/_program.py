@@ -7,23 +7,23 @@ from typing import Literal, Protocol
 from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
 from triathlon_runner.grading._answer_keys import AnswerKey, AnswerKeys
 from triathlon_runner.grading._code_tests import CodeTestGrader
-from triathlon_runner.grading._verdict import ReferenceResults, judge_results
+from triathlon_runner.grading._verdict import ReferenceResults, grade_results
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Job, Limits, Sandbox
 
 
 class Grader(Protocol):
-    """Judges programs against a problem's reference, with one sandbox and a store of answer keys."""
+    """Grades programs against a problem's reference, with one sandbox and a store of answer keys."""
 
     @property
     def sandbox(self) -> Sandbox: ...
 
-    async def judge(
+    async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         """Tests a complete Python program against the reference, stopping at the first failing input.
 
-        A problem whose tests are code is judged by these, on all of them.
+        A problem whose tests are code is graded by these, on all of them.
 
         Raises:
             SandboxError: our machinery failed, or the problem's own reference did.
@@ -60,7 +60,7 @@ ENTRY_POINT = _triathlon_items_of(ENTRY_POINT)
 
 
 class ProgramGrader:
-    """A `Grader` over one sandbox; answer keys are kept under `keys`, or (None) in memory."""
+    """A `Grader` over one sandbox; answer keys are stored in the folder `keys`, or in memory (None)."""
 
     def __init__(
         self,
@@ -81,25 +81,25 @@ class ProgramGrader:
     def sandbox(self) -> Sandbox:
         return self._sandbox
 
-    async def judge(
+    async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         """Tests a complete Python program against the reference, stopping at the first failing input.
 
-        A problem whose tests are code is judged by these.
+        A problem whose tests are code is graded by these.
 
         Raises:
             SandboxError: our machinery failed, or the problem's own reference did.
         """
         if isinstance(problem, TestedProblem):
-            return await self._code_tests.judge(program, problem)
+            return await self._code_tests.grade(program, problem)
         key = await self._keys.of(problem)
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
         libraries = _libraries(program, problem)
         if problem.comparison.oracle == "set":
             program += _ITEMS_OF_ITERATORS.replace("ENTRY_POINT", problem.entry_point)
         job = Job(program, key.calls(count), limits=self._limits(key), libraries=libraries)
-        return await judge_results(self._sandbox, job, ReferenceResults(self._sandbox, problem, key))
+        return await grade_results(self._sandbox, job, ReferenceResults(self._sandbox, problem, key))
 
     def _limits(self, key: AnswerKey) -> Limits:
         cpu = max(self._min_cpu_seconds, CPU_FACTOR * key.cpu_seconds)

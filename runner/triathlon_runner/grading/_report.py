@@ -15,22 +15,22 @@ Line = dict[str, Any]
 
 @dataclass(slots=True)
 class GradeReport:
-    """The verdicts, and all that is missing from them."""
+    """The verdicts, and what is missing."""
 
     tasks: tuple[str, ...] = ()
     """task_ids of all problems."""
     inputs: Literal["base", "all"] = "all"
-    """Which of the problems' inputs the programs were judged on."""
+    """Which of the problems' inputs the programs were graded on."""
     splits: bool = False
-    """Whether lines tell the base inputs and all inputs apart."""
+    """Whether lines have verdicts on the base inputs and on all inputs."""
     lines: list[Line] = field(default_factory=list)
-    """One a judged sample, in the samples' order, as written to the file."""
+    """One for each graded sample, in the samples' order, as written to the file."""
     broken: list[str] = field(default_factory=list)
-    """Lines of the samples that nothing can be made of, with the reason."""
+    """Unreadable lines of the samples, with the reason."""
     refused: dict[str, str] = field(default_factory=dict)
     """Tasks whose tests prove nothing, with the reason."""
     open: list[str] = field(default_factory=list)
-    """Samples that our machinery could not judge, with the reason; the next run tries them again."""
+    """Samples that our machinery could not grade, with the reason; the next run tries them again."""
     kept: int = 0
     """Verdicts of an earlier run that follow from the same program, problem, tests and grader."""
     replaced: int = 0
@@ -54,7 +54,7 @@ class GradeReport:
         return Counter(line["task_id"] for line in self.lines if line["outcome"] == UNKNOWN_TASK)
 
     def outcomes(self) -> Counter[str]:
-        """How many samples came to each outcome."""
+        """Number of samples with each outcome."""
         return Counter(line["outcome"] for line in self.lines)
 
     def samples(self, *, base: bool = False) -> dict[str, list[bool]]:
@@ -69,7 +69,7 @@ class GradeReport:
     def pass_at(self, k: int, *, base: bool = False) -> float | None:
         """Mean of the unbiased estimates of pass@k over the tasks with samples.
 
-        None where there is no such task, or one has fewer than k samples: nothing unbiased can be said.
+        None where there is no such task, or one has fewer than k samples: there is no unbiased estimate.
         """
         samples = list(self.samples(base=base).values())
         if not samples or min(map(len, samples)) < k:

@@ -1,6 +1,6 @@
 """Samples made elsewhere: a folder `<task>/<n>.py`, or JSON lines with task_id and solution or completion.
 
-Whatever is odd about a sample becomes something to report about it, never an error of ours.
+What is wrong with a sample is reported about that sample and never ends the command.
 """
 
 import gzip
@@ -19,7 +19,7 @@ AnyProblem = Problem | TestedProblem | ClassProblem
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One program for one task, or why there is none."""
+    """One program for one task, or the outcome of a sample without one."""
 
     task_id: str
     number: int
@@ -31,12 +31,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """What was found."""
+    """What the file holds."""
 
     samples: list[Sample]
     """In the order of the folder's names or of the file's lines."""
     broken: list[str]
-    """Lines of which nobody can say whose they are: which, and what is wrong with them."""
+    """Lines without a readable task: their numbers, and what is wrong with them."""
 
 
 @dataclass(frozen=True, slots=True)

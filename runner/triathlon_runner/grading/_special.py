@@ -35,7 +35,7 @@ def _root(arguments: tuple[Any, ...], _expected: Any, got: Any, tolerance: float
 
 
 def _odd_root(arguments: tuple[Any, ...], _expected: Any, got: Any, tolerance: float) -> bool:
-    """EvoEval subtle/32: as HumanEval/32, the coefficients standing for the powers 0, 1, 3, 5 and so on."""
+    """EvoEval subtle/32: as HumanEval/32, the coefficients being those of the powers 0, 1, 3, 5 and so on."""
     first, *others = arguments[0]
     spread = [first] + [part for c in others for part in (c, 0)]
     return _number(got) and abs(_polynomial(spread, got)) <= tolerance
@@ -93,7 +93,7 @@ def _directions(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance:
 
 
 def _cells(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance: float) -> bool:
-    """EvoEval creative/30: cells from start to end, each open (1) and beside the one before."""
+    """EvoEval creative/30: cells from start to end, each open (1) and next to the one before."""
     if not expected or not isinstance(got, list | tuple):
         return bool(got == [] and not expected)
     maze, start, end = arguments

@@ -1,4 +1,4 @@
-"""Turns results into a verdict, for every language; each is compared as it comes, up to the first fault."""
+"""Turns results into a verdict, for every language: compares each as it arrives, up to the first fault."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -23,7 +23,7 @@ from triathlon_runner.sandbox import (
 )
 
 SHOWN: Final = 500
-"""Characters of a value that a verdict keeps."""
+"""Characters of a value that a verdict shows."""
 
 
 def shown(value: object) -> str:
@@ -58,11 +58,11 @@ class ExpectedResults:
     """What a program has to return on each input; subclasses say how results are compared."""
 
     def fault(self, index: int, result: Sent | Raised) -> Fault | None:
-        """What is wrong with the result on this input; None where it is right, or `late_fault` will tell."""
+        """What is wrong with the result on this input; None where it is right, or `late_fault` decides."""
         raise NotImplementedError
 
     async def late_fault(self) -> tuple[int, Fault] | None:
-        """The first wrong result, with its index, among those that only all together can be compared."""
+        """The first wrong result, with its index, among those that can be compared only together."""
         return None
 
     def texts(self, index: int) -> tuple[str, str]:
@@ -70,7 +70,7 @@ class ExpectedResults:
         raise NotImplementedError
 
 
-async def judge_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -> Verdict:
+async def grade_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -> Verdict:
     """Executes a job and compares its results, up to the first that is wrong.
 
     Raises:

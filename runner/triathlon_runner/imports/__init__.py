@@ -1,8 +1,8 @@
-"""Other people's logs become our records: their replies, our judgement, marked with where they come from."""
+"""Other people's logs become our records: their replies, graded here, marked with where they come from."""
 
 from triathlon_runner.imports._formats import FORMATS, Format
+from triathlon_runner.imports._grade import graded_again
 from triathlon_runner.imports._import import ImportReport, import_log, settings_of
-from triathlon_runner.imports._judge import judged_again
 from triathlon_runner.imports._paths import logs_at, model_of
 from triathlon_runner.imports._recorded import Recording, import_recording, recorded_settings
 from triathlon_runner.imports._sources import Source, read_source
@@ -16,9 +16,9 @@ __all__ = [
     "Recording",
     "Source",
     "VerdictCache",
+    "graded_again",
     "import_log",
     "import_recording",
-    "judged_again",
     "logs_at",
     "model_of",
     "read_source",

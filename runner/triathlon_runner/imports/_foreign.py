@@ -12,13 +12,13 @@ from triathlon_runner.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class ForeignProgram:
-    """A program, judged as it is."""
+    """A program, graded as it is."""
 
     task_id: str
     program: str
     prompt: str = ""
     completes: bool = False
-    """Whether it goes on from the problem's prompt, and is no program without that."""
+    """Whether it completes the problem's prompt, and is a program only together with it."""
     subset: str = ""
     """The data set that the row names, where a log holds several."""
     base_passed: bool | None = None
@@ -97,12 +97,12 @@ def as_object(text: bytes, where: str) -> dict[str, Any]:
         UserError: it is none.
     """
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except ValueError as error:
         raise UserError(f"{where}: expected JSON, {error}; got {text[:80]!r}") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise UserError(f"{where}: expected a JSON object, got {text[:80]!r}")
-    return found
+    return document
 
 
 def task_name(found: Any) -> str | None:

@@ -110,4 +110,4 @@ FORMATS = {
 }
 
 WHOLE_PROGRAMS = frozenset({"evalplus", "evoeval", "lm-eval"})
-"""Formats whose samples are programs to be judged as they are, not replies."""
+"""Formats whose samples are programs to be graded as they are, not replies."""

@@ -1,4 +1,4 @@
-"""A foreign log, judged by us, written apart from what was asked here."""
+"""A foreign log, graded by us, written apart from what was asked here."""
 
 import asyncio
 import hashlib
@@ -14,16 +14,16 @@ from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop
 from triathlon_runner.imports._formats import Format
-from triathlon_runner.imports._judge import judged
+from triathlon_runner.imports._grade import graded
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
 from triathlon_runner.verify import NotInEvidenceError
 
 AT_ONCE = 8
-"""Units judged beside each other; the sandbox has its own limit."""
+"""Units graded at the same time; the sandbox has its own limit."""
 _GOES_ON = "passes here, failed there; the log has no further reply"
-"""A loop's log ends where its last program failed: what our judgement asks next, nobody asked."""
+"""A loop's log ends where its last program failed: the reply that grading needs next is not in it."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class ImportReport:
     left_out: dict[str, str] = field(default_factory=dict)
     """Foreign units that became no record, and why."""
     faults: dict[str, str] = field(default_factory=dict)
-    """Those of them that our machinery could not judge."""
+    """Those of them that our machinery could not grade."""
     compared: int = 0
     """Units on which the authors published a verdict, where recorded results are filed."""
     equal: int = 0
@@ -46,7 +46,7 @@ class ImportReport:
 async def import_log(
     form: Format, path: Path, work: Work, results: ResultsFolder, grader: Grader
 ) -> ImportReport:
-    """Reads, judges and writes to `imported/`, never to where asked results lie.
+    """Reads, grades and writes to `imported/`, never to where asked results lie.
 
     Raises:
         UserError: the log cannot be read, the suite is of another discipline, or it was imported before.
@@ -70,14 +70,14 @@ async def import_log(
         if not units:
             raise UserError(f"expected {form.about} at {str(path)!r}, got nothing to import")
         report = ImportReport(lines)
-        records = await _judge_all(units, work, grader, report)
+        records = await _grade_all(units, work, grader, report)
         if records:  # where all was left out, a mended log may still be imported
             folder.write_manifest(_manifest(form, path, work, records))
             replace_file(lines, "".join(one.model_dump_json(by_alias=True) + "\n" for one in records))
     return report
 
 
-async def _judge_all(
+async def _grade_all(
     units: Sequence[Foreign], work: Work, grader: Grader, report: ImportReport
 ) -> list[UnitRecord]:
     """The records in the suite's order."""
@@ -85,14 +85,14 @@ async def _judge_all(
     limit = asyncio.Semaphore(AT_ONCE)
     place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
 
-    async def judge(foreign: Foreign, sample: int) -> UnitRecord | None:
+    async def grade(foreign: Foreign, sample: int) -> UnitRecord | None:
         name = f"{foreign.task_id} #{sample}" if sample else foreign.task_id
         if foreign.task_id not in place:
             report.left_out[name] = "the suite has no such task"
             return None
         async with limit:
             try:
-                return await judged(foreign, sample, work, grader, work.settings_hash)
+                return await graded(foreign, sample, work, grader, work.settings_hash)
             except NotInEvidenceError as error:
                 report.left_out[name] = _GOES_ON if isinstance(foreign, ForeignLoop) else str(error)
             except InfrastructureError as error:
@@ -101,7 +101,7 @@ async def _judge_all(
 
     waiting = []
     for foreign in units:
-        waiting.append(judge(foreign, samples[foreign.task_id]))
+        waiting.append(grade(foreign, samples[foreign.task_id]))
         samples[foreign.task_id] += 1
     records = [one for one in await asyncio.gather(*waiting) if one is not None]
     report.units = len(records)

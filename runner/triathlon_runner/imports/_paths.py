@@ -17,11 +17,11 @@ def logs_at(form: Format, paths: Sequence[Path]) -> list[Path]:
     Raises:
         UserError: nothing is there, a folder holds no log, or a log is named twice.
     """
-    found = [log for path in paths for log in _logs_at(form, path)]
-    for log in found:
-        if found.count(log) > 1:
+    logs = [log for path in paths for log in _logs_at(form, path)]
+    for log in logs:
+        if logs.count(log) > 1:
             raise UserError(f"expected each log once, got {str(log)!r} twice; name it once")
-    return found
+    return logs
 
 
 def _logs_at(form: Format, path: Path) -> Iterator[Path]:

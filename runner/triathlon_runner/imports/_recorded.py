@@ -12,8 +12,8 @@ from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram, ForeignReply
 from triathlon_runner.imports._formats import Format
+from triathlon_runner.imports._grade import graded
 from triathlon_runner.imports._import import AT_ONCE, ImportReport
-from triathlon_runner.imports._judge import judged
 from triathlon_runner.imports._sources import Source
 from triathlon_runner.imports._verdict_cache import CachingGrader
 from triathlon_runner.records import (
@@ -157,7 +157,7 @@ async def _judged(unit: Foreign, sample: int, work: Work, grader: CachingGrader)
         if isinstance(unit, ForeignReply):
             outcome = await _outcome_of_answer(unit, work, grader)
         else:
-            record = await judged(unit, sample, work, grader, work.settings_hash)
+            record = await graded(unit, sample, work, grader, work.settings_hash)
             outcome = record.outcome
             if isinstance(record, LoopRecord):
                 loops = record.sustained_loops
@@ -184,14 +184,14 @@ async def _judged(unit: Foreign, sample: int, work: Work, grader: CachingGrader)
 async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrader) -> Outcome:
     """How an answer ends; what many samples and models answer is judged once, however they were asked."""
 
-    async def judge() -> Verdict:
-        record = await judged(unit, 0, work, grader, work.settings_hash)
+    async def grade() -> Verdict:
+        record = await graded(unit, 0, work, grader, work.settings_hash)
         assert isinstance(record, PredictionRecord)
         right, why = record.prediction.correct, record.prediction.why
         return Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
 
     question = f"{work.suite_id.partition('@')[0]}\0{unit.task_id}"
-    return (await grader.judge_once(f"{question}\0{unit.text}", judge)).outcome
+    return (await grader.grade_once(f"{question}\0{unit.text}", grade)).outcome
 
 
 def _same(unit: Foreign, work: Work, outcome: Outcome, loops: int | None) -> bool | None:

@@ -47,17 +47,17 @@ def _newest(folder: Path, task: str) -> Path:
 
 
 def _log(path: Path) -> _Replies:
-    found: _Replies = {}
+    replies: _Replies = {}
     for number, row in enumerate(json_lines(path), start=1):
         if "task_id" not in row:  # the last line holds the metrics
             continue
         for asked in row.get("generation") or ():
             try:
                 unit = (str(row["task_id"]), int(asked["input_idx"]))
-                found[unit] = tuple(_generated(result) for result in asked["results"])
+                replies[unit] = tuple(_generated(result) for result in asked["results"])
             except (LookupError, TypeError, ValueError) as error:
                 raise UserError(f"{path}, line {number}: expected REval's results, got {error!r}") from None
-    return found
+    return replies
 
 
 def _generated(result: dict[str, Any]) -> str:

@@ -51,13 +51,13 @@ def read_source(results: Path, source_id: str) -> Source:
         raise UserError(f"expected {str(path)!r} with the source {source_id!r}, there is no such file")
     file = yaml_file.read(path)
     try:
-        found = _Sources.model_validate(file.content, strict=False).sources
+        sources = _Sources.model_validate(file.content, strict=False).sources
     except ValidationError as error:
         fault = error.errors()[0]
         where = f"{path}, line {file.line(fault['loc'])}: {'.'.join(map(str, fault['loc']))}"
         raise UserError(f"{where}: {fault['msg']}, got {fault['input']!r:.80}; mend the file") from None
-    for one in found:
+    for one in sources:
         if one.id == source_id:
             return one
-    ids = ", ".join(one.id for one in found)
+    ids = ", ".join(one.id for one in sources)
     raise UserError(f"{path}: expected a source {source_id!r}, got {ids}; add it or name one of these")

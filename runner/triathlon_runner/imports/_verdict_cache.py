@@ -1,4 +1,4 @@
-"""Verdicts kept by program and problem, so that a long judgement can go on after an interruption."""
+"""Verdicts stored by program and problem, so that an interrupted import continues."""
 
 import asyncio
 import hashlib
@@ -38,7 +38,7 @@ class VerdictCache:
             self._append(_ENGINE, str(ENGINE_VERSION))
 
     def get(self, key: Key) -> Verdict | None:
-        """The verdict of this key; None where there is none."""
+        """The verdict of this key; None where the cache has none."""
         return self._verdicts.get(key)
 
     def put(self, key: Key, verdict: Verdict) -> None:
@@ -55,7 +55,7 @@ class VerdictCache:
             lines = file.read_bytes().split(b"\n")
         except OSError as error:
             raise UserError(f"cannot read the verdicts in {str(file)!r}: {error.strerror}") from None
-        for number, line in enumerate(lines[:-1], start=1):  # a line that was cut is judged again
+        for number, line in enumerate(lines[:-1], start=1):  # a line that was cut is graded again
             try:
                 key, text = json.loads(line)
                 if key != _ENGINE:
@@ -92,40 +92,40 @@ class VerdictCache:
 
 
 class CachingGrader:
-    """Judges a program of a problem once, however many models wrote it."""
+    """Grades a program of a problem once, however many models wrote it."""
 
     def __init__(self, grader: Grader, cache: VerdictCache, scope: str = "") -> None:
         """Wraps a grader.
 
         Args:
-            grader: Judges what the cache does not have.
-            cache: Where verdicts are kept.
+            grader: Grades what the cache does not have.
+            cache: Where verdicts are stored.
             scope: Tells data sets apart that number their problems alike, as EvoEval's do.
         """
         self._grader, self._cache, self._scope = grader, cache, scope
-        self._judging: dict[Key, asyncio.Future[Verdict]] = {}
+        self._grading: dict[Key, asyncio.Future[Verdict]] = {}
 
     @property
     def sandbox(self) -> Sandbox:
         return self._grader.sandbox
 
-    async def judge(
+    async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
-        """Returns the kept verdict, or judges and keeps it.
+        """Returns the stored verdict, or grades the program and stores its verdict.
 
         Raises:
             SandboxError: our machinery failed, or the problem's own reference did.
         """
         text = f"{self._scope}{problem.task_id}\0{inputs}\0{program}"
-        return await self.judge_once(text, lambda: self._grader.judge(program, problem, inputs=inputs))
+        return await self.grade_once(text, lambda: self._grader.grade(program, problem, inputs=inputs))
 
-    async def judge_once(self, text: str, judge: Callable[[], Awaitable[Verdict]]) -> Verdict:
-        """Returns the kept verdict, or judges and keeps it.
+    async def grade_once(self, text: str, grade: Callable[[], Awaitable[Verdict]]) -> Verdict:
+        """Returns the stored verdict, or grades and stores it.
 
         Args:
-            text: What is judged, with all that the verdict depends on.
-            judge: Finds the verdict.
+            text: What is graded, with all that the verdict depends on.
+            grade: Finds the verdict.
 
         Raises:
             SandboxError: our machinery failed.
@@ -133,10 +133,10 @@ class CachingGrader:
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         if (known := self._cache.get(key)) is not None:
             return known
-        if key not in self._judging:
-            self._judging[key] = asyncio.ensure_future(judge())
-            self._judging[key].add_done_callback(lambda _: self._judging.pop(key, None))
-        verdict = await self._judging[key]
+        if key not in self._grading:
+            self._grading[key] = asyncio.ensure_future(grade())
+            self._grading[key].add_done_callback(lambda _: self._grading.pop(key, None))
+        verdict = await self._grading[key]
         if self._cache.get(key) is None:
             self._cache.put(key, verdict)
         return verdict

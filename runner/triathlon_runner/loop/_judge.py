@@ -16,12 +16,12 @@ _SAMPLING = Sampling(max_tokens=MAX_TOKENS, temperature=0.0)
 _ATTEMPTS = 2
 _NUMBER = re.compile(r"(?:score:)?\s*(0|1|0?\.\d+|0\.\d*|1\.0*)\.?", re.IGNORECASE)
 _MARKS = str.maketrans("", "", "*`")
-"""Markdown's signs around a number or the label."""
+"""Markdown around a number or the label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the judge said. `similarity` is None where no usable number came: unknown, not 1."""
+    """The judge's replies. `similarity` is None where none was a usable number: unknown, not 1."""
 
     similarity: float | None = None
     replies: tuple[Reply, ...] = ()
@@ -61,7 +61,7 @@ async def compare_prompts(
     for attempt in range(_ATTEMPTS):
         try:
             answer = await judge.ask(_question(judge, text, attempt), _SAMPLING, sample=attempt)
-        except ModelUnavailableError:  # said once, by whoever opened the judge
+        except ModelUnavailableError:  # `JudgeModel` reports it
             break
         replies.append(answer.reply)
         usage += answer.usage

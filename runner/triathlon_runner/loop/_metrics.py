@@ -62,7 +62,7 @@ def asl_of_counts(
 
 
 def metrics(max_loops: int) -> tuple[Metric, ...]:
-    """The columns of a loop suite. Where M is 1 (an attack on the first prompt) only pass@1 says anything."""
+    """The columns of a loop suite. Where M is 1 (an attack on the first prompt) only pass@1 is defined."""
     if max_loops == 1:
         return (pass_at_1(),)
     return (

@@ -12,14 +12,14 @@ from triathlon_runner.suites import ModelKind
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
-    """Questions for one kind of model. A base model goes on with two worked examples and the task."""
+    """Questions for one kind of model. A base model completes two worked examples and the task."""
 
     kind: ModelKind
     prompts: PromptSet
     setting: Setting
 
     def generation(self, task: str, turn: int) -> Chat | Completion:
-        """The question for a program. Every turn is asked anew, even where its prompt came before."""
+        """The question for a program. Every turn is a new question, even with an equal prompt."""
         return self._question(self._generate, turn, task=task)
 
     def summary(self, code: str, turn: int) -> Chat | Completion:
@@ -36,7 +36,7 @@ class Phrasing:
 
     @property
     def completes(self) -> bool:
-        """Whether a reply goes on with the prompt instead of answering it."""
+        """Whether a reply continues the prompt instead of answering it."""
         return self.kind == "base"
 
     def settings(self) -> Mapping[str, Any]:

@@ -51,7 +51,7 @@ def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
 
     Args:
         text: The reply.
-        completes: Whether a base model wrote it, which goes on with other examples behind the first line.
+        completes: Whether a base model wrote it, which continues with other examples after the first line.
         as_written: Whether fences and quotes stay.
     """
     sentence = visible_text(text).strip()
@@ -86,10 +86,10 @@ class _Parts:
 
 def _split(prompt: str) -> _Parts | None:
     """None where there is no docstring to change."""
-    found = list(_DOCSTRING.finditer(prompt))
-    if not found:
+    docstrings = list(_DOCSTRING.finditer(prompt))
+    if not docstrings:
         return None
-    last = found[-1]
+    last = docstrings[-1]
     line_start = prompt.rfind("\n", 0, last.start()) + 1
     margin = re.match(r"[ \t]*", prompt[line_start:])
     text = dedent((margin[0] if margin else "") + last[2].lstrip("\n"))
@@ -106,5 +106,5 @@ def _split(prompt: str) -> _Parts | None:
 
 
 def _is_docstring(prompt: str) -> bool:
-    found = _DOCSTRING.match(prompt.strip())
-    return found is not None and found.end() == len(prompt.strip())
+    docstring = _DOCSTRING.match(prompt.strip())
+    return docstring is not None and docstring.end() == len(prompt.strip())

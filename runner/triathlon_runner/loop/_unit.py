@@ -98,7 +98,7 @@ class LoopUnit:
 
     async def _grade(self, program: str) -> Verdict:
         if program not in self._verdicts:
-            self._verdicts[program] = await self.grader.judge(program, self.problem)
+            self._verdicts[program] = await self.grader.grade(program, self.problem)
         return self._verdicts[program]
 
     async def _ask(self, question: Chat | Completion, sampling: Sampling) -> Reply:

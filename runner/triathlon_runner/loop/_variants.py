@@ -1,6 +1,6 @@
 """What variants do to measured scores (EVALOOOP, RQ1 and RQ3), on the tasks that both sides have.
 
-All of it takes what a metric's `contributions` gave, never records: who reads many results keeps no more.
+Functions here take the results of a metric's `contributions`, not records, so that many files can be read.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -82,7 +82,7 @@ class Change:
 def compare(baseline: ByModel, variants: Mapping[str, ByModel]) -> Comparison:
     """Ranks of the baseline against mean ranks under the variants, as in EVALOOOP, tables 3 and 4.
 
-    A model that lacks a variant is left out, and a variant that nobody has run. The others are scored on the
+    Models that lack a variant are left out, and variants that no model has run. The others are scored on the
     tasks that all of them have in the baseline and in every variant: over different tasks, ranks do not
     compare.
     """

@@ -128,13 +128,13 @@ class UnitRecord(Strict):
         """Whether the judge was asked and gave no usable answer, or could not be asked at all."""
         return False
 
-    def asks_the_same(self, judged_anew: Self, *, has_judge: bool) -> bool:  # noqa: ARG002  for types with steps
+    def asks_the_same(self, graded_again: Self, *, has_judge: bool) -> bool:  # noqa: ARG002  for types with steps
         """Returns whether the stored replies answer the questions that are asked after judging anew.
 
         False where another verdict leads to another question, to which nobody replied.
 
         Args:
-            judged_anew: The record that the same replies lead to now.
+            graded_again: The record that the same replies lead to now.
             has_judge: Whether the run had an LLM judge.
         """
         return True

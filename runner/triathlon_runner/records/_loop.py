@@ -64,17 +64,17 @@ class LoopRecord(UnitRecord):
         """Whether the similarity is unknown."""
         return self.similarity is None
 
-    def asks_the_same(self, judged_anew: Self, *, has_judge: bool) -> bool:
+    def asks_the_same(self, graded_again: Self, *, has_judge: bool) -> bool:
         """Returns whether prompts, summarised programs and what the judge compared are the same."""
-        pairs = list(zip(self.loops, judged_anew.loops, strict=False))
+        pairs = list(zip(self.loops, graded_again.loops, strict=False))
         same_prompts = all(old.prompt == new.prompt for old, new in pairs)
         same_summarised = all(
             old.program == new.program for old, new in pairs if new.summary_reply is not None
         )
-        same_end = len(self.loops) == len(judged_anew.loops)
+        same_end = len(self.loops) == len(graded_again.loops)
         same_compared = same_end and all(old.program == new.program for old, new in pairs[-2:])
-        needs_judge = has_judge and 1 <= judged_anew.sustained_loops < len(judged_anew.loops)
-        compared = same_compared or not (needs_judge or judged_anew.judge_replies)
+        needs_judge = has_judge and 1 <= graded_again.sustained_loops < len(graded_again.loops)
+        compared = same_compared or not (needs_judge or graded_again.judge_replies)
         return same_prompts and same_summarised and compared
 
     def with_usage_of(self, stored: Self) -> Self:

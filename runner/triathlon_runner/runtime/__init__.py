@@ -1,6 +1,6 @@
 """The runtime discipline (REval): what does a program do while it runs, and do the answers fit together?"""
 
-from triathlon_runner.runtime._asking import KINDS, STYLES, Kind, Style
+from triathlon_runner.runtime._asking import KINDS, STYLES, QuestionKind, Style
 from triathlon_runner.runtime._catalogue import (
     DATASETS,
     DISCIPLINE,
@@ -11,7 +11,7 @@ from triathlon_runner.runtime._catalogue import (
     suite_from_file,
 )
 from triathlon_runner.runtime._chain import Chain, chain, chains
-from triathlon_runner.runtime._judge import Judged, judge_output
+from triathlon_runner.runtime._grade import Graded, grade_output
 from triathlon_runner.runtime._metrics import AVERAGE, IC, METRICS
 from triathlon_runner.runtime._questions import (
     FilterReport,
@@ -36,11 +36,11 @@ __all__ = [
     "STYLES",
     "Chain",
     "FilterReport",
+    "Graded",
     "InputQuestions",
-    "Judged",
-    "Kind",
     "ProgramQuestions",
     "QuestionFile",
+    "QuestionKind",
     "QuestionsNotBuiltError",
     "RuntimeSuite",
     "StatementQuestion",
@@ -52,7 +52,7 @@ __all__ = [
     "count_questions",
     "entry_of_file",
     "entry_of_results",
-    "judge_output",
+    "grade_output",
     "question_source",
     "read_questions",
     "suite_from_file",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.runtime._asking import Kind, Style
-from triathlon_runner.runtime._judge import read_coverage
+from triathlon_runner.runtime._asking import QuestionKind, Style
+from triathlon_runner.runtime._grade import read_coverage
 
 _OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
@@ -28,7 +28,7 @@ _UNFINISHED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ExtractedAnswer:
-    """The answer of a reply, or why there is none."""
+    """Returns the answer in a reply, or why it has none."""
 
     text: str | None
     outcome: Outcome | None = None
@@ -36,7 +36,7 @@ class ExtractedAnswer:
     why: str = ""
 
 
-def extract_answer(reply: Reply, style: Style, kind: Kind) -> ExtractedAnswer:
+def extract_answer(reply: Reply, style: Style, kind: QuestionKind) -> ExtractedAnswer:
     """The text inside the answer tags; without tags the whole reply to a direct question.
 
     The closing tag is the stop sequence, so it is mostly missing; it may also be cut short. A reply that was
@@ -74,7 +74,7 @@ def _inside(text: str, style: Style) -> tuple[str, bool] | None:
     return (rest[: closing.start()], True) if closing else (rest, False)
 
 
-def _first_line(text: str, kind: Kind) -> str:
+def _first_line(text: str, kind: QuestionKind) -> str:
     """The answer's first line, where one line answers such a question and another has begun; else nothing."""
     text = re.sub(r"\A\s*```[\w+-]*\n", "", text).lstrip()
     line, finished, _ = text.partition("\n")

@@ -9,8 +9,8 @@ from triathlon_runner.prompts import PromptSet
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 
 Style = Literal["direct", "cot"]
-Kind = Literal["coverage", "state", "path", "output"]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+QuestionKind = Literal["coverage", "state", "path", "output"]
+KINDS: Final[tuple[QuestionKind, ...]] = get_args(QuestionKind)
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
 STOP: Final = ("[/ANSWER]",)
@@ -44,7 +44,7 @@ class Asker:
 
     def question(
         self,
-        kind: Kind,
+        kind: QuestionKind,
         program: ProgramQuestions,
         asked: InputQuestions,
         statement: StatementQuestion | None = None,
@@ -64,7 +64,7 @@ class Asker:
             }
         return self.prompts.render(f"{kind}-question", **values)
 
-    def prompt(self, kind: Kind, question: str, *, completes: bool) -> Chat | Completion:
+    def prompt(self, kind: QuestionKind, question: str, *, completes: bool) -> Chat | Completion:
         """The question behind the system line and the demonstrations."""
         return with_demonstrations(self.prompts, kind, self.style, question, completes=completes)
 

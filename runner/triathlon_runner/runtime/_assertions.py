@@ -15,6 +15,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from triathlon_runner.runtime._names import (
+    VALUE_FUNCTIONS,
+    Names,
+    defined_names,
+    gives_values,
+    in_order,
+    is_assertion,
+    names_in,
+)
 from triathlon_runner.runtime._reading import is_plain, is_reading
 from triathlon_runner.syntax import imported_names, parse, parse_expression
 
@@ -22,16 +31,6 @@ MASK: Final = "??"
 _HOLE: Final = re.compile(r"HOLE_(\d{1,6})_")
 _MAX_ANSWER: Final = 20_000
 
-_MODULES: Final = frozenset(
-    {"math", "cmath", "datetime", "decimal", "fractions", "collections", "itertools", "string", "statistics",
-     "numpy", "operator", "re"}
-)  # fmt: skip
-_FUNCTIONS: Final = frozenset(
-    {"abs", "all", "any", "array", "bool", "bytes", "chr", "complex", "date", "dict", "divmod", "enumerate",
-     "float", "frozenset", "int", "len", "list", "max", "min", "ord", "pow", "range", "repr", "reversed",
-     "round", "set", "sorted", "str", "sum", "tuple", "zip", "Counter", "OrderedDict", "defaultdict", "deque",
-     "Decimal", "Fraction", "nan", "inf", "np", "numpy", "datetime", "math"}
-)  # fmt: skip
 _EXPRESSIONS: Final = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare,
     ast.Subscript, ast.Slice, ast.Attribute, ast.Name, ast.Call, ast.keyword, ast.Starred, ast.ListComp,
@@ -86,7 +85,7 @@ def read_masked(text: str) -> ast.Module:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node.value = _HOLE.sub(MASK, node.value)
-    order = [hole for node in _in_order(tree) if (hole := _hole(node)) is not None]
+    order = [hole for node in in_order(tree) if (hole := _hole(node)) is not None]
     renumbered = {old: new for new, old in enumerate(order)}
     for node in ast.walk(tree):
         hole = _hole(node)
@@ -95,15 +94,9 @@ def read_masked(text: str) -> ast.Module:
     return tree
 
 
-def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _in_order(child)
-
-
 def _hole(node: ast.AST) -> int | None:
-    found = _HOLE.fullmatch(node.id) if isinstance(node, ast.Name) else None
-    return int(found[1]) if found else None
+    match = _HOLE.fullmatch(node.id) if isinstance(node, ast.Name) else None
+    return int(match[1]) if match else None
 
 
 class _Fill(ast.NodeTransformer):
@@ -116,13 +109,13 @@ class _Fill(ast.NodeTransformer):
 
 
 def originals(masked: str, complete: str) -> tuple[str, ...]:
-    """What stands behind the masks, read off the same text without them.
+    """Returns the expressions behind the masks, from the same text without masks.
 
     Raises:
         DodgeError: the texts differ in more than the masks.
     """
-    found = _fillings(read_masked(masked), parse(complete))
-    return tuple(ast.unparse(found[number]) for number in range(len(found)))
+    fillings = _fillings(read_masked(masked), parse(complete))
+    return tuple(ast.unparse(fillings[number]) for number in range(len(fillings)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +133,7 @@ class Filled:
 
 
 def fill(masked: Masked, answer: str, program: str) -> Filled:
-    """The completed text that an answer stands for, safe to execute in the sandbox.
+    """Returns the assertion that an answer completes, safe to execute in the sandbox.
 
     Raises:
         DodgeError: the answer is no completion of the masked text.
@@ -155,14 +148,14 @@ def fill(masked: Masked, answer: str, program: str) -> Filled:
     with reading_an_answer():
         fillings = _fillings(template, given)
         tree = parse(program)
-        names = _Names.of(template, tree)
+        names = Names.of(template, tree)
         computed = _check(masked, template, fillings, names, tree)
         return Filled(
             masked.completed(
                 {**fillings, **{hole: ast.Name(f"HOLE_{hole}_", ast.Load()) for hole in computed}}
             ),
             {f"HOLE_{hole}_": ast.unparse(fillings[hole]) for hole in computed},
-            tuple((name, module) for name, module in imported_names(tree) if _gives_values(module)),
+            tuple((name, module) for name, module in imported_names(tree) if gives_values(module)),
             _setup(template, names)
             if any(_names_of_test(fillings[hole], names) for hole in computed)
             else "",
@@ -195,10 +188,10 @@ def _fillings(template: ast.Module, given: ast.Module) -> dict[int, ast.expr]:
     # Leading statements that set something up need not be repeated.
     if any(_asserts(statement) for statement in wanted[:missing]):
         raise DodgeError("the answer leaves an assertion out")
-    found: dict[int, ast.expr] = {}
+    fillings: dict[int, ast.expr] = {}
     for statement, other in zip(wanted[missing:], given.body, strict=True):
-        _match(statement, other, found)
-    return found
+        _match(statement, other, fillings)
+    return fillings
 
 
 def _asserts(statement: ast.stmt) -> bool:
@@ -210,23 +203,23 @@ def _asserts(statement: ast.stmt) -> bool:
     )
 
 
-def _match(wanted: object, given: object, found: dict[int, ast.expr]) -> None:
+def _match(wanted: object, given: object, fillings: dict[int, ast.expr]) -> None:
     """Walks both trees at once and collects what stands in the holes."""
     if isinstance(wanted, ast.AST):
         hole = _hole(wanted)
         if hole is not None and isinstance(given, ast.expr):
-            found[hole] = given
+            fillings[hole] = given
             return
         if type(wanted) is not type(given):
             raise DodgeError("the answer is another statement than the question's")
         for name in wanted._fields:
             if name not in ("ctx", "kind", "type_comment"):
-                _match(getattr(wanted, name, None), getattr(given, name, None), found)
+                _match(getattr(wanted, name, None), getattr(given, name, None), fillings)
     elif isinstance(wanted, list):
         if not isinstance(given, list) or len(wanted) != len(given):
             raise DodgeError("the answer is another statement than the question's")
         for one, other in zip(wanted, given, strict=True):
-            _match(one, other, found)
+            _match(one, other, fillings)
     elif wanted != given or type(wanted) is not type(given):
         raise DodgeError("the answer is another statement than the question's")
 
@@ -235,13 +228,13 @@ def _check(
     masked: Masked,
     template: ast.Module,
     fillings: Mapping[int, ast.expr],
-    names: "_Names",
+    names: Names,
     program: ast.Module,
 ) -> list[int]:
-    """The holes whose fillings are to be computed apart from the program.
+    """Returns the holes whose fillings are to be computed in a process without the program.
 
     Raises:
-        DodgeError: a filling is none.
+        DodgeError: a filling is not allowed.
     """
     computed: list[int] = []
     for statement in template.body:
@@ -254,9 +247,9 @@ def _check(
                     if any(_hole(inner) is not None or _is_mask(inner) for inner in ast.walk(filling)):
                         raise DodgeError("the answer leaves a mask in")
                     _check_expression(filling, names)
-                    if not names.tainted(part):
+                    if not names.reads_program(part):
                         _check_reading(filling, part, names, program)
-                    elif names.tainted(filling):
+                    elif names.reads_program(filling):
                         raise DodgeError("the answer reads the value off the program instead of giving it")
                     elif not is_plain(filling):
                         computed.append(hole)
@@ -264,15 +257,15 @@ def _check(
 
 
 def check_value_expression(expression: ast.expr, program: ast.Module) -> None:
-    """Whether an expression computes with values alone, functions (`lambda`) of values among them.
+    """Checks that an expression computes with values alone; `lambda` is allowed.
 
     Raises:
-        DodgeError: it reads the program, or has something that is no value.
+        DodgeError: it reads the program, or has syntax or names that no value needs.
     """
     parameters = {node.arg for node in ast.walk(expression) if isinstance(node, ast.arg)}
-    names = _Names(frozenset(_defined(program)), frozenset(_FUNCTIONS | parameters))
+    names = Names(frozenset(defined_names(program)), frozenset(VALUE_FUNCTIONS | parameters))
     _check_expression(expression, names, (*_EXPRESSIONS, ast.Lambda, ast.arguments, ast.arg))
-    if names.tainted(expression):
+    if names.reads_program(expression):
         raise DodgeError("the answer calls the program instead of giving a value")
 
 
@@ -283,10 +276,10 @@ def _same(filling: ast.expr, original: str) -> bool:
 def _assertion_parts(node: ast.AST) -> list[ast.AST]:
     if isinstance(node, ast.Assert):
         return [node.test]
-    return [node] if _is_assertion(node) else []
+    return [node] if is_assertion(node) else []
 
 
-def _check_reading(filling: ast.expr, part: ast.AST, names: "_Names", program: ast.Module) -> None:
+def _check_reading(filling: ast.expr, part: ast.AST, names: Names, program: ast.Module) -> None:
     truth = not isinstance(part, ast.Call) or (
         isinstance(part.func, ast.Name) and part.func.id in ("assertTrue", "assertFalse")
     )
@@ -299,7 +292,7 @@ def _is_mask(node: ast.AST) -> bool:
 
 
 def _check_expression(
-    filling: ast.expr, names: "_Names", allowed: tuple[type[ast.AST], ...] = _EXPRESSIONS
+    filling: ast.expr, names: Names, allowed: tuple[type[ast.AST], ...] = _EXPRESSIONS
 ) -> None:
     local = {
         node.id
@@ -315,95 +308,16 @@ def _check_expression(
             raise DodgeError(f"the name {node.id!r} has no place in a value")
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """What the names of a test stand for."""
-
-    program: frozenset[str]
-    """Names that the program defines, and those of the test that hold something that it made."""
-    plain: frozenset[str]
-    """Names that hold values of the test's own, functions of values, and modules of these."""
-
-    @classmethod
-    def of(cls, template: ast.Module, program: ast.Module) -> "_Names":
-        modules = {name for name, module in imported_names(program) if _gives_values(module)}
-        tainted = {"self", *_defined(program)}
-        known = _FUNCTIONS | modules
-        for node in _in_order(template):
-            for target, value in _assignments(node):
-                names = _read(target)
-                if _read(value) & tainted or not _read(value) <= known:
-                    tainted |= names
-                known |= names
-            if isinstance(node, ast.Call) and _read(node) & tainted and not _is_assertion(node):
-                # What the program is handed it may change.
-                tainted |= {
-                    name for part in (*node.args, *node.keywords) for name in _read(part)
-                } - _FUNCTIONS
-        return cls(frozenset(tainted), frozenset(known - tainted))
-
-    def allows(self, name: str) -> bool:
-        return name in self.plain or name in self.program
-
-    def tainted(self, node: ast.AST) -> bool:
-        return any(isinstance(part, ast.Name) and part.id in self.program for part in ast.walk(node))
+def _names_of_test(filling: ast.expr, names: Names) -> bool:
+    return bool(names_in(filling) & (names.plain - VALUE_FUNCTIONS))
 
 
-def _gives_values(module: str) -> bool:
-    """Whether what is imported, `math` or `math.pi`, may stand in a value."""
-    return module.partition(".")[0] in _MODULES
-
-
-def _names_of_test(filling: ast.expr, names: "_Names") -> bool:
-    return bool(_read(filling) & (names.plain - _FUNCTIONS))
-
-
-def _setup(template: ast.Module, names: "_Names") -> str:
+def _setup(template: ast.Module, names: Names) -> str:
     """The test's own assignments that have nothing to do with the program."""
     plain: list[ast.stmt] = [
         statement
         for statement in template.body
         if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign))
-        and _read(statement) <= names.plain
+        and names_in(statement) <= names.plain
     ]
     return ast.unparse(ast.Module(plain, []))
-
-
-def _read(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
-def _is_assertion(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("assert")
-    )
-
-
-def _defined(program: ast.Module) -> Iterator[str]:
-    for statement in program.body:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield statement.name
-        elif isinstance(
-            statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.With, ast.If, ast.Try)
-        ):
-            yield from (
-                node.id
-                for node in ast.walk(statement)
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            )
-
-
-def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    match node:
-        case ast.Assign():
-            yield from ((target, node.value) for target in node.targets)
-        case ast.AugAssign():
-            yield node.target, node.value
-        case ast.AnnAssign(value=ast.expr() as value):
-            yield node.target, value
-        case ast.For() | ast.AsyncFor() | ast.comprehension():
-            yield node.target, node.iter
-        case ast.withitem(optional_vars=ast.expr() as target):
-            yield target, node.context_expr
-        case ast.NamedExpr():
-            yield node.target, node.value

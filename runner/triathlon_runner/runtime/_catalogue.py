@@ -54,8 +54,8 @@ def _official_source(
     subjects: Callable[[DataStore], Sequence[Subject]], *made_of: DataFile
 ) -> Callable[[DataStore], QuestionSource]:
     def source(store: DataStore) -> QuestionSource:
-        found = subjects(store)  # here, so that missing data is said before anything runs
-        return QuestionSource(_info(made_of), lambda: found, store.cache / "questions")
+        programs = subjects(store)  # here, so that missing data is said before anything runs
+        return QuestionSource(_info(made_of), lambda: programs, store.cache / "questions")
 
     return source
 
@@ -201,10 +201,10 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
 
     It is called `runtime/questions`, after the file.
     """
-    found = _OF_FILE.fullmatch(text)
-    if found is None:
+    match = _OF_FILE.fullmatch(text)
+    if match is None:
         return None
-    path, style, sampled = Path(found["file"]), *_SETTINGS[found["setting"] or ""]
+    path, style, sampled = Path(match["file"]), *_SETTINGS[match["setting"] or ""]
 
     def build(_: DataStore) -> RuntimeSuite:
         return suite_from_file(path, style, sampled=sampled, prompts=prompts)
@@ -214,15 +214,15 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
 
 def entry_of_results(suite: str) -> SuiteEntry | None:
     """What results of a question file's suite mean, where the file itself is not at hand."""
-    found = _OF_RESULTS.fullmatch(suite)
-    if found is None:
+    match = _OF_RESULTS.fullmatch(suite)
+    if match is None:
         return None
-    style, sampled = _SETTINGS[found["setting"] or ""]
+    style, sampled = _SETTINGS[match["setting"] or ""]
 
     def build(_: DataStore) -> RuntimeSuite:
         raise UserError(f"the questions of {suite!r} came from a file; name that file at --suites")
 
-    return _described(found["name"], f"questions of {found['name']}", style, sampled=sampled, build=build)
+    return _described(match["name"], f"questions of {match['name']}", style, sampled=sampled, build=build)
 
 
 _SETTINGS: Final[dict[str, tuple[Style, bool]]] = {

@@ -64,7 +64,7 @@ _QUESTION_MODULES: Final = frozenset(
     f"_{name}.py"
     for name in (
         *("blocks", "select", "masking", "programs", "construct", "trace", "questions", "official", "syntax"),
-        *("literals", "assertions", "reading", "check"),
+        *("literals", "assertions", "names", "reading", "check"),
     )
 )
 """Modules that decide what a question or its truth is."""
@@ -284,7 +284,7 @@ def _why_states_why_unaskable(question: StatementQuestion) -> str:
 
 
 def _why_unaskable(value: Observed | None) -> str:
-    """Why nobody can be asked for a value; empty where one can."""
+    """Why no question about a value can be asked; empty where one can."""
     if value is None:
         return "no variable (an iterator, a function or a module)"
     if value.reason or not value.text:

@@ -43,7 +43,7 @@ def statements_text(statements: list[ast.stmt]) -> str:
 
 
 def mask_test(statements: list[ast.stmt]) -> Masked | None:
-    """A test's body with all its assertions masked, save those in loops; None where there is none to mask."""
+    """A test's body with all its assertions masked, save those in loops; None where it has none."""
     body = without_self(_copy(statements))
     taken: list[str] = []
     for statement in _straight(body):

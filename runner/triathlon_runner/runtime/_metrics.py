@@ -10,7 +10,7 @@ from typing import Final, Literal
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import AnswerRecord, RuntimeRecord, StatementRecord, UnitRecord
 from triathlon_runner.runtime._chain import chain
-from triathlon_runner.runtime._judge import read_coverage
+from triathlon_runner.runtime._grade import read_coverage
 
 Pair = tuple[RuntimeRecord, StatementRecord]
 
@@ -58,9 +58,13 @@ def _f1_of_yes(records: Sequence[UnitRecord]) -> list[Contribution]:
     def parts() -> Iterator[tuple[str, float, float]]:
         for unit, statement in _pairs(records):
             answer = statement.coverage.answer
-            said = answer is not None and read_coverage(answer) is True
+            answered_yes = answer is not None and read_coverage(answer) is True
             true = "YES" in statement.coverage.expected
-            yield unit.program_id, 2.0 * (said and true), 2.0 * (said and true) + (said != true)
+            yield (
+                unit.program_id,
+                2.0 * (answered_yes and true),
+                2.0 * (answered_yes and true) + (answered_yes != true),
+            )
 
     return _sums(parts())
 

@@ -42,7 +42,7 @@ class Subject:
     libraries: frozenset[str] = frozenset()
     level: int | None = None
     pairs: Mapping[int, tuple[tuple[int, str], ...]] | None = None
-    """The (line, variable) pairs to ask about, by input, where they are given and not to be chosen."""
+    """The (line, variable) pairs to ask about, by input, where the data set names them."""
 
 
 def function_subject(problem: Problem) -> Subject:

@@ -101,7 +101,7 @@ class FilterReport(Strict):
 
 
 class QuestionFile(Strict):
-    """All questions of a data set: whoever has the file can ask them."""
+    """All questions of a data set, as one file."""
 
     schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
     dataset: str

@@ -43,15 +43,15 @@ class Choice:
 
 def candidate_statements(program: str) -> tuple[CandidateStatement, ...]:
     """All suitable statements of a program's functions, by function and breadth first within it."""
-    found: list[CandidateStatement] = []
+    candidates: list[CandidateStatement] = []
     for function in functions(parse(program)):
         for block in blocks(function):
             suitable = [statement for statement in block.statements if _suitable(statement)]
-            found += [
+            candidates += [
                 CandidateStatement(statement.lineno, statement, function, statement is suitable[-1])
                 for statement in suitable
             ]
-    return tuple(found)
+    return tuple(candidates)
 
 
 def _suitable(statement: ast.stmt) -> bool:

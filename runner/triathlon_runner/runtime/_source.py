@@ -56,7 +56,7 @@ class QuestionSource:
         return None if self.cache is None else self.cache / f"{self.key[:24]}.json"
 
     async def build(self, sandbox: Sandbox) -> QuestionFile:
-        """Traces the references and keeps the questions for the next time, where there is a place to.
+        """Traces the references and stores the questions, where there is a folder for them.
 
         Raises:
             SandboxError: the sandbox itself failed.
@@ -80,7 +80,7 @@ class QuestionSource:
 
 @dataclass(frozen=True)
 class FileSource:
-    """Questions that a user built, or was given, as a file."""
+    """Questions from a user's file."""
 
     path: Path
 

@@ -1,4 +1,4 @@
-"""Reading an answer of the form `value; type`: strict about the value, fair about how it is written."""
+"""Reads answers of the form `value; type`: strict about the value, lenient about how it is written."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -6,7 +6,8 @@ from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
-from triathlon_runner.runtime._literals import NotALiteralError, decimal, equal, read_literal
+from triathlon_runner.runtime._equality import equal
+from triathlon_runner.runtime._literals import NotALiteralError, decimal, read_literal
 from triathlon_runner.runtime._questions import Value
 
 TYPOGRAPHIC: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "−": "-"})
@@ -32,7 +33,7 @@ _INSIDE: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 
 
 def is_nil(text: str) -> bool:
-    """Whether a text says that there is no value."""
+    """Whether a text means that there is no value."""
     return text.strip().strip("[]'\"`*.").strip().lower() == "nil"
 
 
@@ -64,9 +65,9 @@ def unwrapped(text: str) -> str:
 
 
 def read_type(text: str) -> str:
-    """A type's plain name: `<class 'int'>`, `List[int]`, `datetime.datetime` give int, list, datetime.
+    """Returns a type's plain name: int, list, datetime of `<class 'int'>`, `List[int]`, `datetime.datetime`.
 
-    Types beside each other, `int, int` or `(int, str)`, are those of a tuple.
+    Several types, `int, int` or `(int, str)`, are those of a tuple.
     """
     if len(text) > _MAX_TYPE:
         return ""
@@ -105,7 +106,7 @@ _PLAIN_TYPES: Final = {
 
 
 def _can_be(value: Any, kind: str) -> bool:
-    """Whether a literal can be of the type that the answer names; a whole number may stand for a float."""
+    """Whether a literal can be of the type that the answer names; a whole number may be a float."""
     allowed = _PLAIN_TYPES.get(kind)
     if allowed is None:
         return True
@@ -123,7 +124,7 @@ def _possible_values(value: str, kind: str) -> Iterator[Any]:
     if kind in ("numpy.ndarray", "numpy.matrix"):
         texts.append(_BETWEEN_ITEMS.sub(", ", value))
     if kind in ("bool", "NoneType"):
-        texts.append(value.capitalize())  # the case of a letter makes no other value
+        texts.append(value.capitalize())  # upper and lower case make no difference
     for text in dict.fromkeys(texts):
         with suppress(NotALiteralError):
             yield read_literal(text)
@@ -140,7 +141,7 @@ def _duration(text: str) -> timedelta:
     """As `str()` writes it: `1 day, 2:30:00`, `0:00:01.500000`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is no such value.
     """
     match = _DURATION.fullmatch(text)
     if match is None:

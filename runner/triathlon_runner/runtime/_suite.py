@@ -17,7 +17,7 @@ from triathlon_runner.suites import DataSetInfo, ModelKind, Task
 
 
 class Source(Protocol):
-    """Where questions come from."""
+    """The questions of a suite, or what builds them."""
 
     def ready(self) -> QuestionFile | None:
         """The questions, where they need not be built."""
@@ -29,7 +29,7 @@ class Source(Protocol):
 
 
 class QuestionsNotBuiltError(RuntimeError):
-    """The suite's tasks were asked for before its questions were built (`prepare`)."""
+    """The suite's tasks were read before its questions were built (`prepare`)."""
 
 
 class RuntimeSuite:
@@ -75,7 +75,7 @@ class RuntimeSuite:
 
     @cached_property
     def _digest(self) -> str:
-        """Hash of the questions themselves: another truth is another settings hash."""
+        """Hash of the questions with their truth, as part of the settings."""
         texts = [program.model_dump_json() for program in self.questions.programs]
         return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
@@ -110,7 +110,7 @@ class RuntimeSuite:
         settings_hash: str,
         _judge: Model | None = None,
     ) -> RuntimeRecord:
-        """Asks and judges all questions about one input.
+        """Asks and grades all questions about one input.
 
         Raises:
             InfrastructureError: no reply to one of them, or the sandbox failed; the unit stays open.

@@ -25,7 +25,7 @@ class Observed:
 
     type: str
     text: str
-    """A literal; where `reason` says why there is none, what `repr` gives, or nothing."""
+    """A literal; where `reason` says why it has none, its `repr`, or nothing."""
     reason: str = ""
 
 
@@ -39,7 +39,7 @@ class Step:
     before: Mapping[str, Observed]
     """Local variables, and attributes of `self` as `self.name`."""
     after: Mapping[str, Observed] | None
-    """None where the frame was never seen to leave the statement."""
+    """None where the end of the statement was not recorded."""
     watched: Mapping[str, Observed]
     """Values of the expressions that were asked for, after the statement."""
 
@@ -83,11 +83,11 @@ Run = FunctionRun | CaseRun
 
 @dataclass(frozen=True)
 class Trace:
-    """Everything that one run showed."""
+    """All that was recorded of one run."""
 
     outcome: Literal["returned", "raised", "limit", "untraceable"]
     error: str
-    """The exception, the limit that was hit, or how the program got out of the tracer's sight."""
+    """The exception, the limit that was hit, or how the program escaped the tracer."""
     result: Observed | None
     """None where the run gave nothing, or nothing that is a variable."""
     steps: tuple[Step, ...]
@@ -181,7 +181,7 @@ async def trace_runs(
     limits: TraceLimits = TraceLimits(),
     seed: int = 0,
 ) -> list[Trace | Untraced]:
-    """Traces the runs of one program in one child, the program loaded anew for each, chance seeded.
+    """Traces the runs of one program in one child, each with a fresh program and seeded generators.
 
     A run that ends the child is `Untraced`; the runs after it are traced in another child.
 

@@ -1,4 +1,4 @@
-"""One (program, input): all its questions asked at once, each graded when its reply arrives."""
+"""One (program, input): asks all its questions at once and grades each reply when it arrives."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,22 +8,22 @@ from triathlon_runner.endpoints import Answer, Model, ModelUnavailableError, Sam
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
 from triathlon_runner.runtime._answers import extract_answer
-from triathlon_runner.runtime._asking import Asker, Kind, sentence_of
-from triathlon_runner.runtime._judge import (
-    Judged,
+from triathlon_runner.runtime._asking import Asker, QuestionKind, sentence_of
+from triathlon_runner.runtime._grade import (
+    Graded,
     expected_coverage,
     expected_output,
     expected_path,
     expected_state,
-    judge_coverage,
-    judge_output,
-    judge_path,
-    judge_state,
+    grade_coverage,
+    grade_output,
+    grade_path,
+    grade_state,
 )
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.sandbox import Sandbox
 
-Judge = Callable[[str], Awaitable[Judged]]
+GradeAnswer = Callable[[str], Awaitable[Graded]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class UnitRun:
     sample: int
 
     async def record(self, *, suite: str, task_id: str, protocol: str) -> RuntimeRecord:
-        """Asks everything, judges everything.
+        """Asks all questions and grades the answers.
 
         Raises:
             InfrastructureError: a question has no reply, or the sandbox failed.
@@ -99,14 +99,14 @@ class UnitRun:
     async def _statement(self, one: StatementQuestion) -> tuple[_Asked, _Asked, _Asked]:
         text = self.unit.program.program
 
-        async def coverage(answer: str) -> Judged:
-            return judge_coverage(one, answer)
+        async def coverage(answer: str) -> Graded:
+            return grade_coverage(one, answer)
 
-        async def state(answer: str) -> Judged:
-            return judge_state(one, answer)
+        async def state(answer: str) -> Graded:
+            return grade_state(one, answer)
 
-        async def path(answer: str) -> Judged:
-            return judge_path(text, one, answer)
+        async def path(answer: str) -> Graded:
+            return grade_path(text, one, answer)
 
         async with asyncio.TaskGroup() as group:
             tasks = (
@@ -119,35 +119,39 @@ class UnitRun:
     async def _output(self) -> _Asked:
         program, asked = self.unit.program, self.unit.asked
 
-        async def judge(answer: str) -> Judged:
-            return await judge_output(self.sandbox, program, asked, answer)
+        async def output(answer: str) -> Graded:
+            return await grade_output(self.sandbox, program, asked, answer)
 
-        return await self._ask("output", None, expected_output(asked), judge)
+        return await self._ask("output", None, expected_output(asked), output)
 
     async def _ask(
-        self, kind: Kind, statement: StatementQuestion | None, expected: tuple[str, ...], judge: Judge
+        self,
+        kind: QuestionKind,
+        statement: StatementQuestion | None,
+        expected: tuple[str, ...],
+        grade: GradeAnswer,
     ) -> _Asked:
         question = self.asker.question(kind, self.unit.program, self.unit.asked, statement)
         prompt = self.asker.prompt(kind, question, completes=self.model.kind == "base")
         answer = await self.model.ask(prompt, self.sampling, sample=self.sample)
         extracted = extract_answer(answer.reply, self.asker.style, kind)
         if extracted.text is None:
-            judged = Judged(extracted.outcome or Outcome.NO_ANSWER, extracted.why)
+            graded = Graded(extracted.outcome or Outcome.NO_ANSWER, extracted.why)
         else:
-            judged = await judge(extracted.text)
+            graded = await grade(extracted.text)
         record = AnswerRecord(
             question=sentence_of(question),
             reply=answer.reply,
             answer=extracted.text,
             expected=expected,
-            outcome=judged.outcome,
-            correct=judged.correct,
-            why=judged.why,
+            outcome=graded.outcome,
+            correct=graded.correct,
+            why=graded.why,
         )
         return _Asked(record, answer)
 
 
 def _most_serious(errors: BaseExceptionGroup[InfrastructureError]) -> InfrastructureError:
-    """One error for a unit of many questions; that the model is unavailable counts before all others."""
+    """Returns one error for a unit of many questions: that the model is unavailable goes first."""
     failures = [error for error in leaves(errors) if isinstance(error, InfrastructureError)]
     return next((error for error in failures if isinstance(error, ModelUnavailableError)), failures[0])

@@ -1,4 +1,4 @@
-"""Executing programs that nobody trusts."""
+"""Executes untrusted programs."""
 
 from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (

@@ -1,6 +1,6 @@
 """The interface of every sandbox: a program and calls go in, plain values come out.
 
-Nothing that decides a verdict crosses to the untrusted side; nothing that comes back is executed.
+Expected values and comparisons never reach the process of the program; what it returns is never executed.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -66,7 +66,7 @@ class Returned:
 
     value: Any
     size: int = field(default=0, compare=False)
-    """Bytes that it took on its way."""
+    """Bytes of the encoded value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,10 @@ class Ended(StrEnum):
 
     FINISHED = "finished"
     STOPPED = "stopped"
-    """Whoever read the results needed no more of them."""
+    """The reader of the results stopped the child before its end."""
     TIMED_OUT = "timed_out"
     DIED = "died"
-    """Exited, ended by a signal of its own doing, ran out of its memory, or broke the protocol."""
+    """Exited, ended by its own signal, reached its memory limit, or sent an invalid message."""
     NOT_LOADED = "not_loaded"
     """The program does not parse, or raised at import."""
 
@@ -116,7 +116,7 @@ class Execution:
     ended: Ended
     results: tuple[Returned | Raised, ...]
     detail: str = ""
-    """Why it ended so: the signal, the limit, the exception at import."""
+    """Why: the signal, the limit, or the exception at import."""
     stdout: str = ""
     stderr: str = ""
     cpu_seconds: float = field(default=0.0, compare=False)
@@ -129,7 +129,7 @@ class Examination:
     examiner: Execution
     candidate: Execution
     calls: tuple[Call, ...]
-    """What the tests asked of the program, in order."""
+    """What the program returned to the tests, in order."""
 
 
 class Results(Protocol):
@@ -147,7 +147,7 @@ class Results(Protocol):
 
 
 class StoredResults:
-    """Results of a job that ended somewhere else, handed on as those of a job that runs here."""
+    """Results of a job that has ended on another machine, in the form of those of a running job."""
 
     def __init__(self, execution: Execution, results: Sequence[Sent | Raised]) -> None:
         self.execution = execution
@@ -177,7 +177,7 @@ class StoredResults:
 
 
 def malformed(error: MalformedError) -> str:
-    """The detail of an execution whose child sent what is no value."""
+    """The detail of an execution whose child sent something that is no value."""
     return f"sent a malformed value: {error}"
 
 
@@ -193,7 +193,7 @@ class Sandbox(Protocol):
         """Executes one job to its end and returns all its results, decoded.
 
         Raises:
-            SandboxError: our machinery failed; what comes from a child is never taken for this.
+            SandboxError: our machinery failed; nothing that a child does causes this.
         """
         ...
 

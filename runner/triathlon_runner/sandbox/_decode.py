@@ -1,4 +1,4 @@
-"""Decodes what a child wrote: bytes that may be anything become plain values or a `MalformedError`.
+"""Decodes what a child wrote: arbitrary bytes become plain values or a `MalformedError`.
 
 Nothing here executes, allocates or takes time beyond a small multiple of the input's length: counts are
 checked against the bytes that are left, nesting is bounded, keys built to collide in a table are refused.
@@ -22,8 +22,8 @@ MAX_SAME_HASH = 32
 class Tagged:
     """A value of a named type, reduced to plain data: `Tagged("decimal.Decimal", "1.50")`.
 
-    Decimal numbers are equal by their value, as Python has it; not a number equals itself, as everywhere
-    where results are compared.
+    Decimal numbers are equal by their value, as Python has it; NaN equals itself, as in all
+    comparisons of results.
     """
 
     type: str
@@ -47,7 +47,7 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """Something that can't cross, such as a generator or a function. Equal to nothing but itself."""
+    """A value without an encoding, such as a generator or a function. Equal only to itself."""
 
     type: str
 

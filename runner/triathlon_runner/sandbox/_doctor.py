@@ -1,4 +1,4 @@
-"""What the sandbox can do on this machine, found by trying."""
+"""Tests what the sandbox can do on this machine."""
 
 import os
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from triathlon_runner.sandbox._settings import LEVELS
 
 @dataclass(frozen=True, slots=True)
 class LanguageHealth:
-    """One language, tried in the sandbox."""
+    """One language, as tested in the sandbox."""
 
     language: Language
     version: str
@@ -60,7 +60,7 @@ async def doctor() -> SandboxHealth:
 
 
 async def try_language(sandbox: Sandbox, language: Language) -> LanguageHealth:
-    """Whether programs of a language can be executed there, found by executing one."""
+    """Whether programs of a language can be executed there, tested by executing one."""
     job = Job(LANGUAGES[language].version_program, (Call("version", ()),), language, Limits(cpu_seconds=10))
     try:
         execution = await sandbox.run(job)

@@ -1,4 +1,4 @@
-"""The runner's ends of one child's pipes: frames out, frames in, and what it printed, all bounded."""
+"""The runner's ends of one child's pipes: sends and receives frames, reads output, with limits on all."""
 
 import asyncio
 import os
@@ -8,12 +8,12 @@ from triathlon_runner.sandbox._inside import frames
 
 CHUNK = 1 << 18
 PIPE_BYTES = 1 << 16
-"""What a pipe holds: so much is written at once, and read without a wake-up for every frame."""
+"""Size of a pipe's buffer: this much is written or read at once."""
 FIRST_LOOK, LAST_LOOK = 0.004, 0.05
-"""Seconds between two looks at what a child has sent, at first and later: most end before the first."""
+"""Seconds between two reads of a child's results, at first and later: most children end before the first."""
 GROWTH = 1.5
 BUSY_BYTES = PIPE_BYTES // 4
-"""A child that sends more than this between two looks is listened to without a pause."""
+"""A child that sends more than this between two reads is read without pauses."""
 
 
 class Exchange:
@@ -26,7 +26,7 @@ class Exchange:
         self, ends: tuple[int, ...], on_frame: Callable[[bytes, bytes], bool],
         on_broken: Callable[[str], None], *, frame_limit: int, output_limit: int,
     ) -> None:  # fmt: skip
-        """Takes the descriptors over; none of them blocks."""
+        """Takes ownership of the descriptors, which must not block."""
         self._on_frame = on_frame
         self._on_broken = on_broken
         self._frame_limit = frame_limit
@@ -44,7 +44,7 @@ class Exchange:
         self._timer: asyncio.TimerHandle | None = None
 
     def feed(self, data: bytes, *, last: bool) -> None:
-        """Queues frames for the child; after the last one its input ends. Nothing happens once it has."""
+        """Queues frames for the child; after the last one its input ends. No effect after that."""
         if self._sink < 0:
             return
         self._pending = memoryview(bytes(self._pending) + data) if self._pending else memoryview(data)
@@ -71,7 +71,7 @@ class Exchange:
             self._sink = -1
 
     def listen(self, *, at_once: bool) -> None:
-        """Begins to read: at once, or now and then until the child turns out to have much to say."""
+        """Begins to read: at once, or at intervals until the child has sent much."""
         if at_once:
             for descriptor, read in self._readers():
                 self._loop.add_reader(descriptor, read)
@@ -120,7 +120,7 @@ class Exchange:
         return len(data)
 
     def _deliver(self, data: bytes) -> None:
-        """Hands on the whole frames and keeps the rest until the frame that it begins can be whole."""
+        """Passes on all whole frames; the rest waits until its frame is complete."""
         at, end, head = 0, len(data), frames.HEADER.size
         self._bytes_missing = 0
         while not self._ignores_results and end - at >= head:

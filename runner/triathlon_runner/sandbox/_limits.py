@@ -11,24 +11,24 @@ _GROUPS = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one job may use. CPU time decides, whatever else the machine does."""
+    """What one job may use. CPU time is limited, not real time: the load of the machine must not matter."""
 
     cpu_seconds: float = 4.0
     """Of all its threads, by the process' own clock."""
     wall_seconds: float = 60.0
-    """How long it may do nothing, asleep or blocked: time with less than three hundredths of a core.
+    """How long it may sleep or be blocked: time in which it uses less than three hundredths of a core.
 
-    A program that waits for its turn on a busy machine, or for a runner that stands still, is not counted.
+    Waiting for a CPU on a busy machine, or for the runner, is not counted.
     """
     memory_bytes: int = 4 << 30
     result_bytes: int = 64 << 20
     """Encoded size of one returned value."""
     output_bytes: int = 64 << 10
-    """Standard output and error kept, each."""
+    """Bytes of standard output and of standard error that are recorded."""
 
 
 def available_bytes() -> int:
-    """What the machine, and every control group that this process is in, has left; 0 where nobody says."""
+    """Memory that the machine and all control groups of this process have left; 0 where unknown."""
     return min((_of_machine(), *_of_groups()))
 
 

@@ -30,8 +30,8 @@ from triathlon_runner.sandbox._worker import Worker
 
 NEVER = 1e9
 """Seconds."""
-_MEMORY_LOOK_SECONDS = 0.05
-"""Between two looks at the memory that is left, while a job waits for it."""
+_MEMORY_CHECK_SECONDS = 0.05
+"""Seconds between two checks of free memory, while a job waits for it."""
 _Kind = tuple[Language, frozenset[str]]
 """Which jobs can share a server: one language, one set of libraries."""
 
@@ -75,7 +75,7 @@ async def _strongest(wanted: str, jobs: int) -> "LocalSandbox":
 
 
 class LocalSandbox:
-    """Servers are started when needed and kept while they are clean."""
+    """Servers are started when needed and used again while they are clean."""
 
     def __init__(self, level: IsolationLevel, jobs: int) -> None:
         self._level: IsolationLevel = level
@@ -102,7 +102,7 @@ class LocalSandbox:
             yield run
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
-        """See `Sandbox.examine`. Both children share one slot: one of them always waits for the other.
+        """See `Sandbox.examine`. Both children share one slot, since one of them always waits for the other.
 
         The examiner is not counted as asleep while it waits; it ends with the candidate.
         """
@@ -140,7 +140,7 @@ class LocalSandbox:
         wanted = sum(job.limits.memory_bytes for job in jobs)
         async with self._slots:
             while self._running and self._available() < wanted:  # noqa: ASYNC110  no event tells
-                await asyncio.sleep(_MEMORY_LOOK_SECONDS)  # other programs give memory back, too
+                await asyncio.sleep(_MEMORY_CHECK_SECONDS)  # other programs free memory, too
             self._running += 1
             try:
                 yield
@@ -148,15 +148,15 @@ class LocalSandbox:
                 self._running -= 1
 
     def _available(self) -> int:
-        """Bytes of memory that are left, as of a moment ago: looking takes as long as a short job's start."""
+        """Bytes of free memory, measured a moment ago: measuring takes as long as starting a short job."""
         now = time.monotonic()
         if now >= self._memory_due:
-            self._memory_due, self._memory = now + _MEMORY_LOOK_SECONDS, available_bytes()
+            self._memory_due, self._memory = now + _MEMORY_CHECK_SECONDS, available_bytes()
         return self._memory
 
     @asynccontextmanager
     async def _worker(self, job: Job) -> AsyncIterator[Worker]:
-        """A clean server for this kind of job; it goes back into the pool only if it still is."""
+        """Takes a clean server for this kind of job; it returns to the pool if it is still clean."""
         kind = (job.language, job.libraries)
         idle = self._idle.setdefault(kind, [])
         worker = idle.pop() if idle else await Worker.start(lambda directory: self._settings(kind, directory))
@@ -182,7 +182,7 @@ class LocalSandbox:
             await worker.close()
 
     def _surplus(self, kind: _Kind) -> Worker | None:
-        """One server too many, out of the pool at once: while it is closed, others come and go."""
+        """Takes a server out of the pool before closing it, because closing takes a while."""
         if sum(map(len, self._idle.values())) <= 2 * self._jobs + 2:
             return None
         return next(

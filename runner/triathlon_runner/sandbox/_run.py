@@ -27,7 +27,7 @@ from triathlon_runner.sandbox._wire import wire_of
 from triathlon_runner.sandbox._worker import ChildEnd, Worker
 
 Relay = Callable[[Call], Awaitable[Returned | Raised | None]]
-"""Makes a call that the child wants made elsewhere; None where nobody can make it any more."""
+"""Makes a call for the child in another process; None where that process has ended."""
 
 _FRAME_SLACK = 1 << 16
 _KILLED_FROM_OUTSIDE = (
@@ -47,7 +47,7 @@ class Run:
 
         Args:
             job: The program with its calls.
-            worker: A clean one.
+            worker: A usable one.
             relay: Makes the calls of the job's `relayed` functions.
             interactive: Whether calls are made with `call` while it runs, until `finish`.
         """
@@ -70,7 +70,7 @@ class Run:
 
     @property
     def execution(self) -> Execution:
-        """How the job ended; there once the block was left."""
+        """How the job ended; set when the block ends."""
         return self._execution
 
     async def __aenter__(self) -> "Run":
@@ -118,7 +118,7 @@ class Run:
         return isinstance(error, MalformedError)
 
     def _leave(self, ended: Ended, detail: str = "") -> None:
-        """Ends the child for this reason, whatever else it did behind the last result that was read."""
+        """Ends the child for this reason, whatever it did after the last result that was read."""
         self.stop(ended)
         self._ended, self._detail = ended, detail
 
@@ -190,7 +190,7 @@ class Run:
         return None
 
     def finish(self) -> None:
-        """Says that no more calls or answers come: the child ends when it has done what it has."""
+        """Says that no more calls or answers come: the child ends after those that it has."""
         self.finished = True
         self._exchange.feed(b"", last=True)
 
@@ -218,7 +218,7 @@ class Run:
         return None
 
     def _send_next_call(self) -> None:
-        """Gives a child whose calls are relayed its next call, or lets it end."""
+        """Sends a child whose calls are relayed its next call, or lets it end."""
         calls = self._job.calls
         if self._answered < self._asked and not isinstance(calls, Prepared):
             self._exchange.feed(self._wire.call(calls[self._answered]), last=False)
@@ -276,7 +276,7 @@ class Run:
         """How it ended, and why.
 
         Raises:
-            SandboxError: somebody outside the sandbox killed the child.
+            SandboxError: something outside the sandbox killed the child.
         """
         if self._ended is not None:
             return self._ended, self._detail
@@ -300,12 +300,12 @@ def _decoded(result: Sent | Raised) -> Returned | Raised:
 
 
 def _relayed_call(question: object) -> Call:
-    """The call that a child wants made.
+    """Returns the call that a child asks for.
 
     Raises:
-        MalformedError: it is none.
+        MalformedError: the message is no call.
     """
     match question:
         case [str(function), list(arguments)]:
             return Call(function, tuple(arguments))
-    raise MalformedError("a question that is no call")
+    raise MalformedError("expected a call, got another message")

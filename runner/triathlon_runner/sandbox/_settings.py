@@ -23,7 +23,7 @@ _HARNESSES = Path(__file__).parent / "_languages"
 
 
 _FIRST_ID = 0x6000_0000
-"""Far above the ids that systems give to people and services; each worker has two of its own."""
+"""First user id of sandboxes, far above those of people and services; each worker has two."""
 _counter = itertools.count()
 
 
@@ -115,7 +115,7 @@ def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def _hidden() -> list[str]:
-    """Where packages are installed: none is to be seen but the libraries that a job names."""
+    """Folders of installed packages: hidden from programs, but for the libraries that a job names."""
     usual = [f"{path}/{name}" for path in _interpreter() for name in ("site-packages", "dist-packages")]
     ours = [path for path in _site_folders() if any(path.startswith(f"{root}/") for root in _interpreter())]
     return sorted({path for path in (*usual, *ours) if Path(path).is_dir()})
@@ -135,7 +135,7 @@ def _shared_libraries(folder: str, name: str) -> list[str]:
 
 @cache
 def _library_folders(libraries: frozenset[str]) -> tuple[str, ...]:
-    """The folders of the libraries, with the shared libraries that wheels put beside them."""
+    """The folders of the libraries, with the folders in which wheels put their shared libraries."""
     folders = []
     for name in sorted(libraries):
         spec = importlib.util.find_spec(name)

@@ -1,4 +1,4 @@
-"""Encodes what runner and child send each other, by language: values as payloads of frames, and back.
+"""Encodes values as payloads of frames between runner and child, by language, and decodes them.
 
 Python children speak the binary form of `_inside.encode`; what goes to them is marshalled, which they may
 trust. Every other language speaks JSON in this form:
@@ -44,7 +44,7 @@ class Wire(Protocol):
         ...
 
     def raised(self, payload: bytes) -> Raised:
-        """Reads a child's report of an exception; whatever it is, it becomes one."""
+        """Reads a child's report of an exception; any bytes give one."""
         ...
 
 
@@ -191,7 +191,7 @@ def from_json(value: Any, depth: int = 0) -> Any:
     """Decodes plain data from the JSON form above.
 
     Raises:
-        MalformedError: it is none.
+        MalformedError: the data are no value.
     """
     if depth > MAX_DEPTH:
         raise MalformedError("nested too deep")
@@ -213,8 +213,8 @@ def _collection(tag: str, content: list[Any], depth: int) -> Any:
     if tag == "s":
         return Tagged("set", [from_json(item, depth + 1) for item in content])
     pairs = [[from_json(key, depth + 1), from_json(item, depth + 1)] for key, item in content]
-    found = {key: item for key, item in pairs if _is_key(key)}
-    return found if len(found) == len(pairs) else Tagged("map", pairs)
+    by_key = {key: item for key, item in pairs if _is_key(key)}
+    return by_key if len(by_key) == len(pairs) else Tagged("map", pairs)
 
 
 def _is_key(key: Any) -> bool:

@@ -88,7 +88,7 @@ class Worker:
         except BaseException:
             await worker.close()
             raise
-        if settings["level"] == "namespaces":  # its room is mounted on it no more
+        if settings["level"] == "namespaces":  # nothing is mounted on it any more
             _remove(directory)
         return worker
 
@@ -111,15 +111,15 @@ class Worker:
         return cls(process, ours, directory)
 
     def _on_message(self) -> None:
-        """Takes one message of the server's: a child is made, one has ended, or something is wrong."""
+        """Takes one message of the server's: a child was forked, one has ended, or the server failed."""
         try:
             message, ends, _, _ = socket.recv_fds(self._control, messages.SIZE, PIPES)
         except BlockingIOError:
             return
         except OSError as error:
             message, ends = messages.FAILED + str(error).encode(), []
-        if message == messages.THERE:
-            self._send_or_kill(messages.HERE)
+        if message == messages.IS_READING:
+            self._send_or_kill(messages.READING)
             return
         if ends:
             self._ends = tuple(ends)
@@ -160,7 +160,7 @@ class Worker:
         return ends
 
     async def run(self, limits: Limits, exchange: Exchange) -> ChildEnd:
-        """Tells the server that its child has a job, over this exchange, and waits for its end.
+        """Tells the server that its child has a job and waits for the child's end.
 
         Raises:
             SandboxError: the server is gone, or could not confine the child.
@@ -170,7 +170,7 @@ class Worker:
             await self._next_message()
         _, status, cpu_seconds, note, confined = self._report
         self._report = None
-        # A child that we killed may have ended before it could say that it is confined; it ran nothing then.
+        # A child that we killed may have ended before it was confined; it had executed nothing then.
         if not confined and not self._killed:
             exchange.drain()
             raise SandboxError(
@@ -204,7 +204,7 @@ class Worker:
         """Ends the server and everything under it, and removes what programs left."""
         self.usable = False
         self._loop.remove_reader(self._control)
-        self._control.close()  # it hangs up: the server kills its child and ends
+        self._control.close()  # on which the server kills its child and ends
         for descriptor in self._ends:
             os.close(descriptor)
         self._ends = ()

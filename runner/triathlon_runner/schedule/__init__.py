@@ -6,7 +6,7 @@ from triathlon_runner.schedule._control import Control, RunStoppedError
 from triathlon_runner.schedule._log import JsonLog, logged_errors
 from triathlon_runner.schedule._manifest import Conditions, differs
 from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
-from triathlon_runner.schedule._models import ControlledModel, JudgeModel, OpenModel
+from triathlon_runner.schedule._models import ControlledModel, JudgeModel, OpenModel, RowSettings
 from triathlon_runner.schedule._open import ModelOpener, why_not
 from triathlon_runner.schedule._pace import Pace
 from triathlon_runner.schedule._panel import ConsoleProgress
@@ -44,6 +44,7 @@ __all__ = [
     "Profile",
     "Progress",
     "ProgressFanout",
+    "RowSettings",
     "RunPlan",
     "RunStoppedError",
     "Runner",

@@ -1,4 +1,4 @@
-"""From names to a plan: reads the data, finds out what can run here and what is left out, with the reason."""
+"""Builds a plan from names: reads the data and leaves out what cannot run here, with the reason."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Wanted:
     prompts: Path | None = None
     """Folder with prompts of the user's own."""
     asks: bool = True
-    """Whether models will be asked; where not, those that are named need no key and no GPU."""
+    """Whether models will be asked; if not, named ones need no key and no GPU."""
 
 
 async def build_plan(
@@ -87,7 +87,7 @@ async def build_plan(
 
 
 async def _faults_of_languages(entries: Sequence[SuiteEntry], grader: Grader) -> dict[Language, str]:
-    """What is missing of the languages that suites execute, and how to get it; empty where nothing is.
+    """What is missing of the languages that suites execute, and how to install it; empty if nothing.
 
     Tried where the programs will be executed, which may be other machines.
     """
@@ -107,7 +107,7 @@ def _unlike_their_baseline(built: Sequence[BuiltSuite], row: ModelRow, plan: Run
 
 
 def _same_as_baseline(kind: str | None, row: ModelRow) -> str:
-    """Why a variant of this kind is none for a model whose temperature is fixed; empty where it is one."""
+    """Why a variant of this kind equals its baseline at a fixed temperature; empty if it does not."""
     temperature = row.temperature
     if temperature is not None and (kind == "temperatures" or (kind == "sampling" and temperature == 0)):
         return f"its row of models.yaml has it asked at temperature {temperature:g}, whatever the suite says"
@@ -123,7 +123,7 @@ def at_temperature(
     *,
     named: bool,
 ) -> list[SuiteEntry]:
-    """The suites as the user wants them asked; of those that were not named only those that can be.
+    """Returns the suites with the user's settings; without those that were not named and cannot have them.
 
     Raises:
         UserError: a suite whose temperature cannot be set, a row that sets its own.

@@ -22,8 +22,7 @@ class Summary:
     finished: int = 0
     open: int = 0
     other_protocol: dict[str, str] = field(default_factory=dict)
-    """`model suite` whose lines were made under other conditions, and which: kept, not mixed, not asked
-    again."""
+    """`model suite` whose lines were made under other conditions, and which: they are left as they are."""
     errors: list[str] = field(default_factory=list)
     """Models that could not be run to their end, each with what to do."""
     failures: Counter[str] = field(default_factory=Counter)
@@ -31,9 +30,9 @@ class Summary:
     broken: int = 0
     """Units that stay open because of an error in this program; the log has the tracebacks."""
     notes: list[str] = field(default_factory=list)
-    """What else a reader of the results should know, such as a judge that was lost on the way."""
+    """Notes for a reader of the results, such as that the judge could not be asked any more."""
     stopped: str = ""
-    """Why nothing new was started any more; empty where everything was."""
+    """Why the run stopped early; empty where it did not."""
 
     @property
     def exit_code(self) -> int:
@@ -48,19 +47,19 @@ class ModelEnd:
     failures: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
     server_is_unreachable: bool = False
-    """Its server does not answer: another try, later, may succeed."""
+    """Its server does not answer; another attempt later may succeed."""
 
 
 @dataclass(slots=True)
 class UnitsInFlight:
-    """The tasks that run a unit: a run that is to stop waits for them, and in the end cuts them off."""
+    """The asyncio tasks that run a unit: a stop waits for them and cancels them at its time limit."""
 
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     is_cut: bool = False
 
     @contextmanager
     def unit(self) -> Iterator[None]:
-        """Counts the current task while it runs a unit. Where that is cut off, the task itself goes on."""
+        """Registers the current task while it runs a unit; cancelling ends the unit, not the task."""
         task = asyncio.current_task()
         assert task is not None
         self.tasks.add(task)
@@ -74,7 +73,7 @@ class UnitsInFlight:
             self.tasks.discard(task)
 
     def cut(self) -> None:
-        """Gives up all units in flight."""
+        """Cancels all units in flight."""
         self.is_cut = True
         for task in self.tasks:
             task.cancel()

@@ -1,4 +1,4 @@
-"""What every request of a run has to pass: nothing is sent once the run is to stop."""
+"""Lets requests of a run through until the run is stopped."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ _STOPPED = "the run was stopped"
 
 
 class RunStoppedError(InfrastructureError):
-    """A unit wants another request, but the run is to stop: the unit stays open."""
+    """A unit needs another request, but the run is stopping: the unit stays open."""
 
 
 class Control:
@@ -25,7 +25,7 @@ class Control:
 
     @property
     def in_flight(self) -> int:
-        """Requests that were sent and whose replies are not kept yet."""
+        """Requests that were sent and whose replies are not stored yet."""
         return sum(call.in_flight for call in self._calls)
 
     @property
@@ -45,8 +45,8 @@ class Control:
         """Asks a model once.
 
         Raises:
-            RunStoppedError: the run stops, and this call has no request in flight. Not before all requests in
-                flight are answered: a unit that asks several things at once would give up the others.
+            RunStoppedError: the run stops, and this call has no request in flight. Raised only
+                after all requests in flight are answered: else a unit with several would lose the others.
             EndpointError: no answer after all retries.
         """
         if self.stop.asked:
@@ -66,7 +66,7 @@ class Control:
                 raise RunStoppedError(_STOPPED) from None
 
     def release(self) -> None:
-        """Ends the calls of `ask` that wait for their turn: it does not come any more."""
+        """Ends the calls of `ask` that wait in the queue."""
         self._released.set()
         now = asyncio.get_running_loop().time()
         for call, scope in self._calls.items():

@@ -7,7 +7,7 @@ from triathlon_runner.endpoints import is_loopback
 from triathlon_runner.registry import ModelRow
 
 WEIGHTS = "served weights"
-"""Key of what the server turned out to have loaded: a branch of a repository is known only then."""
+"""Key of the weights that the server has loaded; for a branch of a repository they are known only then."""
 
 _ASKING = frozenset(
     [
@@ -21,7 +21,7 @@ _ASKING = frozenset(
         "timeout_seconds",
     ]
 )
-"""How an API is reached, which changes no answer."""
+"""Settings of how an API is reached, which change no answer."""
 _RUNNING = frozenset(
     ["env", "device", "gpu_memory_gib", "version", "python", "start_timeout", "max_restarts", "args"]
 )
@@ -31,11 +31,11 @@ _SHAPING_ARGUMENTS = ("quantization", "tokenizer", "hf-overrides", "kv-cache-dty
 
 
 def identity_of(row: ModelRow) -> dict[str, Any]:
-    """The settings in the clear, defaults left out, so that a new one changes no old identity."""
+    """Returns the settings without defaults, so that a new setting changes no old identity."""
     if row.api is not None:
         left_out = _ASKING | {"headers", "served_as"}
         if is_loopback(row.api.base_url):
-            left_out |= {"base_url"}  # a server of one's own, whose port is chance
+            left_out |= {"base_url"}  # a server on this machine, whose port is arbitrary
         return row.api.model_dump(mode="json", exclude_defaults=True, exclude=set(left_out))
     assert row.serve is not None, "the registry lets through only rows with api or serve"
     shaping = row.serve.model_dump(mode="json", exclude_defaults=True, exclude=set(_RUNNING))
@@ -44,7 +44,7 @@ def identity_of(row: ModelRow) -> dict[str, Any]:
 
 
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """What differs, in words; empty where nothing does that both know."""
+    """Returns what differs, in words; empty where all settings that both have are equal."""
     if not before or not now:
         return ""
     names = sorted((before.keys() | now.keys()) - {WEIGHTS})

@@ -128,7 +128,7 @@ def manifest_of(
 def _engine_versions(
     before: Manifest | None, file: ResultsFile[UnitRecord], *, open_units: int, begins: bool
 ) -> tuple[int, ...]:
-    """Those that judged the lines that are there and, where units are about to be asked, this one."""
+    """Versions that graded the lines that are there and, where units are open, this one."""
     earlier = ((before.engine_versions if before else ()) or (0,)) if file.units else ()
     adds = not earlier or (begins and open_units > 0)
     return tuple(sorted({*earlier, *((ENGINE_VERSION,) if adds else ())}))

@@ -24,11 +24,11 @@ from triathlon_runner.store import (
 )
 
 UNITS_PER_SLOT = 3
-"""Units in flight for each request that may be: some ask while the programs of others are executed."""
+"""Units in flight for each slot: some ask while the programs of others are executed."""
 
 
 class ModelRun:
-    """One try to run what is open of one model."""
+    """One attempt to run the open units of one model."""
 
     def __init__(self, context: RunContext, works: Sequence[Work], broken: set[tuple[str, Unit]]) -> None:
         """Prepares a try.
@@ -46,7 +46,7 @@ class ModelRun:
         self._opened: OpenModel | None = None
 
     async def run(self) -> None:
-        """Runs what is open; how it ended stands in `end`.
+        """Runs the open units; `end` says how it ended.
 
         Raises:
             UserError: the model's folder is in use or cannot be written.
@@ -67,7 +67,7 @@ class ModelRun:
     def _open_suite(self, work: Work, stack: ExitStack) -> SuiteRun | None:
         try:
             return open_suite(self._context, work, self._broken, stack)
-        except (UnreadableManifestError, DamagedLineError) as error:  # of this file alone: the others go on
+        except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
             what_to_do = _advice(error, self._context.folder, self._row.id, work.suite_id)
             self._add_error(f"{self._row.id} {work.suite_id}: {error}{what_to_do}")
             return None
@@ -122,7 +122,7 @@ class ModelRun:
                     pace.finished(suite.model, suite.suite, unit, record)
 
     def _give_up(self, errors: BaseExceptionGroup[Exception]) -> None:
-        """This model cannot go on; the others can. Each reason is said once."""
+        """Notes why this model cannot continue; each reason is shown once."""
         causes = list(leaves(errors))
         self.end.server_is_unreachable = all(isinstance(cause, ServerUnreachableError) for cause in causes)
         for message in dict.fromkeys(f"{self._row.id}: {cause}" for cause in causes):
@@ -150,7 +150,7 @@ def _alternate(suites: Sequence[SuiteRun]) -> Iterator[tuple[SuiteRun, Unit]]:
 
 
 def _advice(error: Exception, folder: ResultsFolder, model: str, suite: str) -> str:
-    """What to do about a line that contradicts itself; other damaged lines' messages say it themselves."""
+    """What to do about a line that contradicts itself; messages about other damage say that themselves."""
     if not isinstance(error, ContradictingLineError):
         return ""
     verify = f"`triathlon verify --models {model} --suites {suite}{folder.option}`"

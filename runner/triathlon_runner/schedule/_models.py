@@ -1,4 +1,4 @@
-"""Models that stand before another model: each passes questions on and adds one thing.
+"""Wrappers around a model: each passes questions on and adds one thing.
 
 `ControlledModel` asks only while the run may; `OpenModel` puts a row's settings over a suite's;
 `RestartingModel` repeats what was lost while a server restarted; `JudgeModel` reports a judge that is lost.
@@ -6,7 +6,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from triathlon_runner.endpoints import (
     Answer,
@@ -66,18 +66,27 @@ class ControlledModel(ModelWrapper):
         return await self._control.ask(self._inner, prompt, sampling, sample=sample)
 
 
+@dataclass(frozen=True, slots=True)
+class RowSettings:
+    """What a model's row sets over the suites."""
+
+    temperature: Callable[[float], float] = float
+    """From a suite's temperature to the one that the model is asked at."""
+    max_tokens: int | None = None
+    """The row's own token limit; None: the suites'."""
+
+
 class OpenModel(ModelWrapper):
     """Implements `Model`: a row's model that answers, asked with the row's own settings."""
 
     def __init__(
         self,
         inner: Model,
+        settings: RowSettings | None = None,
         *,
         served_by: str,
         served_model: str,
         slots: int,
-        temperature: Callable[[float], float] = float,
-        max_tokens: int | None = None,
         weights: str = "",
         stats: EndpointStats | None = None,
     ) -> None:
@@ -85,13 +94,12 @@ class OpenModel(ModelWrapper):
 
         Args:
             inner: The model.
+            settings: The row's; None: it sets nothing.
             served_by: `api` with its host, or the engine with version, precision and device.
             served_model: The model's name until its server has given one.
             slots: Requests that may be in flight.
-            temperature: From a suite's temperature to the one that the row is asked at.
-            max_tokens: The row's own token limit; None: the suites'.
             weights: What the server has loaded, as far as it is known: weights, quantisation, context.
-            stats: Counters of the endpoint; None where the model keeps none.
+            stats: Counters of the endpoint; None where the model has none.
         """
         super().__init__(inner)
         self.served_by = served_by
@@ -99,8 +107,7 @@ class OpenModel(ModelWrapper):
         self.slots = slots
         self.weights = weights
         self.stats = stats
-        self._temperature = temperature
-        self._max_tokens = max_tokens
+        self._settings = settings or RowSettings()
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         """Asks once; remembers the name that the server gave.
@@ -110,8 +117,10 @@ class OpenModel(ModelWrapper):
         """
         changed = replace(
             sampling,
-            temperature=self._temperature(sampling.temperature),
-            max_tokens=sampling.max_tokens if self._max_tokens is None else self._max_tokens,
+            temperature=self._settings.temperature(sampling.temperature),
+            max_tokens=sampling.max_tokens
+            if self._settings.max_tokens is None
+            else self._settings.max_tokens,
         )
         answer = await self._inner.ask(prompt, changed, sample=sample)
         self.served_model = answer.served_model

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypedDict
 from urllib.parse import urlsplit
 
 from triathlon_runner.endpoints import (
@@ -18,27 +17,20 @@ from triathlon_runner.endpoints import (
 )
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule._control import Control
-from triathlon_runner.schedule._models import RESTARTING_LIMITS, OpenModel, RestartingModel
+from triathlon_runner.schedule._models import RESTARTING_LIMITS, OpenModel, RestartingModel, RowSettings
 from triathlon_runner.serving import LocalServers, Served, Servers
 
 DEFAULT_CONCURRENCY = 32
 
 
 def why_not(row: ModelRow) -> str | None:
-    """Why the model cannot run here, in one sentence; None where it can. Asks nobody."""
+    """Why the model cannot run here, in one sentence; None where it can. Sends no request."""
     if row.api is not None:
         missing = row.api.missing_variables(os.environ)
         return f"no key: set the environment variable {missing[0]}" if missing else None
     if row.serve is not None and row.serve.device == "cuda" and shutil.which("nvidia-smi") is None:
         return "no GPU: nvidia-smi is not here"
     return None
-
-
-class _RowSettings(TypedDict):
-    """What a row may set over the suites: arguments of `OpenModel`."""
-
-    temperature: Callable[[float], float]
-    max_tokens: int | None
 
 
 class ModelOpener:
@@ -62,7 +54,7 @@ class ModelOpener:
             registry: The rows.
             replies: The cache of replies.
             cache: Folder of logs, environments and weights.
-            say: Gets a line where a server is started, is unreachable, or lets us wait.
+            say: Gets a line where a server is started, is unreachable, or asks us to wait.
             servers: Where rows with `serve:` are served; left out: on this machine.
             control: What is asked before each request is sent; left out: all may be sent.
             limits: How hard and how long rows with `api:` are asked.
@@ -109,12 +101,12 @@ class ModelOpener:
             server = await model.identify_server()
             yield OpenModel(
                 model,
+                self._settings_of(row),
                 served_by=f"api {host} ({server.name})" if server.name else f"api {host}",
                 served_model=source.model,
                 slots=source.concurrency or slots,
                 weights=server.identity,
                 stats=model.stats,
-                **self._row_settings(row),
             )
 
     @asynccontextmanager
@@ -138,20 +130,19 @@ class ModelOpener:
                 watch = group.create_task(server.watch())
                 yield OpenModel(
                     RestartingModel(model, server),
+                    self._settings_of(row),
                     served_by=source.engine,
                     served_model=source.model,
                     slots=slots,
                     weights=source.revision,
                     stats=model.stats,
-                    **self._row_settings(row),
                 )
                 watch.cancel()
 
-    def _row_settings(self, row: ModelRow) -> _RowSettings:
-        return {
-            "temperature": partial(self._registry.temperature, row),
-            "max_tokens": self._registry.setting(row, "max_tokens"),
-        }
+    def _settings_of(self, row: ModelRow) -> RowSettings:
+        return RowSettings(
+            partial(self._registry.temperature, row), self._registry.setting(row, "max_tokens")
+        )
 
 
 def _source(server: Served, slots: int) -> LocalServer:

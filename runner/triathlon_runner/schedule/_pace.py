@@ -18,9 +18,9 @@ class Pace(Protocol):
         ...
 
     def finished(self, model: str, suite: str, unit: Unit, record: UnitRecord | None) -> None:
-        """Is told that a unit was tried; `record` is None where it stays open."""
+        """Called when a unit was tried; `record` is None if it stays open."""
         ...
 
     def ended(self, model: str) -> None:
-        """Is told that nothing more will be asked of a model."""
+        """Called when a model will be asked nothing more."""
         ...

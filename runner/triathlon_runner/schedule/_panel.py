@@ -3,13 +3,11 @@
 import asyncio
 import math
 import os
-import re
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from types import TracebackType
 from typing import Final, Self
 
@@ -22,6 +20,7 @@ from rich.text import Text
 
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._columns import FINAL, PANEL, Column
+from triathlon_runner.schedule._messages import Messages, Printed, time_of_day
 from triathlon_runner.schedule._progress import Tally
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.screen import indented, visible
@@ -29,32 +28,16 @@ from triathlon_runner.screen import indented, visible
 _REFRESH_SECONDS: Final = 0.5
 _STATUS_SECONDS: Final = 5.0
 """Between two lines about preparations, where the output is no terminal."""
-_ERRORS_PER_MODEL: Final = 10
-"""Different errors of one model that are printed; a line says that there are more."""
 _LAST_LINES: Final = 20
 """Messages that are printed again where a narrower window made the terminal wrap the panel's lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """An error's message above the panel."""
-
-    model: str
-    time: str
-
-
 @dataclass(slots=True)
 class _Model:
-    """What is known of one model: its suites, its endpoint, its errors."""
+    """How far one model is with its suites, and its counters."""
 
     suites: dict[str, Tally] = field(default_factory=dict)
     account: Account | None = None
-    errors: dict[str, str] = field(default_factory=dict)
-    """The errors that were printed, without their numbers, and at what time."""
-    reasons: dict[str, str] = field(default_factory=dict)
-    """What its server was last seen to fail with, where a message has quoted it, and at what time."""
-    messages: set[str] = field(default_factory=set)
-    """Those of them that came as messages, which may come again: `starting, 30 s so far`."""
 
     @property
     def total(self) -> Tally:
@@ -113,8 +96,7 @@ class ConsoleProgress:
         self._interval = interval
         self._last_line = time.monotonic()
         self._models: dict[str, _Model] = {}
-        self._messages: dict[str, str] = {}
-        """Messages about something else than a model, and at what time each was printed."""
+        self._messages = Messages(self._print)
         self._status = ""
         self._last_status = -math.inf
         self._timer: asyncio.TimerHandle | None = None
@@ -137,13 +119,13 @@ class ConsoleProgress:
         self._status = ""
         if self._timer:
             self._timer.cancel()
-        self._say_errors()
+        self._messages.say_errors_of_servers()
         if self._live:
             self._live.stop()
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
-        """In the event loop, not in a thread of its own: the counters change there."""
-        self._say_errors()
+        """Redraws in the event loop, not in a thread: the counters change there."""
+        self._messages.say_errors_of_servers()
         if self._live:
             self._live.refresh()
         self._timer = loop.call_later(_REFRESH_SECONDS, self._tick, loop)
@@ -153,6 +135,7 @@ class ConsoleProgress:
 
     def attach(self, account: Account) -> None:
         self._model(account.model).account = account
+        self._messages.attach(account)
 
     def start(self, model: str, suite: str) -> None:
         self._models[model].suites[suite].started = time.monotonic()
@@ -165,10 +148,10 @@ class ConsoleProgress:
 
     def failed(self, model: str, suite: str, reason: str) -> None:
         self._models[model].suites[suite].failed += 1
-        self._error(model, reason, f"{model} {suite}: stays open: {reason}")
+        self._messages.say_error(model, reason, f"{model} {suite}: stays open: {reason}")
 
     def status(self, text: str) -> None:
-        """What is done before models are asked: shown in the panel, or now and then in a line."""
+        """Shows what is done before models are asked: in the panel, or as a line every few seconds."""
         self._status = text
         if self._live:
             self._live.refresh()
@@ -177,32 +160,12 @@ class ConsoleProgress:
             self._print(text)
 
     def say(self, message: str) -> None:
-        """A message, with the time; an error of a model that was printed before is not printed again."""
-        name, _, text = message.partition(": ")
-        model = self._models.get(name)
-        if model is None:
-            self._messages[message] = _now()
-            self._print(message)
-            return
-        kind = _without_numbers(text)
-        if kind in model.errors and kind not in model.messages:
-            return
-        model.messages.add(kind)
-        self._print_of(name, kind, message)
+        """Prints a message with the time; an error of a model is not printed twice."""
+        self._messages.say(message)
 
     def printed_at(self, message: str) -> Printed | None:
         """Where a model's error was printed; `message` is the error, or the model, a colon and the error."""
-        name, _, text = message.partition(": ")
-        if message in self._messages:
-            return Printed(name, self._messages[message])
-        if name in self._models:
-            time_of_day = self._models[name].errors.get(_without_numbers(text))
-            return Printed(name, time_of_day) if time_of_day else None
-        kind = _without_numbers(message)
-        for model, known in self._models.items():
-            if kind in known.errors:
-                return Printed(model, known.errors[kind])
-        return None
+        return self._messages.printed_at(message)
 
     @property
     def has_accounts(self) -> bool:
@@ -210,7 +173,7 @@ class ConsoleProgress:
         return any(model.account for model in self._models.values())
 
     def final(self) -> Table:
-        """What each model did and has cost."""
+        """Returns a table of what each model did and what that cost."""
         models = {name: model for name, model in self._models.items() if model.account}
         table, columns = self._table(FINAL, [model.cells() for model in models.values()])
         for name, model in models.items():
@@ -264,37 +227,8 @@ class ConsoleProgress:
         return table, names
 
     def _model(self, name: str) -> _Model:
+        self._messages.add_model(name)
         return self._models.setdefault(name, _Model())
-
-    def _say_errors(self) -> None:
-        """What servers answered to requests that are tried again, and why models were stopped."""
-        for name, model in self._models.items():
-            if model.account and (error := model.account.stats.stopped or model.account.stats.last_error):
-                self._error(name, error, f"{name}: {error}")
-
-    def _error(self, model: str, error: str, message: str) -> None:
-        """Prints each error of a model once; errors that differ in their numbers are the same one."""
-        errors, kind = self._models[model].errors, _without_numbers(error)
-        if any(kind in known for known in errors):
-            return
-        if len(errors) < _ERRORS_PER_MODEL:
-            self._print_of(model, kind, message)
-            return
-        errors[kind] = _now()
-        if len(errors) == _ERRORS_PER_MODEL + 1:
-            self._print(f"{model}: and other errors, which are not printed")
-
-    def _print_of(self, name: str, kind: str, message: str) -> None:
-        """Prints a message of a model; a server's error stands there once, later the time of that."""
-        model = self._models[name]
-        error = model.account.stats.last_error if model.account else ""
-        known = next((reason for reason in model.reasons if reason in message), None)
-        if known is not None:
-            message = message.replace(known, f"the error of {model.reasons[known]} above")
-        elif error and error in message:
-            model.reasons[error] = _now()
-        model.errors[kind] = _now() if known is None else model.reasons[known]
-        self._print(message)
 
     def _line(self, model: str, suite: str) -> None:
         if self._live:
@@ -310,17 +244,17 @@ class ConsoleProgress:
         text = indented(visible(message))
         if self._live is None:
             self._console.print(
-                f"{_now()} {text}", markup=False, highlight=False, emoji=False, soft_wrap=True
+                f"{time_of_day()} {text}", markup=False, highlight=False, emoji=False, soft_wrap=True
             )
             return
         line = Table.grid(padding=(0, 1, 0, 0))  # breaks long messages between words, behind the time
-        line.add_row(Text(_now()), Text(text, overflow="fold"))
+        line.add_row(Text(time_of_day()), Text(text, overflow="fold"))
         self._live.lines.append(line)
         self._console.print(line)
 
 
 class _Panel(Live):
-    """Rich's live display, erased at its end; what a narrower window leaves of it is erased, too."""
+    """Rich's live display, erased at its end, also where the window got narrower meanwhile."""
 
     def __init__(self, progress: ConsoleProgress, console: Console) -> None:
         self.lines: deque[Table] = deque(maxlen=_LAST_LINES)
@@ -360,14 +294,6 @@ def _tally_cells(tally: Tally) -> dict[str, str]:
         "tokens/s": f"{tally.tokens_per_second:.0f}",
         "time left": "" if left is None or not tally.open else duration(left),
     }
-
-
-def _without_numbers(text: str) -> str:
-    return re.sub(r"\d+", "#", text)
-
-
-def _now() -> str:
-    return datetime.now().astimezone().strftime("%H:%M:%S")
 
 
 def duration(seconds: float) -> str:

@@ -63,7 +63,7 @@ class Work:
     row: ModelRow
     built: BuiltSuite
     settings: Mapping[str, Any]
-    """All that shapes a result, in the clear."""
+    """All settings that shape a result."""
     judge: Model | None = None
     """The LLM judge that units are given."""
 
@@ -73,7 +73,7 @@ class Work:
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """What of the row shapes its answers."""
+        """The settings of the row that shape its answers."""
         return identity_of(self.row)
 
     @cached_property

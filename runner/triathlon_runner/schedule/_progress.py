@@ -1,4 +1,4 @@
-"""What a run tells while it goes on, and who listens."""
+"""Events of a run, and their listeners."""
 
 import time
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from triathlon_runner.schedule._stop import Account
 
 
 class Progress(Protocol):
-    """Where the schedule tells how far it is."""
+    """Gets the events of a run."""
 
     def plan(self, model: str, suite: str, *, planned: int, done: int) -> None: ...
     def attach(self, account: Account) -> None:

@@ -15,9 +15,9 @@ from triathlon_runner.schedule._progress import Progress
 from triathlon_runner.store import ResultsFolder, Unit
 
 STOP_SECONDS = 30.0
-"""How long a run that is to stop waits for what is in flight."""
-_LOOK_SECONDS = 0.25
-"""Between two looks at the bounds while nothing is sent, and at what a stop still waits for."""
+"""How long a stop waits for requests in flight and for programs."""
+_CHECK_SECONDS = 0.25
+"""Between two checks of the bounds while nothing is sent, and of what a stop still waits for."""
 _SAY_SECONDS = 5.0
 
 
@@ -40,13 +40,13 @@ class Runner:
 
         Args:
             folder: where results are.
-            grader: judges programs.
+            grader: grades programs.
             opener: opens models; its requests should pass the same `control`.
-            progress: is told how far the run is.
+            progress: gets every event of the run.
             conditions: what is the same for every suite, for the manifests.
             control: money, time and how the run is stopped.
             ask_again: archives results that were made under other conditions, and asks their units anew.
-            stop_seconds: how long a stop waits for requests in flight and programs being judged.
+            stop_seconds: how long a stop waits for requests in flight and programs being graded.
         """
         self._control = control or Control()
         self._context = RunContext(folder, grader, opener, progress, conditions, self._control, ask_again)
@@ -61,13 +61,13 @@ class Runner:
 
     @property
     def summary(self) -> Summary:
-        """How far the run is, and at last how it ended."""
+        """Totals of the run so far."""
         return self._context.summary
 
     async def run(self, plan: RunPlan) -> Summary:
         """Runs all of it: models behind an API at the same time, those that we serve as there is room.
 
-        A model whose server did not answer any more is tried once again when all others are done.
+        A model whose server stopped answering is tried once more after all others.
 
         Raises:
             UserError: the results folder cannot be read or written; what was written stays whole.
@@ -113,7 +113,7 @@ class Runner:
         """Stops the run at its deadline, and sees to it that a run which is to stop ends soon."""
         while self._control.may_send():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), _LOOK_SECONDS)
+                await asyncio.wait_for(self._stopping.wait(), _CHECK_SECONDS)
         self._progress.say(
             f"{self.stop.reason}: finishing what is in flight ({self._in_flight()}), for at most"
             f" {self._stop_seconds:g} s; the next run goes on from here; Ctrl-C stops at once"
@@ -125,7 +125,7 @@ class Runner:
         while clock() < ends:
             if not self._control.in_flight:
                 self._control.release()
-            await asyncio.sleep(min(_LOOK_SECONDS, max(0.0, ends - clock())))
+            await asyncio.sleep(min(_CHECK_SECONDS, max(0.0, ends - clock())))
             if units.tasks and clock() >= say_again:
                 say_again += _SAY_SECONDS
                 self._progress.say(f"stopping: waiting for {self._in_flight()}")
@@ -135,8 +135,8 @@ class Runner:
 
     def _in_flight(self) -> str:
         requests = self._control.in_flight
-        judged = max(0, len(self._context.units.tasks) - self._control.waiting)
-        return f"{requests} requests, {judged} units being judged"
+        grading = max(0, len(self._context.units.tasks) - self._control.waiting)
+        return f"{requests} requests, {grading} units being graded"
 
     def _wait_no_longer(self) -> None:
         """Ends the waiting for servers: nothing new is started."""

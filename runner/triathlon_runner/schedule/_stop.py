@@ -25,7 +25,7 @@ class Stop:
     asked: bool = False
     reason: str = ""
     on_stop: list[Callable[[], None]] = field(default_factory=list)
-    """Called once, when the stop is asked for: they end waits for servers."""
+    """Called once, when a stop is requested, to end waits for servers."""
 
     def ask(self, reason: str) -> None:
         """Sets it; the first reason counts."""

@@ -26,7 +26,7 @@ class SuiteRun:
     left: deque[Unit]
     failures: Counter[str] = field(default_factory=Counter)
     tried: set[str] = field(default_factory=set)
-    """Tasks with a unit that was begun in this run."""
+    """Tasks of which a unit was started in this run."""
 
     @property
     def model(self) -> str:
@@ -56,7 +56,7 @@ class SuiteRun:
         """Sorts the file and writes the manifest; returns how many units stay open."""
         if f"{self.model} {self.suite}" in self.context.summary.other_protocol:
             return 0
-        if self.context.pace is not None:  # it may have wanted fewer tasks than were planned
+        if self.context.pace is not None:  # it may have stopped before all planned tasks
             self.work = self.work.limited_to(self.tried | {task_id for task_id, _ in self.file.units})
         self.file.sort(self.work.built.order)
         if self.file.units:
@@ -66,14 +66,14 @@ class SuiteRun:
         return len(self.work.open_units(self.file.units))
 
     def _remove(self) -> None:
-        """Removes the files of a suite of which nothing was measured."""
+        """Removes the files of a suite without a single line."""
         self.file.remove()
         self.context.folder.manifest(self.model, self.suite).unlink(missing_ok=True)
 
     def write_manifest(
         self, opened: OpenModel | None, speed: float | None = None, *, begins: bool = False
     ) -> None:
-        """Writes down under which conditions the lines were made, where that is not there yet."""
+        """Writes the manifest before the first line, if there is none yet."""
         manifest = manifest_of(
             self.work,
             self.file,
@@ -119,7 +119,7 @@ def open_suite(
 
 
 def put_aside(context: RunContext, work: Work, file: ResultsFile[UnitRecord], why: str) -> bool:
-    """Archives lines of other conditions where the user wants that; else notes that they are kept."""
+    """Archives lines of other conditions if the user wants that; else notes that they stay as they are."""
     model, suite = work.row.id, work.suite_id
     if not context.ask_again:
         context.summary.other_protocol[f"{model} {suite}"] = why
@@ -131,14 +131,14 @@ def put_aside(context: RunContext, work: Work, file: ResultsFile[UnitRecord], wh
 
 
 def _tokens_per_second(stats: EndpointStats | None) -> float | None:
-    """Output tokens a second while the server was answering; None where nobody counted any."""
+    """Output tokens a second while the server was answering; None where the server counted none."""
     if stats is None or not stats.busy_seconds:
         return None
     return round(stats.output_tokens / stats.busy_seconds, 2)
 
 
 def _about_missing_manifest(folder: ResultsFolder, model: str, suite: str, lines: int) -> str:
-    """That nobody knows under which conditions lines were made which a run goes on from."""
+    """A warning that lines have no manifest, so that their conditions are unknown."""
     path = str(folder.lines(model, suite))
     return (
         f"{model} {suite}: no manifest beside {path!r}: the conditions that its {counted(lines, 'line')} were"

@@ -1,4 +1,4 @@
-"""One unit of a run: run, written down or left open with the reason."""
+"""Runs one unit: its line is written, or it stays open with the reason."""
 
 import logging
 
@@ -18,7 +18,7 @@ _LOG = logging.getLogger(__name__)
 async def run_unit(
     suite: SuiteRun, unit: Unit, model: Model, broken: set[tuple[str, Unit]]
 ) -> UnitRecord | None:
-    """Runs one unit and appends its line; a unit that failed for a reason of ours or the server's stays open.
+    """Runs one unit and appends its line; one that failed because of this program or the server stays open.
 
     Args:
         suite: Where the unit belongs.
@@ -46,7 +46,7 @@ async def run_unit(
 
 
 def _leave_open(suite: SuiteRun, unit: Unit, error: Exception, broken: set[tuple[str, Unit]]) -> None:
-    """Notes why: the infrastructure failed, or this program did, which is no model's fault."""
+    """Notes why a unit stays open: the infrastructure or this program failed, not the model."""
     causes = list(leaves(error))
     final = next((cause for cause in causes if isinstance(cause, _ENDS_THE_MODEL)), None)
     if final is not None:
@@ -66,6 +66,6 @@ def _leave_open(suite: SuiteRun, unit: Unit, error: Exception, broken: set[tuple
 
 
 def _in_a_line(error: BaseException) -> str:
-    """An exception of no kind that is expected, short and printable: it may quote what a model wrote."""
+    """An unexpected exception as one short, printable line: it may quote what a model wrote."""
     text = ascii(f"{type(error).__name__}: {error}")[1:-1]
     return text if len(text) <= _REASON_CHARACTERS else f"{text[:_REASON_CHARACTERS]}…"

@@ -38,7 +38,7 @@ class Served(Protocol):
 
     @property
     def base_url(self) -> str:
-        """Ends in /v1; a restart keeps it."""
+        """Ends in /v1; the same after a restart."""
         ...
 
     @property

@@ -88,7 +88,7 @@ def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
 def _defaults(config: ServeConfig, allocation: GpuAllocation) -> dict[str, Argument]:
     """Arguments that a row's `args` may override."""
     # vLLM would otherwise add the repetition penalty and top-k of generation_config.json to every request.
-    # A log line per request tells nothing that the runner does not know.
+    # A log line per request would repeat what the runner records.
     defaults: dict[str, Argument] = {"generation-config": "vllm", "uvicorn-log-level": "warning"}
     if allocation.share is not None:
         defaults["gpu-memory-utilization"] = allocation.share

@@ -121,7 +121,7 @@ class ServeConfig(_Strict):
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where it computes; `auto` takes CUDA where nvidia-smi finds a GPU."""
     gpu_memory_gib: Annotated[float, Field(gt=0, strict=False)] | None = None
-    """Memory of each GPU that suffices, so that other models may run beside it; whole GPUs if left out."""
+    """Memory of each GPU that the model needs; the rest is for other models. Whole GPUs if left out."""
     version: str | None = None
     """vLLM's version to install; the one that this runner was tested with where left out."""
     python: Annotated[Path | None, Field(strict=False)] = None

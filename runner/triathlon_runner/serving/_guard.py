@@ -38,13 +38,13 @@ def _on_signal(_number: int, _frame: object) -> None:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Linux only; elsewhere the process group is all there is to hold on to."""
+    """Linux only; elsewhere only the process group is ended."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _step_back(nice: int) -> None:
-    """Gives way to other programs: within the session, and as a session where the kernel weighs those."""
+    """Lowers the priority of this process, and of its session where the kernel has autogroups."""
     if nice:
         os.nice(nice)
         with contextlib.suppress(OSError):
@@ -59,10 +59,10 @@ def _family() -> list[int]:
             state, parent = stat.read_text(errors="replace").rpartition(")")[2].split()[:2]
             if state != "Z":
                 parents[int(stat.parent.name)] = int(parent)
-    found = {os.getpid()}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return sorted(found - {os.getpid()})
+    tree = {os.getpid()}
+    while more := {child for child, parent in parents.items() if parent in tree} - tree:
+        tree |= more
+    return sorted(tree - {os.getpid()})
 
 
 def _send(number: int) -> None:

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from triathlon_runner.serving._config import HuggingFaceWeights
 from triathlon_runner.serving._errors import ServingError
@@ -25,9 +25,9 @@ async def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:
     settings = {**os.environ, **env}
     try:
         if settings.get("HF_HUB_OFFLINE") in {"1", "true"}:
-            raise httpx.ConnectError("HF_HUB_OFFLINE is set")
+            raise httpx2.ConnectError("HF_HUB_OFFLINE is set")
         return await _asked(weights, settings)
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         if known := _cached(weights, settings):
             return known
         raise ServingError(
@@ -42,7 +42,7 @@ async def _asked(weights: HuggingFaceWeights, settings: dict[str, str]) -> str:
     token = settings.get("HF_TOKEN")
     headers = {"authorization": f"Bearer {token}"} if token else {}
     url = f"{endpoint}/api/models/{weights.repo}/revision/{weights.revision}"
-    async with httpx.AsyncClient(timeout=_TIMEOUT, follow_redirects=True, headers=headers) as client:
+    async with httpx2.AsyncClient(timeout=_TIMEOUT, follow_redirects=True, headers=headers) as client:
         answer = await client.get(url)
     if answer.status_code in {401, 403, 404}:
         raise ServingError(
@@ -54,7 +54,7 @@ async def _asked(weights: HuggingFaceWeights, settings: dict[str, str]) -> str:
     return _commit_in(answer, weights)
 
 
-def _commit_in(answer: httpx.Response, weights: HuggingFaceWeights) -> str:
+def _commit_in(answer: httpx2.Response, weights: HuggingFaceWeights) -> str:
     try:
         commit = answer.json()["sha"]
     except (ValueError, KeyError, TypeError):

@@ -11,7 +11,7 @@ _REPORT_SECONDS = 30.0
 
 @asynccontextmanager
 async def exclusive_lock(target: Path, report: Callable[[str], None]) -> AsyncIterator[None]:
-    """Holds `TARGET.lock`, for whoever makes `target`; the system releases it when its holder dies."""
+    """Holds `TARGET.lock` while `target` is made; the system releases it when the holder's process ends."""
     from filelock import AsyncFileLock, Timeout  # noqa: PLC0415  few commands prepare anything
 
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -2,15 +2,15 @@
 
 import ssl
 
-import httpx
+import httpx2
 
 _CHECK_SECONDS = 10.0
 """For one check of a server that is starting; another follows."""
 
 
-def _client() -> httpx.AsyncClient:
+def _client() -> httpx2.AsyncClient:
     """A client for plain HTTP on loopback: no proxies, no certificates (slow to read)."""
-    return httpx.AsyncClient(trust_env=False, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+    return httpx2.AsyncClient(trust_env=False, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
 
 async def fault(base_url: str, model: str, *, seconds: float) -> str | None:
@@ -22,17 +22,17 @@ async def fault(base_url: str, model: str, *, seconds: float) -> str | None:
     try:
         async with _client() as client:
             health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=seconds)
-            if health.status_code != httpx.codes.OK:
+            if health.status_code != httpx2.codes.OK:
                 return f"/health answers {health.status_code}"
             question = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}
             answer = await client.post(f"{base_url}/completions", json=question, timeout=seconds)
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         return f"{type(error).__name__} {error}".strip()
     return _fault_in(answer, model)
 
 
-def _fault_in(answer: httpx.Response, model: str) -> str | None:
-    if answer.status_code != httpx.codes.OK:
+def _fault_in(answer: httpx2.Response, model: str) -> str | None:
+    if answer.status_code != httpx2.codes.OK:
         return f"a probe question is answered with {answer.status_code}: {answer.text[:300]!r}"
     try:
         body = answer.json()
@@ -49,6 +49,6 @@ async def reachable(base_url: str) -> bool:
     try:
         async with _client() as client:
             health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=_CHECK_SECONDS)
-    except httpx.HTTPError:
+    except httpx2.HTTPError:
         return False
-    return health.status_code == httpx.codes.OK
+    return health.status_code == httpx2.codes.OK

@@ -26,7 +26,7 @@ _PORT_TAKEN = "ddress already in use"
 
 
 class Restarts:
-    """Counts restarts within an hour: a server that keeps dying is given up."""
+    """Counts restarts within an hour: after too many of them the server is given up."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -76,7 +76,7 @@ class Server:
 
     @property
     def base_url(self) -> str:
-        """Ends in /v1; a restart keeps it."""
+        """Ends in /v1; the same after a restart."""
         return f"http://{LOOPBACK}:{self._port}/v1"
 
     @property
@@ -212,5 +212,5 @@ def _logged_dtype(log: Path, since: int) -> str | None:
     """The precision that the engine chose, as its log says (`dtype: auto` leaves it the choice)."""
     with log.open("rb") as stream:
         stream.seek(since)
-        found = _LOGGED_DTYPE.search(stream.read(1 << 20).decode(errors="replace"))
-    return found.group(1) if found else None
+        match = _LOGGED_DTYPE.search(stream.read(1 << 20).decode(errors="replace"))
+    return match.group(1) if match else None

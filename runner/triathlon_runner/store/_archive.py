@@ -15,7 +15,7 @@ _ARCHIVE = "archive"
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """One results file that was put aside."""
+    """One results file in the archive."""
 
     model: str
     suite: str
@@ -66,7 +66,7 @@ def _unused(folder: ResultsFolder, model: str, suite: str) -> Path:
 
 
 def archived(folder: ResultsFolder) -> Iterator[Archived]:
-    """Everything that was put aside, in order."""
+    """All archived files, in order."""
     root = folder.root / _ARCHIVE
     for path in sorted(root.glob("*/**/*.jsonl")):
         model, *suite = path.relative_to(root).parent.parts

@@ -20,11 +20,11 @@ from triathlon_runner.records import (
 )
 
 MOST_TOKENS: Final = 2**53
-"""Larger numbers are no counts, and no spreadsheet or script would read them exactly."""
+"""Largest count that is accepted: spreadsheets and scripts cannot read larger numbers exactly."""
 
 
 def fault_of_record(record: UnitRecord) -> str:
-    """The first number or outcome that cannot be, in words; empty where all can."""
+    """The first impossible number or outcome, in words; empty where there is none."""
     return next(_out_of_range(record), "") or next(_contradicting(record), "")
 
 
@@ -50,7 +50,7 @@ def _loops_out_of_range(record: LoopRecord | RecordedLoop) -> Iterator[str]:
 
 
 def _contradicting(record: UnitRecord) -> Iterator[str]:
-    """Outcomes that the record's own evidence contradicts: somebody changed one of the two."""
+    """Outcomes that contradict the record's own evidence: one of the two was changed."""
     if isinstance(record, EvolvedRecord):
         yield from _of_verdict("outcome", record.outcome, record.verdict)
     elif isinstance(record, LoopRecord) and record.loops:
@@ -118,7 +118,7 @@ def _of_answers(record: RuntimeRecord) -> Iterator[str]:
 
 
 def fault_of_manifest(manifest: Manifest, model: str, suite: str) -> str:
-    """Why it does not tell the conditions of these results, in words; empty where it does."""
+    """Why a manifest does not belong to these results, in words; empty where it does."""
     if manifest.schema_version != SCHEMA_VERSION:
         return f"schema {manifest.schema_version} is unknown; this version reads schema {SCHEMA_VERSION}"
     if (manifest.model, manifest.suite) != (model, suite):

@@ -1,4 +1,4 @@
-"""One results file, open for appending: what stands in it, without keeping it in memory."""
+"""One results file, open for appending; its lines are not held in memory."""
 
 import os
 from collections import Counter
@@ -24,8 +24,8 @@ class ResultsFile(Generic[R]):
     """The lines of one model and suite.
 
     A line is complete or not there: opening the file moves a torn last line to `<suite>.jsonl.torn`.
-    Only the place of each line is kept, so that a run of any length takes little memory, and no descriptor
-    between two lines, so that a hundred models may have twenty suites each.
+    Only the position of each line is held in memory, so that a run of any length needs little, and no file
+    descriptor between two lines, so that a hundred models may have twenty suites each.
     """
 
     def __init__(self, path: Path, record: type[R]) -> None:
@@ -77,7 +77,7 @@ class ResultsFile(Generic[R]):
 
     @property
     def units(self) -> Collection[Unit]:
-        """What stands in the file, in its order."""
+        """The records of the file, in its order."""
         return self._places.keys()
 
     @property

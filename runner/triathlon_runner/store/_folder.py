@@ -22,7 +22,7 @@ IMPORTED: Final = "imported"
 
 
 class UnreadableManifestError(UserError):
-    """A manifest that is damaged, or that a newer version wrote: nothing is known of the lines beside it."""
+    """A manifest that is damaged, or that a newer version wrote: the conditions of its lines are unknown."""
 
 
 class ResultsFolder:
@@ -39,11 +39,11 @@ class ResultsFolder:
 
     @property
     def option(self) -> str:
-        """What a command needs to be told to use this folder: ` --results FOLDER`; empty for the default."""
+        """The option with which a command uses this folder: ` --results FOLDER`; empty for the default."""
         return "" if self.root == DEFAULT_ROOT else f" --results {shlex.quote(str(self.root))}"
 
     def archive_command(self, model: str, suite: str) -> str:
-        """The command that puts the results of one model and suite aside."""
+        """The command that archives the results of one model and suite."""
         return f"`triathlon results archive --models {model} --suites {suite}{self.option}`"
 
     def skipped(self, model: str) -> Path:
@@ -68,7 +68,7 @@ class ResultsFolder:
 
     @contextmanager
     def locked(self, model: str) -> Iterator[None]:
-        """Keeps a second runner from the files of this model.
+        """Locks the files of this model against a second runner.
 
         Raises:
             UserError: another runner holds them.
@@ -146,7 +146,7 @@ class ResultsFolder:
         )
 
     def read_manifest(self, model: str, suite: str) -> Manifest | None:
-        """The manifest beside a results file; None where there is none.
+        """Returns the manifest of a results file; None where there is none.
 
         Raises:
             UnreadableManifestError: there is one that is damaged, or that a newer version wrote.
@@ -177,14 +177,14 @@ class ResultsFolder:
     def _unreadable(self, why: str, model: str, suite: str) -> UnreadableManifestError:
         path = str(self.manifest(model, suite))
         return UnreadableManifestError(
-            f"the manifest {path!r} cannot be used: {why}. As it is not known what the lines beside it are,"
+            f"the manifest {path!r} cannot be used: {why}. As the conditions of its lines are unknown,"
             " nothing was asked or changed there: update the program, mend the manifest, or put both files"
             f" aside with {self.archive_command(model, suite)}"
         )
 
 
 def _schema_of(content: bytes) -> object:
-    """The schema that a manifest names; ours where it names none.
+    """Returns the schema that a manifest names; the current one where it names none.
 
     Raises:
         ValueError: it is no JSON object.
@@ -199,7 +199,7 @@ _HEAD = re.compile(rb'.*?"task_id":("(?:[^"\\]|\\.)*"),"sample":(\d+),')
 
 
 def _unit_of(line: bytes, path: Path, number: int) -> Unit:
-    """The unit that a line stands for: records begin with what tells them apart.
+    """Returns the unit of a line from its beginning, where task and sample are.
 
     Raises:
         DamagedLineError: the line is no record.

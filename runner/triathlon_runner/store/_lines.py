@@ -28,7 +28,7 @@ class DamagedLineError(UserError):
 
 
 class ContradictingLineError(DamagedLineError):
-    """A line that is a record, but whose outcome or numbers its own evidence does not bear out."""
+    """A line that is a record whose outcome or numbers contradict its own evidence."""
 
 
 class Head(UnitRecord):
@@ -48,7 +48,7 @@ def read_records(path: Path, record: type[R]) -> Iterator[R]:
 
 
 def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
-    """Each line as it stands in the file, and the record that it is; a torn last line is none.
+    """Yields each line with its record; a torn last line is skipped.
 
     Raises:
         DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
@@ -72,7 +72,7 @@ def parse_line(line: bytes, record: type[R], path: Path, number: int) -> R:
     """One line as a record.
 
     Raises:
-        DamagedLineError: it is none; names file and line.
+        DamagedLineError: the line is no record; names file and line.
     """
     try:
         return record.model_validate_json(line)

@@ -47,13 +47,13 @@ class RecordedFile:
         Raises:
             UserError: they cannot be written.
         """
-        kept = {
+        receipt = {
             "schema_version": manifest.schema_version,
             **manifest.model_dump(mode="json", exclude_defaults=True),
             "receipt": manifest.receipt.model_dump(mode="json"),
         }
         replace_file(self.lines, "".join(map(_text, lines)))
-        replace_file(self.manifest, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+        replace_file(self.manifest, json.dumps(receipt, indent=1, ensure_ascii=False) + "\n")
 
     def read_manifest(self) -> RecordedManifest:
         """Returns the receipt.
@@ -62,16 +62,16 @@ class RecordedFile:
             UserError: it is not there, damaged or of other results.
         """
         try:
-            found = RecordedManifest.model_validate_json(self.manifest.read_bytes())
+            manifest = RecordedManifest.model_validate_json(self.manifest.read_bytes())
         except OSError as error:
             raise UserError(f"cannot read the receipt {str(self.manifest)!r}: {error.strerror}") from None
         except ValidationError as error:
             fault = error.errors()[0]
             where = ".".join(map(str, fault["loc"]))
             raise UserError(f"{self.manifest}: {where}: {fault['msg']}; import the recording anew") from None
-        if fault_found := fault_of_manifest(found, self.model, self.suite):
-            raise UserError(f"{self.manifest}: {fault_found}; import the recording anew")
-        return found
+        if reason := fault_of_manifest(manifest, self.model, self.suite):
+            raise UserError(f"{self.manifest}: {reason}; import the recording anew")
+        return manifest
 
     def read(self) -> list[RecordedUnit]:
         """Returns every line as metrics read it.
@@ -108,7 +108,7 @@ def recorded_files(root: Path) -> Iterator[RecordedFile]:
 
 
 def _text(line: RecordedLine | RecordedTask) -> str:
-    """A line as short as it can be: what most lines say is left out."""
+    """Returns a line as short as possible: fields with default values are left out."""
     left_out = {name for name in ("parents", "differs") if not getattr(line, name, None)}
     if isinstance(line, RecordedLine) and line.sustained_loops is None:
         left_out.add("sustained_loops")

@@ -76,7 +76,7 @@ async def _check(tasks: Sequence[MbxpTask], sandbox: Sandbox, language: Language
     programs = {task.number: reference(task.rows[language]) for task in tasks}
     given = [task for task in tasks if programs[task.number]]
     async with asyncio.TaskGroup() as group:
-        judged = [group.create_task(task.judge(programs[task.number], language, sandbox)) for task in given]
-    passed = [verdict.result().outcome is Outcome.PASSED for verdict in judged]
+        graded = [group.create_task(task.grade(programs[task.number], language, sandbox)) for task in given]
+    passed = [verdict.result().outcome is Outcome.PASSED for verdict in graded]
     failing = tuple(task.number for task, right in zip(given, passed, strict=True) if not right)
     return LanguageCheck(language, len(tasks), len(given), sum(passed), failing)

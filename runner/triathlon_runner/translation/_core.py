@@ -20,8 +20,8 @@ async def core_tasks(sandbox: Sandbox) -> Sequence[CoreTask]:
     Raises:
         SandboxError: a reference could not be executed.
     """
-    found = [await core_task(problem, sandbox) for problem in core.problems("seeds")]
-    return [task for task in found if task is not None and await _survives(task, sandbox)]
+    candidates = [await core_task(problem, sandbox) for problem in core.problems("seeds")]
+    return [task for task in candidates if task is not None and await _survives(task, sandbox)]
 
 
 async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
@@ -34,7 +34,7 @@ async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
 
 
 def _can_cross(problem: Problem) -> bool:
-    """Whether plain comparison of plain values judges it, and its function takes its arguments by place."""
+    """Whether plain comparison of plain values grades it, and its function takes its arguments by place."""
     return problem.comparison.oracle in ("exact", "close") and _parameters(problem) is not None
 
 
@@ -50,7 +50,7 @@ def _parameters(problem: Problem) -> tuple[str, ...] | None:
 
 async def _survives(task: CoreTask, sandbox: Sandbox) -> bool:
     """Whether the reference itself is right on values that crossed: some need a tuple to be one."""
-    verdict = await task.judge(task.start, Language.PYTHON, sandbox)
+    verdict = await task.grade(task.start, Language.PYTHON, sandbox)
     return verdict.outcome is Outcome.PASSED
 
 

@@ -12,10 +12,10 @@ END_OF_EXAMPLE = "\n###"
 
 
 def translated(reply: Reply, language: Language, name: str) -> tuple[str, Outcome | None]:
-    """The program, or the outcome that says why there is none."""
+    """Returns the program, or the outcome of a reply without one."""
     if language is Language.PYTHON:
-        found = extract_program(reply, entry_point=name, prompt="", completes=False, other_names=False)
-        return found.program, found.outcome
+        extracted = extract_program(reply, entry_point=name, prompt="", completes=False, other_names=False)
+        return extracted.program, extracted.outcome
     if reply.finish is not Finish.STOP:
         return "", reply.finish.outcome_without_answer
     program = _program(visible_text(reply.text), language, name)

@@ -41,11 +41,11 @@ def incomplete(store: DataStore) -> dict[int, tuple[Language, ...]]:
 
 
 def _rows(store: DataStore) -> dict[int, dict[Language, MbxpRow]]:
-    found: dict[int, dict[Language, MbxpRow]] = {}
+    rows_by_number: dict[int, dict[Language, MbxpRow]] = {}
     for language in official.MBXP_LANGUAGES:
         for row in official.mbxp(store, language):
-            found.setdefault(row.number, {})[Language(language)] = row
-    return dict(sorted(found.items()))
+            rows_by_number.setdefault(row.number, {})[Language(language)] = row
+    return dict(sorted(rows_by_number.items()))
 
 
 def mbxp_tasks(store: DataStore) -> Sequence[MbxpTask]:

@@ -20,7 +20,7 @@ BASE_STOP: Final = (END_OF_EXAMPLE,)
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
-    """A base model goes on with one worked example and the opening of the function."""
+    """A base model completes one worked example and the beginning of the function."""
 
     kind: ModelKind
     prompts: PromptSet

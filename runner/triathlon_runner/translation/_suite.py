@@ -29,7 +29,7 @@ class TranslationSuite:
     _tasks: dict[str, TranslationTask] = field(default_factory=dict)
 
     async def prepare(self, grader: Grader) -> None:
-        """Reads the tasks; what a reference returns is found out by executing it.
+        """Reads the tasks; what a reference returns is measured by executing it.
 
         Raises:
             SandboxError: a reference could not be executed.
@@ -109,7 +109,7 @@ class _Chain:
         answer = await self.model.ask(question, self.phrasing.sampling, sample=self.sample)
         self.usage += answer.usage
         program, missing = self.phrasing.program(answer.reply, target, self.task)
-        verdict = None if missing else await self.task.judge(program, target, self.sandbox)
+        verdict = None if missing else await self.task.grade(program, target, self.sandbox)
         return LoopStep(
             loop=loop,
             prompt=code,

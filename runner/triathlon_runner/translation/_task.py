@@ -8,8 +8,8 @@ from triathlon_runner.grading import (
     TEST_LIMITS,
     ExpectedResults,
     Fault,
-    judge_by_tests,
-    judge_results,
+    grade_by_tests,
+    grade_results,
     shown,
 )
 from triathlon_runner.records import Outcome, Verdict
@@ -33,7 +33,7 @@ class TranslationTask(Protocol):
     def name(self, language: Language) -> str: ...
     def opening(self, language: Language) -> str: ...
 
-    async def judge(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
+    async def grade(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
         """Executes a program with the tests of its language.
 
         Raises:
@@ -61,10 +61,10 @@ class CoreTask:
     def opening(self, language: Language) -> str:
         return opening(language, self.entry_point, self.parameters)
 
-    async def judge(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
+    async def grade(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
         calls = tuple(Call(self.entry_point, arguments) for arguments, _ in self.cases)
         job = Job(program, calls, language, limits=TEST_LIMITS)
-        return await judge_results(sandbox, job, _CoreResults(self, language))
+        return await grade_results(sandbox, job, _CoreResults(self, language))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +108,14 @@ class MbxpTask:
     def opening(self, language: Language) -> str:
         """The code of the data set's prompt, without its comment."""
         prompt = self.rows[language].prompt
-        found = list(definition(language, self.name(language)).finditer(prompt))
-        begin = found[-1].start() if found else 0
+        definitions = list(definition(language, self.name(language)).finditer(prompt))
+        begin = definitions[-1].start() if definitions else 0
         code = prompt[begin:].strip("\n")
         return (code.split("\n")[0] if language is Language.PYTHON else code) + "\n"
 
-    async def judge(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
+    async def grade(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
         row = self.rows[language]
-        return await judge_by_tests(sandbox, program, row.test, (row.entry_point,), language=language)
+        return await grade_by_tests(sandbox, program, row.test, (row.entry_point,), language=language)
 
 
 def reference(row: MbxpRow) -> str:

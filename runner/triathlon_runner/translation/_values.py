@@ -86,7 +86,7 @@ def _number(got: Any, spec: LanguageSpec) -> float | None:
 
 
 def _truth_of_number(got: Any) -> bool | None:
-    """What stands for a truth value where a language has none."""
+    """The values that languages without a boolean type use for one."""
     if got in (1, "1"):
         return True
     return False if got is None or got in (0, "0", "") else None

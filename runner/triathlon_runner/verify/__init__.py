@@ -1,4 +1,4 @@
-"""Whether stored scores follow from stored evidence: all is executed and judged again, nobody is asked."""
+"""Whether stored scores follow from stored evidence: all is executed and graded again, no model is asked."""
 
 from triathlon_runner.verify._replay import NotInEvidenceError, ReplayJudge, ReplayModel, replayed
 from triathlon_runner.verify._update import Update, update_file, why_not_updated

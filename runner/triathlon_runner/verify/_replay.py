@@ -1,4 +1,4 @@
-"""A model and a judge that answer from a record, so that a suite judges the same replies once more."""
+"""A model and a judge that answer from a record, so that a suite grades the same replies once more."""
 
 from collections import defaultdict, deque
 from dataclasses import replace
@@ -12,7 +12,7 @@ from triathlon_runner.suites import ModelKind
 
 
 class NotInEvidenceError(InfrastructureError):
-    """The suite asks something that the record holds no reply to."""
+    """The suite asks a question to which the record holds no reply."""
 
 
 class ReplayModel:
@@ -36,7 +36,7 @@ class ReplayModel:
         """Returns the stored reply to this question.
 
         Raises:
-            NotInEvidenceError: there is none.
+            NotInEvidenceError: the record holds none.
         """
         text = prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
         replies = self._replies[self._question_in(text)]
@@ -65,7 +65,7 @@ class ReplayJudge:
 
         Raises:
             ModelUnavailableError: there is none, and the record says that the judge gave nothing.
-            NotInEvidenceError: there is none, and the record has what the judge found.
+            NotInEvidenceError: there is none, but the record has a similarity.
         """
         replies = self._record.recorded_judge_replies() if self._record is not None else ()
         if sample < len(replies):
@@ -79,7 +79,7 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
     """Returns the record that a record's own replies lead to now.
 
     Raises:
-        NotInEvidenceError: our judgement asks for what was not asked.
+        NotInEvidenceError: graded now, the unit needs a reply that was not asked for.
         SandboxError: our machinery failed.
     """
     if work.judge is not None:

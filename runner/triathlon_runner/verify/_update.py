@@ -1,4 +1,4 @@
-"""Bringing a results file up to date after a change of extraction or grading: its replies, judged anew."""
+"""Bringing a results file up to date after a change of extraction or grading: its replies, graded anew."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import ResultsFolder, archive, replace_file
 from triathlon_runner.verify._verify import FileReport
 
-_NOT_ASKED: str = "judged anew, it asks for a reply that was never asked for"
+_NOT_ASKED: str = "graded anew, it asks for a reply that was never asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Update:
     """What bringing one file up to date changed."""
 
     changed: int
-    """Lines that are other ones now."""
+    """Lines that changed."""
     reopened: tuple[str, ...]
     """Units that need replies which are not stored: the next run asks for them."""
     archived: Path | None
@@ -29,7 +29,7 @@ def why_not_updated(report: FileReport, manifest: Manifest | None) -> str:
     left = [f"{what}: {why}" for what, why in report.unverified.items() if what not in report.not_in_evidence]
     if manifest is None:
         return "its manifest does not say what it is"
-    return f"not all of it could be judged again ({left[0]})" if left else ""
+    return f"not all of it could be graded again ({left[0]})" if left else ""
 
 
 def update_file(
@@ -85,6 +85,6 @@ def update_file(
 
 
 def _open_units(manifest: Manifest, units: int) -> int:
-    """What of the planned units is not in the file; an import has no next run that could ask for them."""
+    """Planned units that are not in the file; none for an import, which no run continues."""
     planned = sum(manifest.outcomes.values()) + manifest.open_units
     return 0 if manifest.origin is not None else max(0, planned - units)

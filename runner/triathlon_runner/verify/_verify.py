@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.engine import judged_otherwise
+from triathlon_runner.engine import graded_otherwise
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Manifest, UnitRecord
@@ -17,7 +17,7 @@ from triathlon_runner.verify._replay import NotInEvidenceError, replayed
 
 _AT_ONCE = 8
 """Units graded at the same time; the sandbox has its own limit."""
-Rejudge = Callable[[UnitRecord, Work, Grader], Awaitable[UnitRecord]]
+Regrade = Callable[[UnitRecord, Work, Grader], Awaitable[UnitRecord]]
 """From a stored record to the one that its replies lead to now."""
 _NOT_EVIDENCE = frozenset(["usage", "seconds", "judge_usage"])
 """What asking took, which cannot be measured again."""
@@ -25,7 +25,7 @@ _NOT_EVIDENCE = frozenset(["usage", "seconds", "judge_usage"])
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Something that does not follow from the evidence."""
+    """A stored value that does not follow from the evidence."""
 
     what: str
     """A unit, a manifest's field or a metric."""
@@ -43,15 +43,15 @@ class FileReport:
     verified: int = 0
     mismatches: list[Mismatch] = field(default_factory=list)
     unverified: dict[str, str] = field(default_factory=dict)
-    """What could not be judged again, and why."""
+    """What could not be graded again, and why."""
     notes: list[str] = field(default_factory=list)
-    """What the evidence says nothing about."""
+    """What the evidence cannot show."""
     scores: dict[str, float] = field(default_factory=dict)
-    """Metrics over what was judged again; only those that say something of it."""
+    """Metrics over what was graded again; only those that are defined on it."""
     unfinished: bool = False
     """Whether the run that wrote the file did not come to its end."""
     other_engine: str = ""
-    """That other versions of extraction and grading judged it, in words; empty where this one did."""
+    """That other versions of extraction and grading graded it, in words; empty where this one did."""
     pairs: list[tuple[UnitRecord, UnitRecord | None]] = field(default_factory=list)
     """Each stored record with the one that its replies lead to now."""
     not_in_evidence: set[str] = field(default_factory=set)
@@ -69,17 +69,17 @@ async def verify_file(
     manifest: Manifest | None,
     grader: Grader,
     *,
-    judge: Rejudge = replayed,
+    regrade: Regrade = replayed,
     on_unit: Callable[[], None] = lambda: None,
 ) -> FileReport:
-    """Executes and judges every program and answer of a file again, asking no model.
+    """Executes and grades every program and answer of a file again, asking no model.
 
     Args:
         work: What the manifest says that it is.
         path: The file of lines.
-        manifest: That beside it.
+        manifest: That of the file.
         grader: Executes.
-        judge: Grades a record's replies again; returns the new record.
+        regrade: Grades a record's replies again; returns the new record.
         on_unit: Called after each unit.
     """
     report = FileReport(work.row.id, work.suite_id)
@@ -95,20 +95,20 @@ async def verify_file(
 
     async def check(record: UnitRecord) -> UnitRecord | None:
         async with limit:
-            found = await _graded_again(work, record, grader, report, judge, tasks)
+            graded = await _graded_again(work, record, grader, report, regrade, tasks)
         on_unit()
-        return found
+        return graded
 
     report.pairs = list(zip(stored, await asyncio.gather(*map(check, stored)), strict=True))
-    found = [record for _, record in report.pairs if record is not None]
-    report.verified = len(found)
-    _compare_scores(work, stored, found, report)
+    graded = [record for _, record in report.pairs if record is not None]
+    report.verified = len(graded)
+    _compare_scores(work, stored, graded, report)
     _compare_manifest(work, stored, manifest, report)
     return report
 
 
 def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) -> None:
-    """Whether the run came to its end, and which version judged the lines."""
+    """Whether the run came to its end, and which version graded the lines."""
     _, torn = count_lines(path)
     if torn:
         report.notes.append("behind them a line that was cut before its end: the next run asks it again")
@@ -118,7 +118,7 @@ def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) ->
     if manifest.unfinished:
         lines = f"{report.units} line{'s' if report.units != 1 else ''}"
         report.notes.insert(0, f"unfinished run, {lines} whole; the next run goes on from there")
-    report.other_engine = judged_otherwise(manifest.engine_versions) if report.units else ""
+    report.other_engine = graded_otherwise(manifest.engine_versions) if report.units else ""
 
 
 async def _graded_again(
@@ -126,10 +126,10 @@ async def _graded_again(
     record: UnitRecord,
     grader: Grader,
     report: FileReport,
-    judge: Rejudge,
+    regrade: Regrade,
     tasks: Collection[str],
 ) -> UnitRecord | None:
-    """The record that its own replies lead to now; None where that cannot be found out."""
+    """Returns the record that its own replies lead to now; None where grading was not possible."""
     name = f"{record.task_id} #{record.sample}"
     if record.protocol != work.settings_hash:
         report.unverified[name] = f"made under another protocol ({record.protocol}, now {work.settings_hash})"
@@ -142,18 +142,18 @@ async def _graded_again(
         report.unverified[name] = "the suite has no such task"
         return None
     try:
-        found = await judge(record, work, grader)
+        graded = await regrade(record, work, grader)
     except InfrastructureError as error:
         report.unverified[name] = str(error)
         if isinstance(error, NotInEvidenceError):
             report.not_in_evidence.add(name)
         return None
-    report.mismatches.extend(_differences(name, record, found))
-    return found
+    report.mismatches.extend(_differences(name, record, graded))
+    return graded
 
 
-def _differences(name: str, stored: UnitRecord, found: UnitRecord) -> list[Mismatch]:
-    before, after = (one.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for one in (stored, found))
+def _differences(name: str, stored: UnitRecord, graded: UnitRecord) -> list[Mismatch]:
+    before, after = (one.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for one in (stored, graded))
     return [
         Mismatch(f"{name} {place}", _short(old), _short(new))
         for place, old, new in _places("", before, after)
@@ -179,11 +179,11 @@ def _short(value: object, most: int = 120) -> str:
 
 
 def _compare_scores(
-    work: Work, stored: Sequence[UnitRecord], found: Sequence[UnitRecord], report: FileReport
+    work: Work, stored: Sequence[UnitRecord], graded: Sequence[UnitRecord], report: FileReport
 ) -> None:
     """Bit for bit: the same sums in the same order."""
     for metric in work.built.entry.metrics:
-        before, after = metric.score(stored), metric.score(found)
+        before, after = metric.score(stored), metric.score(graded)
         if not math.isnan(after):
             report.scores[metric.id] = after
         if repr(before) != repr(after):
@@ -194,7 +194,7 @@ def _compare_manifest(
     work: Work, stored: Sequence[UnitRecord], manifest: Manifest | None, report: FileReport
 ) -> None:
     if manifest is None:
-        report.unverified.setdefault("manifest", "there is none beside the file")
+        report.unverified.setdefault("manifest", "the file has none")
         return
     outcomes: dict[str, int] = {}
     for record in stored:

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from triathlon_runner.engine import judged_otherwise
+from triathlon_runner.engine import graded_otherwise
 from triathlon_runner.records import Manifest, UnitRecord
 
 
@@ -33,5 +33,5 @@ def contradictions(manifest: Manifest, records: Sequence[UnitRecord], lines: int
     tasks = len({record.task_id for record in records})
     if tasks > manifest.tasks_in_suite:
         yield f"{tasks} tasks, but its manifest says that the suite has {manifest.tasks_in_suite}"
-    if records and (engine := judged_otherwise(manifest.engine_versions)):
+    if records and (engine := graded_otherwise(manifest.engine_versions)):
         yield engine

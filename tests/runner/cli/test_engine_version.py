@@ -50,7 +50,7 @@ def test_results_of_another_version_are_marked(small: SmallRun) -> None:
     states = {
         row["suite"]: row["state"] for row in json.loads(small.call("results", "list", "--json").output)
     }
-    assert "judged by version unknown" in states[SEEDS] and "verify --update" in states[SEEDS]
+    assert "graded by version unknown" in states[SEEDS] and "verify --update" in states[SEEDS]
     assert states[LOOP] == "current"
     result = small.call("verify", "--suites", SEEDS)
     assert result.exit_code == 0 and "verify --update" in result.output

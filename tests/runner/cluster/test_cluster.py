@@ -44,7 +44,7 @@ def programs() -> list[tuple[str, Problem]]:
 
 
 async def verdicts(grader: Grader) -> list[Verdict]:
-    return await asyncio.gather(*(grader.judge(program, problem) for program, problem in programs()))
+    return await asyncio.gather(*(grader.grade(program, problem) for program, problem in programs()))
 
 
 async def local(keys: Path) -> list[Verdict]:
@@ -67,18 +67,18 @@ async def test_a_node_is_lost(cluster: Any, tmp_path: Path) -> None:
     done = 0
     async with open_cluster(cluster.address, keys=tmp_path / "keys", report=print) as grader:
 
-        async def judge(program: str, problem: Problem) -> Verdict:
+        async def grade(program: str, problem: Problem) -> Verdict:
             nonlocal done
-            verdict = await grader.judge(program, problem)
+            verdict = await grader.grade(program, problem)
             done += 1
             return verdict
 
-        judging = asyncio.gather(*(judge(*one) for _ in range(TIMES) for one in programs()))
+        grading = asyncio.gather(*(grade(*one) for _ in range(TIMES) for one in programs()))
         while done < len(expected):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         victim = random.choice(list(cluster.worker_nodes))
         await asyncio.to_thread(cluster.remove_node, victim, allow_graceful=False)
-        assert await judging == expected * TIMES
+        assert await grading == expected * TIMES
     cluster.add_node(num_cpus=1)
 
 

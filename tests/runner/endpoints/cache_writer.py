@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from triathlon_runner.endpoints import Answer, ReplyCache
-from triathlon_runner.endpoints._cache import reply_key, shape_of
+from triathlon_runner.endpoints._cache import reply_key
 from triathlon_runner.records import Reply, Usage
 
 
@@ -14,7 +14,7 @@ async def main(path: Path, count: int, first: int) -> None:
     with ReplyCache(path) as cache:
         for number in range(first, first + count):
             answer = Answer(Reply(text=str(number)), Usage(requests=1), 0.0, "m")
-            cache.put(reply_key(shape_of({"number": number})), "m", answer)
+            cache.put(reply_key({"number": number}), "m", answer)
             print(number, flush=True)  # noqa: T201
 
 

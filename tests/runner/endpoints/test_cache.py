@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from triathlon_runner.endpoints import Answer, CacheError, ReplyCache
-from triathlon_runner.endpoints._cache import reply_key, shape_of
+from triathlon_runner.endpoints._cache import reply_key
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Finish, Reply, Usage
 
@@ -25,7 +25,7 @@ def answer(text: str) -> Answer:
 
 
 def key_of(question: dict[str, object], body: bytes = b"{}") -> bytes:
-    return reply_key(shape_of(question), body)
+    return reply_key(question, body)
 
 
 def key(number: int) -> bytes:

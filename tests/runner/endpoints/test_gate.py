@@ -3,22 +3,23 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
 from triathlon_runner.endpoints import EndpointStats, Limits, ModelUnavailableError
 from triathlon_runner.endpoints._gate import Gate
-from triathlon_runner.endpoints._limits import ConcurrencyLimit
 
 
 def make(slots: int, limits: Limits | None = None, rpm: int | None = None) -> tuple[Gate, EndpointStats]:
     stats = EndpointStats()
-    return Gate(limits or Limits(), ConcurrencyLimit(slots, slots), stats, rpm, None, reached=True), stats
+    limits = replace(limits or Limits(), first_concurrency=slots, concurrency=slots, requests_per_minute=rpm)
+    return Gate(limits, stats, reached=True), stats
 
 
 @asynccontextmanager
 async def passing(gate: Gate) -> AsyncIterator[None]:
-    async with gate.turn(1):
+    async with gate.slot(gate.turn(), 1):
         yield
 
 
@@ -44,9 +45,9 @@ async def test_first_come_first_served_also_when_tried_again() -> None:
     order: list[str] = []
 
     async def ask(name: str, tries: int) -> None:
-        turn = gate.turn(1)
+        turn = gate.turn()
         for number in range(tries):
-            async with turn:
+            async with gate.slot(turn, 1):
                 order.append(f"{name}{number}")
                 await asyncio.sleep(0)
 
@@ -86,7 +87,7 @@ async def test_cancelled_between_two_tries() -> None:
     gate, stats = make(1)
 
     async def ask() -> None:
-        async with gate.turn(1):
+        async with gate.slot(gate.turn(), 1):
             pass
         await asyncio.sleep(10)
 

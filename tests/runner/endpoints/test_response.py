@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from triathlon_runner.endpoints import ApiConfig, Chat, Completion, EndpointError, Message, Sampling
 from triathlon_runner.endpoints._errors import Malformed, Retryable, Throttled
-from triathlon_runner.endpoints._http import HttpReply
 from triathlon_runner.endpoints._reply import is_related
-from triathlon_runner.endpoints.provider import ParsedReply, Question
+from triathlon_runner.endpoints.provider import HttpReply, ParsedReply, Question
 from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
 from triathlon_runner.records import Finish
 

@@ -16,8 +16,8 @@ from triathlon_runner.endpoints import _network as network
 from triathlon_runner.endpoints._client import open_client
 from triathlon_runner.endpoints._errors import Unreachable
 from triathlon_runner.endpoints._gate import silent
-from triathlon_runner.endpoints._http import HttpReply
 from triathlon_runner.endpoints._secrets import Secrets
+from triathlon_runner.endpoints.provider import HttpReply
 from triathlon_runner.errors import UserError
 
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody"

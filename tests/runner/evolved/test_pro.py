@@ -165,5 +165,5 @@ async def test_official_problems(grader: Grader, name: str, seeds: str, size: in
     assert len(pro) == size
     assert strange == (["MbppPro/68"] if name == "mbpp" else [])
     for problem in pro[::20]:
-        assert (await grader.judge(problem.reference, problem)).outcome is Outcome.PASSED
-        assert (await grader.judge("x = 1\n", problem)).outcome is Outcome.CRASHED
+        assert (await grader.grade(problem.reference, problem)).outcome is Outcome.PASSED
+        assert (await grader.grade("x = 1\n", problem)).outcome is Outcome.CRASHED

@@ -51,7 +51,7 @@ class _Grader:
         self.outcome = outcome
         self.judged: list[tuple[str, str]] = []
 
-    async def judge(
+    async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         self.judged.append((program, inputs))

@@ -9,7 +9,7 @@ from support.official_data import official_store
 from triathlon_runner.datasets import ClassProblem
 from triathlon_runner.datasets.core import classes
 from triathlon_runner.datasets.official import problem_file
-from triathlon_runner.grading import ClassGrader, UnjudgeableError
+from triathlon_runner.grading import ClassGrader, UngradableError
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Limits, Sandbox, open_sandbox
 
@@ -84,7 +84,7 @@ def grader(sandbox: Sandbox) -> ClassGrader:
 
 async def test_plain_data_is_judged_outside(grader: ClassGrader) -> None:
     """Arguments, results, attributes, static methods and exceptions cross; the reference passes that way."""
-    verdict = await grader.judge(TALLY, OUTSIDE)
+    verdict = await grader.grade(TALLY, OUTSIDE)
     assert (verdict.outcome, verdict.passed, verdict.total) == (Outcome.PASSED, 3, 3)
     assert verdict.judged == "outside"
 
@@ -92,8 +92,8 @@ async def test_plain_data_is_judged_outside(grader: ClassGrader) -> None:
 async def test_a_test_that_needs_an_object_is_refused(grader: ClassGrader) -> None:
     """What the reference itself cannot pass from another process judges nobody, and the reason says so."""
     problem = ClassProblem("test/twins", "Tally", TALLY, TEST + TWIN_TEST)
-    with pytest.raises(UnjudgeableError, match=r"1 of 4 test methods .* another process, TwinTest.test_twin"):
-        await grader.judge(TALLY, problem)
+    with pytest.raises(UngradableError, match=r"1 of 4 test methods .* another process, TwinTest.test_twin"):
+        await grader.grade(TALLY, problem)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ async def test_a_test_that_needs_an_object_is_refused(grader: ClassGrader) -> No
 )
 async def test_outcomes(grader: ClassGrader, old: str, new: str, outcome: Outcome, passed: int) -> None:
     """Each way to be wrong has its outcome, and the methods before it are counted."""
-    verdict = await grader.judge(TALLY.replace(old, new), OUTSIDE)
+    verdict = await grader.grade(TALLY.replace(old, new), OUTSIDE)
     assert (verdict.outcome, verdict.passed, verdict.total) == (outcome, passed, 3)
     assert verdict.failing is not None and verdict.failing.index == passed
 
@@ -132,16 +132,14 @@ async def test_outcomes(grader: ClassGrader, old: str, new: str, outcome: Outcom
 async def test_a_patched_unittest_changes_nothing(grader: ClassGrader, cheat: str) -> None:
     """What a program does to the tools of tests in its own process earns no pass."""
     wrong = TALLY.replace("times * self.step", "7")
-    assert (await grader.judge(cheat + wrong, OUTSIDE)).outcome is not Outcome.PASSED
+    assert (await grader.grade(cheat + wrong, OUTSIDE)).outcome is not Outcome.PASSED
 
 
 async def test_a_reference_that_fails_is_our_fault(grader: ClassGrader) -> None:
     """Tests that the reference does not pass judge nobody."""
     broken = ClassProblem("test/broken", "Tally", TALLY.replace("2 * x", "x"), TEST)
-    with pytest.raises(
-        UnjudgeableError, match=r"test/broken can't be judged: its own reference fails 1 of 3"
-    ):
-        await grader.judge(TALLY, broken)
+    with pytest.raises(UngradableError, match=r"test/broken can't be graded: its own reference fails 1 of 3"):
+        await grader.grade(TALLY, broken)
 
 
 @pytest.mark.parametrize("value", ["10**400", "-10**400", "10**5000", "float('nan')", "'3'", "[]", "self"])
@@ -151,7 +149,7 @@ async def test_values_that_no_float_is_near_to(grader: ClassGrader, value: str) 
         "self.assertEqual(self.tally.add(), 5)", "self.assertAlmostEqual(self.tally.add(), 5.0)"
     )
     program = TALLY.replace("return self.count\n\n    @", f"return {value}\n\n    @")
-    verdict = await grader.judge(program, ClassProblem("test/near", "Tally", TALLY, test))
+    verdict = await grader.grade(program, ClassProblem("test/near", "Tally", TALLY, test))
     assert verdict.outcome in (Outcome.FAILED, Outcome.CRASHED)
     assert verdict.failing and verdict.failing.got
 
@@ -161,8 +159,8 @@ async def test_core_classes_pass(grader: ClassGrader) -> None:
     outcomes = []
     for problem in classes():
         try:
-            outcomes.append((await grader.judge(problem.reference, problem)).outcome)
-        except UnjudgeableError as error:
+            outcomes.append((await grader.grade(problem.reference, problem)).outcome)
+        except UngradableError as error:
             assert "in another process" in str(error)
     assert set(outcomes) == {Outcome.PASSED} and len(outcomes) >= 0.8 * len(classes()) >= 4
 
@@ -176,5 +174,5 @@ async def test_classeval_is_read_and_judged(grader: ClassGrader) -> None:
     assert len(problems) == 100
     for problem in problems[5:8]:
         assert isinstance(problem, ClassProblem)
-        verdict = await grader.judge(problem.reference, problem)
+        verdict = await grader.grade(problem.reference, problem)
         assert (verdict.outcome, verdict.judged) == (Outcome.PASSED, "outside"), verdict

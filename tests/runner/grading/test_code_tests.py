@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 
 from triathlon_runner.datasets import TestedProblem
-from triathlon_runner.grading import CodeTestGrader, UnjudgeableError
+from triathlon_runner.grading import CodeTestGrader, UngradableError
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import open_sandbox
 
@@ -50,12 +50,12 @@ def problem(tests: str, reference: str) -> TestedProblem:
 )
 async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcome: Outcome) -> None:
     """Only plain data comes from the program's process; tests may use modules that the reference imports."""
-    verdict = await grader.judge(program, problem(tests, LIST))
+    verdict = await grader.grade(program, problem(tests, LIST))
     assert (verdict.outcome, verdict.judged) == (outcome, "outside")
 
 
 @pytest.mark.parametrize("program", [GENERATOR, PROMPT + "    return iter([7])\n"])
 async def test_a_reference_whose_results_do_not_cross(grader: CodeTestGrader, program: str) -> None:
     """Where the reference returns generators, nothing is judged, and the reason names the problem."""
-    with pytest.raises(UnjudgeableError, match=r"the tests of Own/1 can't judge: .*another process"):
-        await grader.judge(program, problem(CHECK, GENERATOR))
+    with pytest.raises(UngradableError, match=r"the tests of Own/1 cannot grade: .*another process"):
+        await grader.grade(program, problem(CHECK, GENERATOR))

@@ -46,7 +46,7 @@ async def test_long_outputs_are_judged_unread(body: str, outcome: Outcome, passe
     """The same bytes pass, others fail, and the failing case says how long they were."""
     async with open_sandbox(jobs=1) as sandbox:
         grader = ProgramGrader(sandbox, min_cpu_seconds=1)
-        verdict = await grader.judge(f"def f(n):\n    {body}\n", LONG)
+        verdict = await grader.grade(f"def f(n):\n    {body}\n", LONG)
     assert (verdict.outcome, verdict.passed) == (outcome, passed), verdict
     if passed == 1:
         assert verdict.failing is not None

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from triathlon_runner.datasets import Comparison, Problem
-from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, _answer_keys, judge_by_tests
+from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, _answer_keys, grade_by_tests
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Limits, Sandbox, open_sandbox
 
@@ -57,14 +57,14 @@ def grader(sandbox: Sandbox) -> ProgramGrader:
 )
 async def test_outcomes(grader: ProgramGrader, program: str, outcome: Outcome, passed: int) -> None:
     """Each way to fail has its outcome, and the inputs passed before it are counted."""
-    verdict = await grader.judge(program, THIRDS)
+    verdict = await grader.grade(program, THIRDS)
     assert (verdict.outcome, verdict.passed, verdict.total) == (outcome, passed, 3)
     assert verdict.judged == "outside"
 
 
 async def test_evidence_of_the_first_failure(grader: ProgramGrader) -> None:
     """A failing verdict shows input, expected and got."""
-    verdict = await grader.judge("def f(x):\n    return x\n", THIRDS)
+    verdict = await grader.grade("def f(x):\n    return x\n", THIRDS)
     assert verdict.failing is not None
     assert (verdict.failing.index, verdict.failing.input) == (0, "(1,)")
     assert (verdict.failing.expected, verdict.failing.got) == ("[1, 0.3333333333333333]", "1")
@@ -73,7 +73,7 @@ async def test_evidence_of_the_first_failure(grader: ProgramGrader) -> None:
 async def test_base_inputs_are_the_first(grader: ProgramGrader) -> None:
     """Judged on the base inputs, a program that fails on an additional one passes."""
     program = "def f(x):\n    return [x, x / 3 if x < 3 else 0]\n"
-    verdict = await grader.judge(program, THIRDS, inputs="base")
+    verdict = await grader.grade(program, THIRDS, inputs="base")
     assert (verdict.outcome, verdict.total) == (Outcome.PASSED, 2)
 
 
@@ -95,7 +95,7 @@ async def test_iterators_count_as_their_items_where_sets_count(
     problem = Problem(
         "test/set", "f", "", "def f(x):\n    return [x, 1]\n", ("(1,)", "(7,)"), Comparison("set")
     )
-    assert (await grader.judge(f"def f(x):\n    {body}\n", problem)).outcome is outcome
+    assert (await grader.grade(f"def f(x):\n    {body}\n", problem)).outcome is outcome
 
 
 async def test_a_reference_may_raise(grader: ProgramGrader) -> None:
@@ -103,9 +103,9 @@ async def test_a_reference_may_raise(grader: ProgramGrader) -> None:
     raising = Problem(
         "test/raises", "f", "", "def f(x):\n    return 6 // x\n", ("(2,)", "(0,)"), Comparison("exact")
     )
-    assert (await grader.judge("def f(x):\n    return 6 // x\n", raising)).outcome is Outcome.PASSED
+    assert (await grader.grade("def f(x):\n    return 6 // x\n", raising)).outcome is Outcome.PASSED
     for answer in ("3", "3 if x else ''.x"):
-        verdict = await grader.judge(f"def f(x):\n    return {answer}\n", raising)
+        verdict = await grader.grade(f"def f(x):\n    return {answer}\n", raising)
         assert (verdict.outcome, verdict.passed) == (Outcome.FAILED, 1)
         assert verdict.failing is not None and verdict.failing.expected == "raises ZeroDivisionError"
 
@@ -114,7 +114,7 @@ async def test_a_failing_reference_is_our_fault(grader: ProgramGrader) -> None:
     """A problem whose reference does not run can't be judged: an error, never a verdict."""
     broken = Problem("test/broken", "f", "", "def f(x):\n    return g(x)\n", ("(1,)",))
     with pytest.raises(ReferenceFailedError, match="test/broken"):
-        await grader.judge("def f(x):\n    return x\n", broken)
+        await grader.grade("def f(x):\n    return x\n", broken)
 
 
 async def test_a_checker_of_the_problems_own(grader: ProgramGrader) -> None:
@@ -130,27 +130,27 @@ async def test_a_checker_of_the_problems_own(grader: ProgramGrader) -> None:
         ("(1,)", "(2,)"),
         Comparison("checker", checker=check),
     )
-    assert (await grader.judge("def f(x):\n    return -x\n", problem)).outcome is Outcome.PASSED
-    wrong = await grader.judge("def f(x):\n    return -x if x < 2 else 5\n", problem)
+    assert (await grader.grade("def f(x):\n    return -x\n", problem)).outcome is Outcome.PASSED
+    wrong = await grader.grade("def f(x):\n    return -x if x < 2 else 5\n", problem)
     assert (wrong.outcome, wrong.passed) == (Outcome.FAILED, 1)
-    opaque = await grader.judge("def f(x):\n    return (i for i in [x])\n", problem)
+    opaque = await grader.grade("def f(x):\n    return (i for i in [x])\n", problem)
     assert opaque.outcome is Outcome.FAILED
 
 
 async def test_opaque_answers_never_match(grader: ProgramGrader) -> None:
     """Even where the reference itself returns a generator, another one is not the same answer."""
     problem = Problem("test/lazy", "f", "", "def f(x):\n    return iter([x])\n", ("(1,)",))
-    assert (await grader.judge(problem.reference, problem)).outcome is Outcome.FAILED
+    assert (await grader.grade(problem.reference, problem)).outcome is Outcome.FAILED
 
 
 async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
     """A second grader reads the keys from disk, and a damaged one is made again."""
     for damage in (False, True):
-        assert (await ProgramGrader(sandbox, tmp_path).judge(THIRDS.reference, THIRDS)).passed == 3
+        assert (await ProgramGrader(sandbox, tmp_path).grade(THIRDS.reference, THIRDS)).passed == 3
         (key,) = tmp_path.iterdir()
         if damage:
             key.write_bytes(key.read_bytes()[:40])
-    assert (await ProgramGrader(sandbox, tmp_path).judge(THIRDS.reference, THIRDS)).passed == 3
+    assert (await ProgramGrader(sandbox, tmp_path).grade(THIRDS.reference, THIRDS)).passed == 3
 
 
 async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,14 +164,14 @@ async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(_answer_keys, "write_key", counted)
     grader = ProgramGrader(sandbox, None)
-    verdicts = await asyncio.gather(*(grader.judge(THIRDS.reference, THIRDS) for _ in range(4)))
+    verdicts = await asyncio.gather(*(grader.grade(THIRDS.reference, THIRDS) for _ in range(4)))
     assert {verdict.outcome for verdict in verdicts} == {Outcome.PASSED} and made == ["test/thirds"]
 
 
 async def test_a_program_may_choose_numpy(grader: ProgramGrader) -> None:
     """A program that imports numpy gets it though its problem does not name it."""
     program = "import numpy as np\ndef f(x):\n    return [x, float(np.float64(x) / 3)]\n"
-    assert (await grader.judge(program, THIRDS)).outcome is Outcome.PASSED
+    assert (await grader.grade(program, THIRDS)).outcome is Outcome.PASSED
 
 
 CHECK = "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(2) == 3\n"
@@ -192,5 +192,5 @@ CHECK = "def check(candidate):\n    assert candidate(1) == 2\n    assert candida
 )
 async def test_tests_that_are_code(sandbox: Sandbox, program: str, outcome: Outcome) -> None:
     """A `check(candidate)` judges from another process; what the program does to its own changes nothing."""
-    verdict = await judge_by_tests(sandbox, program, CHECK, ("f",), limits=Limits(cpu_seconds=1))
+    verdict = await grade_by_tests(sandbox, program, CHECK, ("f",), limits=Limits(cpu_seconds=1))
     assert (verdict.outcome, verdict.judged) == (outcome, "outside")

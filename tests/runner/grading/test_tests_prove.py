@@ -11,8 +11,8 @@ from triathlon_runner.grading import (
     CodeTestGrader,
     ProgramGrader,
     ReferenceFailedError,
-    UnjudgeableError,
-    judge_by_tests,
+    UngradableError,
+    grade_by_tests,
 )
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox, open_sandbox
@@ -44,8 +44,8 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 async def test_tests_without_a_call_are_refused(sandbox: Sandbox, tests: str, program: str) -> None:
     """Whatever the program, and also where it does not even parse: the problem is refused, nothing passes."""
     problem = TestedProblem("Own/1", "double", "def double(n):\n", USELESS[tests], RIGHT)
-    with pytest.raises(UnjudgeableError, match=r"the tests of Own/1 prove nothing: .*'double'"):
-        await CodeTestGrader(sandbox).judge(program, problem)
+    with pytest.raises(UngradableError, match=r"the tests of Own/1 prove nothing: .*'double'"):
+        await CodeTestGrader(sandbox).grade(program, problem)
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ async def test_tests_that_call_are_judged_by(sandbox: Sandbox, tests: str) -> No
     grader = CodeTestGrader(sandbox)
     problem = TestedProblem("Own/2", "double", "def double(n):\n", tests)
     programs = {RIGHT: Outcome.PASSED, RIGHT.replace("2 *", "3 *"): Outcome.FAILED, BROKEN: Outcome.CRASHED}
-    assert {text: (await grader.judge(text, problem)).outcome for text in programs} == programs
+    assert {text: (await grader.grade(text, problem)).outcome for text in programs} == programs
 
 
 async def test_no_verdict_without_a_call(sandbox: Sandbox) -> None:
     """Also where tests are run by themselves, as in translations, their end alone is no pass."""
-    with pytest.raises(UnjudgeableError, match="prove nothing"):
-        await judge_by_tests(sandbox, RIGHT, "x = 1\n", ("double",))
+    with pytest.raises(UngradableError, match="prove nothing"):
+        await grade_by_tests(sandbox, RIGHT, "x = 1\n", ("double",))
 
 
 async def test_classes_whose_tests_do_nothing(sandbox: Sandbox) -> None:
@@ -70,19 +70,19 @@ async def test_classes_whose_tests_do_nothing(sandbox: Sandbox) -> None:
     method = "    def test(self):\n        self.assertTrue(True)\n"
     tests = f"import unittest\nclass T(unittest.TestCase):\n{method}"
     problem = ClassProblem("Own/3", "Box", "class Box:\n    pass\n", tests)
-    with pytest.raises(UnjudgeableError, match=r"the tests of Own/3 prove nothing: .*'Box'"):
-        await ClassGrader(sandbox).judge(problem.reference, problem)
+    with pytest.raises(UngradableError, match=r"the tests of Own/3 prove nothing: .*'Box'"):
+        await ClassGrader(sandbox).grade(problem.reference, problem)
 
 
 async def test_a_problem_without_inputs(sandbox: Sandbox) -> None:
     """Nothing to compare is no pass."""
     problem = Problem("Own/4", "double", "def double(n):\n", RIGHT, ())
     with pytest.raises(ReferenceFailedError, match="the problem has no inputs"):
-        await ProgramGrader(sandbox).judge(RIGHT, problem)
+        await ProgramGrader(sandbox).grade(RIGHT, problem)
 
 
 @pytest.mark.parametrize(("reference", "tests"), [("def double(n):\n", "x = 1\n"), (RIGHT, "def check(:")])
 async def test_a_problem_that_is_no_python(sandbox: Sandbox, reference: str, tests: str) -> None:
     """A reference or tests that do not parse are the problem's fault, said with its id."""
-    with pytest.raises(UnjudgeableError, match=r"Own/5 can't be judged: .* no Python"):
-        await ClassGrader(sandbox).judge(RIGHT, ClassProblem("Own/5", "double", reference, tests))
+    with pytest.raises(UngradableError, match=r"Own/5 can't be graded: .* no Python"):
+        await ClassGrader(sandbox).grade(RIGHT, ClassProblem("Own/5", "double", reference, tests))

@@ -190,7 +190,7 @@ def test_base_and_added_inputs_have_to_pass(place: SmallRun, tmp_path: Path) -> 
     assert (found["compared"], found["equal"]) == (1, 1)
 
 
-def test_kept_verdicts_are_not_judged_again(place: SmallRun, tmp_path: Path) -> None:
+def test_kept_verdicts_are_not_graded_again(place: SmallRun, tmp_path: Path) -> None:
     """What `--verdicts` holds is taken as it is, and a line that was cut is judged anew."""
     folder, verdicts = two_models(tmp_path / "logs"), tmp_path / "verdicts.jsonl"
     arguments = ("evaloop", str(folder), "--recorded", "tiny", "--verdicts", str(verdicts))
@@ -226,7 +226,7 @@ def test_nothing_is_filed_where_our_machinery_failed(
     page(tmp_path / "faulty.json.gz", {"0": [{"task_id": FIRST.task_id, "cycles": cycles(WRONG)}]})
     arguments = ("evaloop", str(tmp_path / "faulty.json.gz"), "--recorded", "tiny")
     with monkeypatch.context() as patch:
-        patch.setattr(ProgramGrader, "judge", fails)
+        patch.setattr(ProgramGrader, "grade", fails)
         result = bring(place, *arguments)
     assert result.exit_code == 1
     assert "the sandbox is away" in result.output

@@ -4,7 +4,7 @@ import pytest
 
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.runtime._answers import extract_answer
-from triathlon_runner.runtime._asking import Kind, Style
+from triathlon_runner.runtime._asking import QuestionKind, Style
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_reply_cut_at_the_token_limit_is_truncated(style: Style) -> None:
     ],
 )
 def test_a_finished_first_line_counts_in_a_reply_that_was_cut(
-    kind: Kind, text: str, answer: str | None
+    kind: QuestionKind, text: str, answer: str | None
 ) -> None:
     """Where one line is asked for: coverage and path. A value or a test may go on over more lines."""
     extracted = extract_answer(Reply(text=text, finish=Finish.LENGTH), "direct", kind)

@@ -5,7 +5,7 @@ import pytest
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions
 from triathlon_runner.runtime._assertions import DodgeError, Filled, Masked, fill, originals
-from triathlon_runner.runtime._judge import Judged, judge_output
+from triathlon_runner.runtime._grade import Graded, grade_output
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 PROGRAM = """import math
@@ -159,7 +159,7 @@ GENERATOR = "(y for y in [0]).gi_frame.f_globals"
 
 async def judged(
     sandbox: Sandbox, masked: Masked, answer: str, *, program: str = READERS, test: str = ""
-) -> Judged:
+) -> Graded:
     """What an answer to a question about the program comes to."""
     asked = InputQuestions(
         index=0,
@@ -172,7 +172,7 @@ async def judged(
         statements=(),
     )
     about = ProgramQuestions(task_id="t", program=program, entry_point="f", test=test, inputs=(asked,))
-    return await judge_output(sandbox, about, asked, answer)
+    return await grade_output(sandbox, about, asked, answer)
 
 
 ATTACKS = [

@@ -23,7 +23,8 @@ from triathlon_runner.runtime import (
     question_source,
 )
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
+from triathlon_runner.runtime._equality import equal
+from triathlon_runner.runtime._literals import NotALiteralError, read_literal
 from triathlon_runner.runtime._official import dreval_subjects
 from triathlon_runner.runtime._questions import FilterReport
 from triathlon_runner.runtime._source import QuestionSource, tracing_python

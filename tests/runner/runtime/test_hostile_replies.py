@@ -10,9 +10,9 @@ from support import hostile_replies
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
 from triathlon_runner.runtime._answers import extract_answer
-from triathlon_runner.runtime._asking import KINDS, STYLES, Kind, Style
+from triathlon_runner.runtime._asking import KINDS, STYLES, QuestionKind, Style
 from triathlon_runner.runtime._assertions import DodgeError, fill
-from triathlon_runner.runtime._judge import Judged, judge_coverage, judge_output, judge_path, judge_state
+from triathlon_runner.runtime._grade import Graded, grade_coverage, grade_output, grade_path, grade_state
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 PROGRAM = "def f(x):\n    y = [x]\n    return y\n"
@@ -50,7 +50,7 @@ MANNERS = list(itertools.product(STYLES, (Finish.STOP, Finish.LENGTH)))
 TURNS = itertools.cycle(MANNERS)
 
 
-def answers(text: str, kind: Kind, manners: Iterable[tuple[Style, Finish]] = ()) -> Iterable[str]:
+def answers(text: str, kind: QuestionKind, manners: Iterable[tuple[Style, Finish]] = ()) -> Iterable[str]:
     """What is extracted out of a reply to such a question; styles and ends of the reply take turns."""
     for style, finish in manners or [next(TURNS)]:
         extracted = extract_answer(Reply(text=text, finish=finish), style, kind)
@@ -63,14 +63,14 @@ def judge_three(text: str) -> None:
     """All answers about coverage, state and path that a reply may hold; the true values take turns."""
     for asked in (next(ASKED), NEVER):
         for answer in set(answers(text, "coverage")):
-            check(answer, judge_coverage(asked, answer))
+            check(answer, grade_coverage(asked, answer))
         for answer in set(answers(text, "state")):
-            check(answer, judge_state(asked, answer))
+            check(answer, grade_state(asked, answer))
         for answer in set(answers(text, "path")):
-            check(answer, judge_path(PROGRAM, asked, answer))
+            check(answer, grade_path(PROGRAM, asked, answer))
 
 
-def check(answer: str, judged: Judged) -> None:
+def check(answer: str, judged: Graded) -> None:
     """A verdict is an outcome of the model, with a reason, that can be written down."""
     assert judged.correct or judged.why
     assert judged.outcome in (
@@ -98,7 +98,7 @@ def fillings(replies: Iterable[str], manners: Iterable[tuple[Style, Finish]] = (
 
 async def judge_all(sandbox: Sandbox, found: Iterable[str]) -> None:
     for answer in found:
-        check(answer, await judge_output(sandbox, ABOUT, INPUT, answer))
+        check(answer, await grade_output(sandbox, ABOUT, INPUT, answer))
 
 
 async def test_no_hostile_reply_raises() -> None:
@@ -140,7 +140,7 @@ def test_no_generated_reply_raises_in_a_long_run(text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_refused_reply_is_no_answer_of_any_kind(kind: Kind) -> None:
+def test_a_refused_reply_is_no_answer_of_any_kind(kind: QuestionKind) -> None:
     """However hostile its text."""
     for text in hostile_replies.WHOLE:
         extracted = extract_answer(Reply(text=text, finish=Finish.REFUSED), "cot", kind)
@@ -159,12 +159,12 @@ TRIGGERS = {
 def test_a_state_that_cannot_be_compared_is_wrong(answer: str, outcome: Outcome) -> None:
     """Signalling not-a-number, sums that overflow: the model's failure."""
     for state, kind in STATES:
-        assert judge_state(question((state, kind)), answer).outcome is outcome
+        assert grade_state(question((state, kind)), answer).outcome is outcome
 
 
 async def test_a_number_too_large_to_write_is_wrong() -> None:
     """Python writes no whole number of more than 4,300 digits, and reads one in hexadecimal."""
     async with open_sandbox() as sandbox:
-        judged = await judge_output(sandbox, ABOUT, INPUT, "assert f(3) == 0x" + "f" * 4_000)
+        judged = await grade_output(sandbox, ABOUT, INPUT, "assert f(3) == 0x" + "f" * 4_000)
     assert judged.outcome is Outcome.FAILED
     assert "too large" in judged.why

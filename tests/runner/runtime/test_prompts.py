@@ -7,9 +7,9 @@ import pytest
 
 from triathlon_runner.endpoints import Chat, Completion
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.runtime._asking import KINDS, Asker, Kind, Style
+from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._assertions import Masked, fill, originals, read_masked
-from triathlon_runner.runtime._judge import judge_coverage, judge_path, judge_state
+from triathlon_runner.runtime._grade import grade_coverage, grade_path, grade_state
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,
@@ -48,7 +48,7 @@ MODULE = "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass
 LIMITS = {"steps": 1000, "text": 1000, "characters": 10_000}
 
 
-def demonstrations(kind: Kind) -> list[dict[str, str]]:
+def demonstrations(kind: QuestionKind) -> list[dict[str, str]]:
     text = load_prompts("runtime").templates[f"{kind}-examples"]
     found = [match.groupdict() for match in DEMONSTRATION.finditer(text)]
     assert len(found) == text.count("[PYTHON]") >= 2
@@ -71,7 +71,7 @@ def traced(one: dict[str, str], line: int, variable: str) -> Trace:
 
 
 @pytest.mark.parametrize("kind", ["coverage", "state", "path"])
-def test_the_demonstrations_are_true(kind: Kind) -> None:
+def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
     """Every example's answer is what the tracer finds for its program."""
     for one in demonstrations(kind):
         line = int(re.search(r"line (\d+)", one["question"])[1])  # type: ignore[index]
@@ -87,9 +87,9 @@ def test_the_demonstrations_are_true(kind: Kind) -> None:
             next_lines=tuple(found.successors(line)),
         )  # fmt: skip
         if kind == "path":
-            assert judge_path(one["program"], asked, one["answer"]).correct, one
+            assert grade_path(one["program"], asked, one["answer"]).correct, one
         else:
-            judge = judge_coverage if kind == "coverage" else judge_state
+            judge = grade_coverage if kind == "coverage" else grade_state
             assert judge(asked, one["answer"]).correct, one
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime._judge import judge_state
+from triathlon_runner.runtime._grade import grade_state
 from triathlon_runner.runtime._questions import StatementQuestion, Value
 
 
@@ -105,7 +105,7 @@ RIGHT = [
 @pytest.mark.parametrize(("state", "answer"), RIGHT)
 def test_right_states(state: tuple[str, str], answer: str) -> None:
     """Quotes, generics, class names and the ways in which `str` and `repr` write a value."""
-    assert judge_state(question(state), answer).correct
+    assert grade_state(question(state), answer).correct
 
 
 WRONG = [
@@ -165,7 +165,7 @@ WRONG = [
 @pytest.mark.parametrize(("state", "answer"), WRONG)
 def test_wrong_states(state: tuple[str, str], answer: str) -> None:
     """Value and type both have to match, and nothing is computed."""
-    assert judge_state(question(state), answer).outcome is Outcome.FAILED
+    assert grade_state(question(state), answer).outcome is Outcome.FAILED
 
 
 @pytest.mark.parametrize(
@@ -176,34 +176,34 @@ def test_wrong_states(state: tuple[str, str], answer: str) -> None:
 )  # fmt: skip
 def test_nil(answer: str) -> None:
     """Right where the line is not executed, or runs and leaves the variable without a value."""
-    assert judge_state(question(executed=False), answer).correct
-    assert judge_state(question(), answer).correct
-    assert not judge_state(question(("0", "int")), answer).correct
+    assert grade_state(question(executed=False), answer).correct
+    assert grade_state(question(), answer).correct
+    assert not grade_state(question(("0", "int")), answer).correct
 
 
 def test_a_value_at_a_line_that_is_not_executed_is_wrong() -> None:
     """None is a value, too."""
-    assert not judge_state(question(executed=False), "None; NoneType").correct
-    assert not judge_state(question(executed=False), "0; int").correct
+    assert not grade_state(question(executed=False), "None; NoneType").correct
+    assert not grade_state(question(executed=False), "0; int").correct
 
 
 def test_any_observed_value_is_right_with_its_own_type() -> None:
     """A line may run many times; value and type have to come from the same time."""
     asked = question(("1", "int"), ("'a'", "str"))
-    assert judge_state(asked, "1; int").correct
-    assert judge_state(asked, "a; str").correct
-    assert not judge_state(asked, "a; int").correct
+    assert grade_state(asked, "1; int").correct
+    assert grade_state(asked, "a; str").correct
+    assert not grade_state(asked, "a; int").correct
 
 
 @pytest.mark.parametrize("answer", ["5", "int", "the value is 5"])
 def test_a_state_without_a_type_is_no_answer(answer: str) -> None:
     """The form is `value; type`."""
-    assert judge_state(question(("5", "int")), answer).outcome is Outcome.NO_ANSWER
+    assert grade_state(question(("5", "int")), answer).outcome is Outcome.NO_ANSWER
 
 
 def test_a_value_without_a_literal_form_has_to_be_repeated() -> None:
     """Its `repr` counts, blank space aside; where nothing can be written no answer is right."""
     asked = question(("[<p>a</p>, <p>b</p>]", "bs4.element.ResultSet"), literal=False)
-    assert judge_state(asked, "[<p>a</p>,  <p>b</p>]; bs4.element.ResultSet").correct
-    assert not judge_state(asked, "[<p>a</p>]; ResultSet").correct
-    assert not judge_state(question(("", "Node"), literal=False), "Node(); Node").correct
+    assert grade_state(asked, "[<p>a</p>,  <p>b</p>]; bs4.element.ResultSet").correct
+    assert not grade_state(asked, "[<p>a</p>]; ResultSet").correct
+    assert not grade_state(question(("", "Node"), literal=False), "Node(); Node").correct

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from triathlon_runner.serving import ServeConfig, Server, serve
@@ -24,7 +24,7 @@ def served(real_cache: Path, tmp_path: Path) -> _Serve:
 
 
 async def _post(server: Server, path: str, **body: Any) -> Any:
-    async with httpx.AsyncClient(trust_env=False, timeout=300) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=300) as client:
         answer = await client.post(f"{server.base_url}/{path}", json={"model": server.model, **body})
     answer.raise_for_status()
     return answer.json()
@@ -32,7 +32,7 @@ async def _post(server: Server, path: str, **body: Any) -> Any:
 
 async def _tokens(server: Server, prompt: str) -> list[str]:
     asked = {"model": server.model, "prompt": prompt, "return_token_strs": True}
-    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
         answer = await client.post(server.base_url.replace("/v1", "/tokenize"), json=asked)
     tokens: list[str] = answer.json()["token_strs"]
     return tokens

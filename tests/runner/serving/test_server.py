@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from support.fake_vllm import fake_interpreter
@@ -57,10 +57,10 @@ def stand(tmp_path: Path) -> _Stand:
 
 
 async def _refused(base_url: str) -> bool:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False) as client:
         try:
             await client.get(base_url.replace("/v1", "/health"))
-        except httpx.ConnectError:
+        except httpx2.ConnectError:
             return True
     return False
 

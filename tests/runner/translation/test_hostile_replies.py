@@ -74,6 +74,6 @@ async def test_hostile_programs_are_judged() -> None:
         for value in values[2::3]:
             task = replace(TASK, cases=(((["a"], 1), next(expected)),))
             program = f"def tally(words, least):\n    return {value}\n"
-            verdict = await task.judge(program, Language.PYTHON, sandbox)
+            verdict = await task.grade(program, Language.PYTHON, sandbox)
             verdict.model_dump_json()
             assert verdict.outcome is not Outcome.PASSED or value in ("None", "1", "1.5", "'a'")

@@ -110,7 +110,7 @@ async def test_core_has_its_tasks_without_data(grader: Grader) -> None:
     assert len(suite.tasks()) >= 20
     tasks = await translation.core_tasks(grader.sandbox)
     assert [task.task_id for task in tasks] == [task.task_id for task in suite.tasks()]
-    verdicts = [await task.judge(task.start, Language.PYTHON, grader.sandbox) for task in tasks]
+    verdicts = [await task.grade(task.start, Language.PYTHON, grader.sandbox) for task in tasks]
     assert {verdict.outcome for verdict in verdicts} == {Outcome.PASSED}
 
 
@@ -185,7 +185,7 @@ async def test_mbxp_judges_by_each_languages_own_tests(grader: Grader) -> None:
         "function removeOcc(s, ch) {\n  const cut = (t, i) => i < 0 ? t : t.slice(0, i) + t.slice(i + 1);\n"
     )
     right += "  const once = cut(s, s.indexOf(ch));\n  return cut(once, once.lastIndexOf(ch));\n}\n"
-    assert (await task.judge(right, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.PASSED
+    assert (await task.grade(right, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.PASSED
     wrong = "function removeOcc(s, ch) { return s; }"
-    assert (await task.judge(wrong, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.FAILED
-    assert (await task.judge(task.start, Language.PYTHON, grader.sandbox)).outcome is Outcome.PASSED
+    assert (await task.grade(wrong, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.FAILED
+    assert (await task.grade(task.start, Language.PYTHON, grader.sandbox)).outcome is Outcome.PASSED

@@ -418,7 +418,7 @@ def test_verdicts_of_another_version_are_noticed(tmp_path: Path, lines: Path, ve
     found = read(tmp_path)
     assert len(found.files[0].tasks) == 6
     ((line, message),) = notices(found)
-    assert line is None and message.startswith("judged by version") and "verify --update" in message
+    assert line is None and message.startswith("graded by version") and "verify --update" in message
 
 
 def test_an_unfinished_run_counts_what_is_there(tmp_path: Path, lines: Path) -> None:

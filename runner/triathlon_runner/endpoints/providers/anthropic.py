@@ -11,7 +11,6 @@ from typing import Any
 from triathlon_runner.endpoints._api import Completion
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, ModelUnavailableError
-from triathlon_runner.endpoints._http import Client, HttpReply
 from triathlon_runner.endpoints._reply import (
     check_model,
     clean,
@@ -21,8 +20,7 @@ from triathlon_runner.endpoints._reply import (
     read_error,
     read_json,
 )
-from triathlon_runner.endpoints._server_info import ServerInfo
-from triathlon_runner.endpoints.provider import ParsedReply, Question, Request
+from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
 from triathlon_runner.records import Finish, Reply, Usage
 
 _VERSION = "2023-06-01"
@@ -49,12 +47,12 @@ class Anthropic:
         """Returns the request; a seed is never sent, since there is no such setting.
 
         Raises:
-            ModelUnavailableError: the question is a text to go on with.
+            ModelUnavailableError: the question is a `Completion`.
         """
         config, prompt, sampling = self._config, question.prompt, question.sampling
         if isinstance(prompt, Completion):
             raise ModelUnavailableError(
-                f"{config.model!r} chats and cannot go on with a text: set `kind: instruct` in its row"
+                f"{config.model!r} chats and completes no texts: set `kind: instruct` in its row"
             )
         max_tokens = sampling.max_tokens + config.reasoning_max_tokens
         body: dict[str, Any] = {"model": config.model, "max_tokens": max_tokens}
@@ -68,7 +66,7 @@ class Anthropic:
         return Request(question, "/messages", body, max_tokens, repeatable=greedy)
 
     def _decoding(self, question: Question) -> dict[str, Any]:
-        """The settings that are sent: not `top_p: 1`, which newer models refuse beside a temperature."""
+        """The settings that are sent: not `top_p: 1`, which newer models refuse with a temperature."""
         config, sampling = self._config, question.sampling
         stop = [sequence for sequence in sampling.stop if sequence.strip()]  # blank ones are refused
         wanted = {

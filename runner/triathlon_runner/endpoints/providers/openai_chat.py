@@ -7,7 +7,6 @@ from typing import Any
 from triathlon_runner.endpoints._api import Chat
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, Retryable
-from triathlon_runner.endpoints._http import Client, HttpReply
 from triathlon_runner.endpoints._http_errors import failure_of
 from triathlon_runner.endpoints._reply import (
     check_model,
@@ -21,8 +20,8 @@ from triathlon_runner.endpoints._reply import (
     reasoning_field,
     split_reasoning,
 )
-from triathlon_runner.endpoints._server_info import ServerInfo, ask_server
-from triathlon_runner.endpoints.provider import ParsedReply, Question, Request
+from triathlon_runner.endpoints._server_info import ask_server
+from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
 from triathlon_runner.records import Finish, Reply, Usage
 
 _FINISH = {

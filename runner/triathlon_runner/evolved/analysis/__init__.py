@@ -1,5 +1,6 @@
 """What the evolved sets tell beyond one pass@1: pure functions over records or over published tables."""
 
+from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.evolved._units import Linked, Unit
 from triathlon_runner.evolved.analysis._board import (
     SEED,
@@ -41,7 +42,6 @@ from triathlon_runner.evolved.analysis._regions import FAR, Placed, Region, regi
 from triathlon_runner.evolved.analysis._results import read_results
 from triathlon_runner.evolved.analysis._rewording import (
     Change,
-    Kind,
     change,
     change_by_kind,
     helped_by_tools,
@@ -59,9 +59,9 @@ __all__ = [
     "Composition",
     "Decomposition",
     "Drops",
-    "Kind",
     "Linked",
     "Measured",
+    "ModelKind",
     "Outcomes",
     "Paired",
     "Placed",

@@ -95,17 +95,17 @@ def sets_against_each_other(first: Outcomes, second: Outcomes) -> Paired:
     which must be solved; where these do not cover all its parents, it is left out. Where no problem of
     `second` is covered so, those of `first` are (a set of combined problems before one of single ones).
     """
-    if found := _covered(first.problems, second.problems):
-        return _compare_linked(found, first, second)
-    found = _covered(second.problems, first.problems)
-    return _compare_linked(found, second, first).swapped()
+    if links := _covered(first.problems, second.problems):
+        return _compare_linked(links, first, second)
+    links = _covered(second.problems, first.problems)
+    return _compare_linked(links, second, first).swapped()
 
 
-def _compare_linked(found: Links, parents: Outcomes, children: Outcomes) -> Paired:
-    first = {child for child, names in found.items() if parents.solved.issuperset(names)}
-    second = children.solved & found.keys()
+def _compare_linked(links: Links, parents: Outcomes, children: Outcomes) -> Paired:
+    first = {child for child, names in links.items() if parents.solved.issuperset(names)}
+    second = children.solved & links.keys()
     return paired(
-        len(first & second), len(first - second), len(second - first), len(found) - len(first | second)
+        len(first & second), len(first - second), len(second - first), len(links) - len(first | second)
     )
 
 
@@ -119,10 +119,10 @@ def _covered(parts: Problems, wholes: Problems) -> Links:
     for group in parts_of:
         for name in group:
             by_ancestor[name].append(group)
-    found: dict[str, tuple[str, ...]] = {}
+    whole_of_parts: dict[str, tuple[str, ...]] = {}
     for whole, names in wholes.parents.items():
         own = frozenset(names)
         related = {group for name in own for group in by_ancestor[name] if group <= own}
         if frozenset[str]().union(*related) == own:
-            found[whole] = tuple(part for group in related for part in parts_of[group])
-    return found
+            whole_of_parts[whole] = tuple(part for group in related for part in parts_of[group])
+    return whole_of_parts

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, TypeVar, get_args
 
+from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.evolved._units import Linked
 from triathlon_runner.evolved.analysis._board import (
     SEED,
@@ -30,7 +31,12 @@ from triathlon_runner.evolved.analysis._families import (
     sets_against_each_other,
 )
 from triathlon_runner.evolved.analysis._regions import Placed, regions
-from triathlon_runner.evolved.analysis._rewording import Change, Kind, change, change_by_kind, helped_by_tools
+from triathlon_runner.evolved.analysis._rewording import (
+    Change,
+    change,
+    change_by_kind,
+    helped_by_tools,
+)
 
 Source = Literal["core", "official"]
 """Whose problems: ours (`evolved/core-…`) or the official ones. Never mixed: they are different problems."""
@@ -55,20 +61,20 @@ def source_of(suite: str) -> tuple[Source, str] | None:
     return ("core", name.removeprefix("core-")) if name.startswith("core-") else ("official", name)
 
 
-def measured(results: Results, kinds: Mapping[str, Kind]) -> dict[Source, "Measured"]:
+def measured(results: Results, kinds: Mapping[str, ModelKind]) -> dict[Source, "Measured"]:
     """The families that there are results of.
 
     Args:
         results: of any suites; those of other disciplines and variants are passed over.
         kinds: of each model, as models.yaml has it.
     """
-    found: dict[Source, dict[str, dict[str, Sequence[Linked]]]] = {name: {} for name in get_args(Source)}
+    by_source: dict[Source, dict[str, dict[str, Sequence[Linked]]]] = {name: {} for name in get_args(Source)}
     for model, suites in results.items():
         for suite, units in suites.items():
             place = source_of(suite)
             if place is not None and units:
-                found[place[0]].setdefault(model, {})[place[1]] = units
-    return {source: Measured(source, units, kinds) for source, units in found.items() if units}
+                by_source[place[0]].setdefault(model, {})[place[1]] = units
+    return {source: Measured(source, units, kinds) for source, units in by_source.items() if units}
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ class Measured:
     source: Source
     units: Mapping[str, Mapping[str, Sequence[Linked]]]
     """By model and set."""
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, ModelKind]
 
     @property
     def seed(self) -> str:
@@ -123,20 +129,20 @@ class Measured:
         """Mean relative change from its seeds to each other set, over the models that have both."""
         sets = dict.fromkeys(name for row in self.board.values() for name in row)
         evolved = (name for name in sets if self.seed_of(name) != name)
-        found = ((name, change(self.board, self.seed_of(name), name)) for name in evolved)
-        return {name: result for name, result in found if result is not None}
+        changes_by_set = ((name, change(self.board, self.seed_of(name), name)) for name in evolved)
+        return {name: result for name, result in changes_by_set if result is not None}
 
     @cached_property
     def same_seeds(self) -> dict[str, dict[str, SameSeeds]]:
         """By set and model: the set against exactly its problems' own seeds (the paper: 22.5 % on subtle)."""
-        found = {name: self._with_seeds(_same_seeds, name) for name in self.changes}
-        return {name: models for name, models in found.items() if models}
+        models_by_set = {name: self._with_seeds(_same_seeds, name) for name in self.changes}
+        return {name: models for name, models in models_by_set.items() if models}
 
     @cached_property
     def compositions(self) -> dict[str, dict[str, Composition]]:
         """By set (combine, combine_naive) and model: solved by how many parents are (table 2)."""
-        found = {name: self._with_seeds(_composition, name) for name in ("combine", "combine_naive")}
-        return {name: models for name, models in found.items() if models}
+        models_by_set = {name: self._with_seeds(_composition, name) for name in ("combine", "combine_naive")}
+        return {name: models for name, models in models_by_set.items() if models}
 
     @cached_property
     def decompositions(self) -> dict[str, Decomposition]:
@@ -144,16 +150,16 @@ class Measured:
         return self._with_seeds(_decomposition, "decompose")
 
     @cached_property
-    def helped_by_tools(self) -> dict[Kind | Literal["all"], Change]:
+    def helped_by_tools(self) -> dict[ModelKind | Literal["all"], Change]:
         """tool_use against the same problems without helper functions (section 4.3)."""
         return helped_by_tools(self.board, self.kinds)
 
     @cached_property
-    def rewordings(self) -> dict[str, dict[Kind, Change]]:
+    def rewordings(self) -> dict[str, dict[ModelKind, Change]]:
         """By set (verbose, concise, and subtle as the paper compares it) and kind of model (section 4.1)."""
         names = (*SEMANTIC_PRESERVING, "subtle")
-        found = {name: change_by_kind(self.board, self.kinds, name, self.seed) for name in names}
-        return {name: changes for name, changes in found.items() if changes}
+        changes_by_set = {name: change_by_kind(self.board, self.kinds, name, self.seed) for name in names}
+        return {name: changes for name, changes in changes_by_set.items() if changes}
 
     @cached_property
     def regions(self) -> dict[str, Placed]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, Literal
 
+from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.evolved.analysis._board import SEED, Board
 
-Kind = Literal["instruct", "base"]
 _BASE_FAMILIES: Final = frozenset(
     {
         *("DS Coder", "DS Coder-1.5", "CodeLlama", "StarCoder", "StarCoder2", "Gemma", "Phi-2"),
@@ -42,10 +42,10 @@ def change(board: Board, before: str, after: str) -> Change | None:
 
 
 def change_by_kind(
-    board: Board, kinds: Mapping[str, Kind], after: str, before: str = SEED
-) -> dict[Kind, Change]:
+    board: Board, kinds: Mapping[str, ModelKind], after: str, before: str = SEED
+) -> dict[ModelKind, Change]:
     """`change` for instruct and base models apart; verbose or concise or subtle against HumanEval."""
-    found: dict[Kind, Change] = {}
+    found: dict[ModelKind, Change] = {}
     for kind in ("instruct", "base"):
         rows = {model: row for model, row in board.items() if kinds.get(model) == kind}
         result = change(rows, before, after)
@@ -54,14 +54,14 @@ def change_by_kind(
     return found
 
 
-def helped_by_tools(board: Board, kinds: Mapping[str, Kind]) -> dict[Kind | Literal["all"], Change]:
+def helped_by_tools(board: Board, kinds: Mapping[str, ModelKind]) -> dict[ModelKind | Literal["all"], Change]:
     """tool_use against the same problems without helper functions.
 
     The paper: 29.8 % without helpers and 80.1 % more with them; 59.2 % for instruct, 122.0 % for base models.
     """
     everyone = change(board, "tool_use-main_only", "tool_use")
     apart = change_by_kind(board, kinds, "tool_use", before="tool_use-main_only")
-    results: tuple[tuple[Kind | Literal["all"], Change | None], ...] = (
+    results: tuple[tuple[ModelKind | Literal["all"], Change | None], ...] = (
         ("all", everyone),
         ("instruct", apart.get("instruct")),
         ("base", apart.get("base")),
@@ -69,7 +69,7 @@ def helped_by_tools(board: Board, kinds: Mapping[str, Kind]) -> dict[Kind | Lite
     return {name: result for name, result in results if result is not None}
 
 
-def kind_of(model: str) -> Kind:
+def kind_of(model: str) -> ModelKind:
     """Whether a published row is a base model or follows instructions."""
     family = model.rpartition(" ")[0] or model
     return "base" if family in _BASE_FAMILIES else "instruct"

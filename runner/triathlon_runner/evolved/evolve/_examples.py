@@ -44,7 +44,7 @@ def with_real_examples(draft: Draft, examples: Sequence[tuple[str, str]]) -> Dra
 
 def without_examples(docstring: str) -> str:
     """The docstring without `>>>` lines and the values below them."""
-    kept: list[str] = []
+    prose_lines: list[str] = []
     in_example = False
     for line in docstring.split("\n"):
         text = line.strip()
@@ -53,7 +53,9 @@ def without_examples(docstring: str) -> str:
         elif not text:
             in_example = False
         if not in_example:
-            kept.append(line)
-    while kept and (not kept[-1].strip() or kept[-1].strip().lower().rstrip(":") in ("examples", "example")):
-        kept.pop()
-    return "\n".join(kept).rstrip()
+            prose_lines.append(line)
+    while prose_lines and (
+        not prose_lines[-1].strip() or prose_lines[-1].strip().lower().rstrip(":") in ("examples", "example")
+    ):
+        prose_lines.pop()
+    return "\n".join(prose_lines).rstrip()

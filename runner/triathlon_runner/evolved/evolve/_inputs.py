@@ -21,8 +21,8 @@ def read_inputs(reply: str, entry_point: str, arity: int) -> list[str]:
     text = visible_text(reply)
     blocks = [block.code for block in code_blocks(text)]
     lines = "\n".join(blocks or [text]).split("\n")
-    found = [source for line in lines if (source := _read(line.strip(), entry_point, arity)) is not None]
-    return list(dict.fromkeys(found))
+    sources = [source for line in lines if (source := _read(line.strip(), entry_point, arity)) is not None]
+    return list(dict.fromkeys(sources))
 
 
 def _read(line: str, entry_point: str, arity: int) -> str | None:
@@ -60,9 +60,9 @@ def mutated(inputs: Sequence[str], count: int, seed: str) -> list[str]:
     """
     rng = random.Random(seed)  # noqa: S311  # no secret
     known = [value for text in inputs if (value := _literal(text)) is not None]
-    found: dict[str, None] = {}
+    inputs_by_text: dict[str, None] = {}
     for _ in range(20 * count):
-        if not known or len(found) == count:
+        if not known or len(inputs_by_text) == count:
             break
         arguments = list(rng.choice(known))
         for _ in range(rng.choice((1, 1, 2))):
@@ -71,8 +71,8 @@ def mutated(inputs: Sequence[str], count: int, seed: str) -> list[str]:
                 arguments[place] = mutate(arguments[place], rng, _others(known, place))
         text = arguments_source(tuple(arguments))
         if text not in inputs and len(text) <= _MAX_LENGTH:
-            found[text] = None
-    return list(found)
+            inputs_by_text[text] = None
+    return list(inputs_by_text)
 
 
 def _literal(text: str) -> tuple[Any, ...] | None:

@@ -1,7 +1,7 @@
 """Programs that run inside the sandbox: read as text here, never executed by the runner.
 
-They use the standard library alone, for nothing else exists over there. A program is sent as one text that
-brings the files that it imports from this folder along.
+They use the standard library alone, as nothing else is installed in the sandbox. A program is sent as one
+text, which contains the files that it imports from this folder.
 """
 
 import functools

@@ -25,7 +25,7 @@ NO_VARIABLES = (
     types.CoroutineType,
     Iterator,
 )
-"""What REval does not take for a variable: iterators, generators, functions, modules."""
+"""What REval does not count as a variable: iterators, generators, functions, modules."""
 
 
 class UnspeakableError(Exception):
@@ -171,7 +171,7 @@ _CONTAINERS: dict[type, Callable[[Speller, Any, int], str]] = {
 def foreign_repr(value: Any, most: int) -> str:
     """How a library shows a value that has no literal form; empty where that names a place in memory.
 
-    A class of the program is not asked: its `__repr__` could change what is being looked at.
+    The `__repr__` of a program's class is not called: it could change the object.
     """
     kind = type(value)
     if kind.__module__ == "program" or getattr(kind, "__repr__", None) is object.__repr__:

@@ -47,7 +47,7 @@ def _restore_removed_names() -> None:
 
 
 def seed_chance(seed: int) -> None:
-    """Seeds the generators that programs share: one's own seed still counts."""
+    """Seeds the global random generators; a program's own seed still has its effect."""
     random.seed(seed)
     of_numpy = sys.modules.get("numpy.random")
     if of_numpy is not None:

@@ -31,11 +31,11 @@ def definition_lines(tree: ast.Module) -> dict[int, int]:
 def read_watches(program: str, watches: dict[int, list[str]]) -> dict[int, list[ast.expr]]:
     """The expressions to read at each line, private names as their class stores them."""
     classes = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.ClassDef)]
-    found: dict[int, list[ast.expr]] = {}
+    watched: dict[int, list[ast.expr]] = {}
     for line, texts in watches.items():
         around = [node.name for node in classes if node.lineno <= line <= (node.end_lineno or 0)]
-        found[line] = [_watch(text, around[-1] if around else "") for text in texts]
-    return found
+        watched[line] = [_watch(text, around[-1] if around else "") for text in texts]
+    return watched
 
 
 def _watch(text: str, class_name: str) -> ast.expr:

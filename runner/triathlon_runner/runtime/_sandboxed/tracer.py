@@ -1,7 +1,7 @@
 """Runs a program on one input and records every step: the line and the values before and after it.
 
 A step is one execution of a statement (the header, for a compound one), named by the line that it begins on.
-It lasts until its frame goes on to another statement, leaves, or comes back to the statement's beginning; so
+It lasts until its frame executes another statement, ends, or returns to the statement's beginning; so
 a statement over several lines, or a loop on a single line, is one step. Comprehensions belong to the
 statement that holds them.
 """
@@ -49,7 +49,7 @@ _STARTS = ("start_new_thread", "start_joinable_thread")
 
 
 _watched: list["Recorder"] = []
-"""The recorder of the run that is being traced, if one is."""
+"""The recorder of the current run, if any."""
 
 
 def _audit(event: str, _arguments: tuple[Any, ...]) -> None:
@@ -65,7 +65,7 @@ class StopTracingError(BaseException):
 
 
 class Table:
-    """Each different thing once, by its number."""
+    """Numbers different objects in the order of their first appearance."""
 
     def __init__(self) -> None:
         self.rows: list[Any] = []
@@ -136,7 +136,7 @@ class Recorder:
                 self._leave(frame)
         except StopTracingError:
             raise
-        except BaseException as error:  # whatever a program does when it is looked at; Python stops tracing
+        except BaseException as error:  # reading a value may execute the program's code; Python stops tracing
             self.mark_incomplete(f"its values can't be looked at ({type(error).__name__})")
             raise
         return self._statement

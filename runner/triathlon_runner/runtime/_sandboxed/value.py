@@ -1,4 +1,4 @@
-"""Computes what an expression of plain values comes to, in a process that knows no program."""
+"""Computes what an expression of plain values comes to, in a process without the program."""
 
 import importlib
 import math
@@ -33,7 +33,7 @@ def compute(imports: list[tuple[str, str]], setup: str, expression: str) -> tupl
 
 
 def _imported(name: str, path: str) -> tuple[str, Any]:
-    """A name as an import statement binds it; a missing one stands for nothing."""
+    """A name as an import statement binds it; a missing one binds nothing."""
     package, _, last = path.rpartition(".")
     try:
         if not package:

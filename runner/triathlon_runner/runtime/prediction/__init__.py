@@ -1,7 +1,7 @@
 """Output and input prediction (CRUXEval): complete an assertion about one call of a small program."""
 
 from triathlon_runner.runtime.prediction._catalogue import catalogue
-from triathlon_runner.runtime.prediction._judge import judge_prediction
+from triathlon_runner.runtime.prediction._grade import grade_prediction
 from triathlon_runner.runtime.prediction._metrics import METRICS
 from triathlon_runner.runtime.prediction._suite import PredictionSuite
 from triathlon_runner.runtime.prediction._task import Asked, PredictionTask, argument_tuple
@@ -13,5 +13,5 @@ __all__ = [
     "PredictionTask",
     "argument_tuple",
     "catalogue",
-    "judge_prediction",
+    "grade_prediction",
 ]

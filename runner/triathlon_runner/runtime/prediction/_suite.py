@@ -16,8 +16,8 @@ from triathlon_runner.runtime._asking import (
     template_names,
     with_demonstrations,
 )
-from triathlon_runner.runtime._judge import Judged
-from triathlon_runner.runtime.prediction._judge import judge_prediction
+from triathlon_runner.runtime._grade import Graded
+from triathlon_runner.runtime.prediction._grade import grade_prediction
 from triathlon_runner.runtime.prediction._task import Asked, PredictionTask
 from triathlon_runner.suites import DataSetInfo, ModelKind, Task
 
@@ -67,7 +67,7 @@ class PredictionSuite:
         settings_hash: str,
         _judge: Model | None = None,
     ) -> PredictionRecord:
-        """Asks for one prediction and judges it.
+        """Asks for one prediction and grades it.
 
         Raises:
             InfrastructureError: no reply, or the sandbox failed; the unit stays open.
@@ -81,7 +81,7 @@ class PredictionSuite:
         completes = model.kind == "base"
         prompt = with_demonstrations(self.prompts, self._kind, self.style, question, completes=completes)
         answer = await model.ask(prompt, sampling(self.style), sample=sample)
-        prediction = await self._judged(task, question, answer.reply, grader)
+        prediction = await self._graded(task, question, answer.reply, grader)
         return PredictionRecord(
             suite=self.id,
             model=model.id,
@@ -103,20 +103,20 @@ class PredictionSuite:
         """What the names of its templates begin with."""
         return f"predict-{self.asked}"
 
-    async def _judged(
+    async def _graded(
         self, task: PredictionTask, question: str, reply: Reply, grader: Grader
     ) -> AnswerRecord:
         extracted = extract_answer(reply, self.style, "output")
         if extracted.text is None:
-            judged = Judged(extracted.outcome or Outcome.NO_ANSWER, extracted.why)
+            graded = Graded(extracted.outcome or Outcome.NO_ANSWER, extracted.why)
         else:
-            judged = await judge_prediction(grader.sandbox, task, self.asked, extracted.text)
+            graded = await grade_prediction(grader.sandbox, task, self.asked, extracted.text)
         return AnswerRecord(
             question=sentence_of(question),
             reply=reply,
             answer=extracted.text,
             expected=(task.assertion(),),
-            outcome=judged.outcome,
-            correct=judged.correct,
-            why=judged.why,
+            outcome=graded.outcome,
+            correct=graded.correct,
+            why=graded.why,
         )

@@ -15,7 +15,7 @@ FUNCTION = "f"
 
 
 def argument_tuple(source: str) -> str:
-    """Source of the tuple of a call's arguments; a comma may stand behind the last one already."""
+    """Source of the tuple of a call's arguments; the last one may have a comma behind it."""
     arguments = source.strip().removesuffix(",")
     return f"({arguments},)" if arguments else "()"
 
@@ -27,13 +27,13 @@ class PredictionTask:
     task_id: str
     program: str
     input: str
-    """Source of the arguments, as they stand between the parentheses of the call."""
+    """Source of the arguments between the parentheses of the call."""
     output: str
     """Source of the value."""
 
     @property
     def libraries(self) -> frozenset[str]:
-        """What the program needs beside the standard library."""
+        """Libraries that the program needs besides the standard library."""
         return third_party(self.program)
 
     def assertion(self) -> str:
@@ -47,7 +47,7 @@ class PredictionTask:
         return f"assert {FUNCTION}({MASK}) == {self.output}"
 
     def output_question(self) -> tuple[ProgramQuestions, InputQuestions]:
-        """The program and its masked output as an output question, to be judged as those are."""
+        """The program and its masked output as an output question, to be graded as those are."""
         asked = InputQuestions(
             index=0,
             text=f"{FUNCTION}({self.input})",

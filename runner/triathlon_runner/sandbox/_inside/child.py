@@ -1,4 +1,4 @@
-"""The harness of one child: loads the program, answers its calls, writes plain values. It decides nothing."""
+"""The harness of one child: loads the program, makes the calls, writes plain values. It compares nothing."""
 
 import builtins
 import marshal
@@ -42,7 +42,7 @@ def serve(source: int, sink: int) -> None:
 
 
 def rehearse(program: str, function: str, text: str) -> None:
-    """What `serve` does with one of the server's own programs, but for the pipes."""
+    """Does what `serve` does, without pipes, to warm up the interpreter."""
     module = ModuleType(MODULE)
     exec(compile(program, FILE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
     message = marshal.loads(marshal.dumps((function, None, text)))  # noqa: S302
@@ -69,12 +69,12 @@ def _answer(
 
 
 def _question(stream: frames.FrameStream, function: str) -> Callable[..., Any]:
-    """A function whose calls are made elsewhere; what comes back is plain data or an exception by name."""
+    """Returns a function whose calls are made in another process: plain data come back, or an exception."""
 
     def ask(*arguments: Any) -> Any:
         stream.send(frames.ASK, encode([function, list(arguments)], _QUESTION_BYTES))
         answer = stream.receive()
-        if answer is None:  # the runner has hung up
+        if answer is None:  # the runner has closed the pipe
             os._exit(1)
         good, value = marshal.loads(answer[1])  # noqa: S302 (written by the runner)
         if good:

@@ -37,7 +37,7 @@ _COMMON_LIMITS = (
 class Confinement:
     """Prepared by the server; `put_on` is called by each child before it reads its job.
 
-    All that can be is laid out beforehand: in a fork, every page that is touched has to be copied first.
+    As much as possible is prepared before the fork: in a fork every memory page that is written is copied.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Confinement:
         """Confines the calling child for good.
 
         Raises:
-            OSError: the kernel refused a part; nothing untrusted may run then.
+            OSError: the kernel refused a part; no program may be executed then.
         """
         server = os.getppid()
         os.setsid()
@@ -155,9 +155,9 @@ def _mapped(outer: int) -> tuple[int, int]:
 
 
 def _needed_capabilities(settings: Mapping[str, Any], ids: tuple[int, int] | None) -> int:
-    """Keeps an interpreter under a private home readable by one capability, where no file tree can show it.
+    """Keeps an interpreter in a private home directory readable, by one capability.
 
-    What else it would open is what Landlock allows: the interpreter.
+    Landlock limits what it opens to the interpreter.
     """
     if settings["level"] == "namespaces" or ids is None:
         return 0

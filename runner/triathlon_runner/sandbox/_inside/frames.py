@@ -10,7 +10,7 @@ MEMORY = struct.Struct("<Q")
 # To the child.
 PROGRAM = b"P"  # marshalled {program, result_bytes}
 CALL = b"C"  # marshalled (function, arguments or None, source text or None)
-ANSWER = b"A"  # marshalled (True, value) or (False, message): what a question of the child came to
+ANSWER = b"A"  # marshalled (True, value) or (False, message): the answer to a question of the child
 
 # From the child.
 LOADED = b"L"  # the program was executed; empty

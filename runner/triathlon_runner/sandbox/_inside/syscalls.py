@@ -63,8 +63,8 @@ _COLUMN = {"x86_64": 1, "aarch64": 2}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 _TIMERS = ("timer_create", "timer_settime", "timer_gettime", "timer_delete")
-"""They can send any signal, SIGKILL included, and no filter sees which. Ruby needs them, Python does not: a
-program in another language that arms one by a bare system call to end itself looks killed from outside."""
+"""They can send any signal, SIGKILL included, and a filter cannot see which. Ruby needs them, not Python:
+a program in another language that sets one by a bare system call to end itself looks killed from outside."""
 _CLONE_THREAD = 0x10000
 _AF_UNIX = 1
 _ENOSYS = 38
@@ -79,7 +79,7 @@ class _Condition(NamedTuple):
     bit: int = 0
     mask: int = 0
     fatal: tuple[int, int] | None = None
-    """An argument and its value that end the process by SIGSYS, whatever else the call says."""
+    """An argument and its value that end the process by SIGSYS, whatever its other arguments."""
 
 
 _PRCTL = (3, 15, 16, 23, 39, 0x53564D41)
@@ -93,7 +93,7 @@ _CONDITIONS = {
     "fcntl": _Condition(1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),
     # What makes a child: PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS.
     "prctl": _Condition(0, (*_PRCTL, 1, 4, 8)),
-    # Only what asks about a terminal or sets blocking and close-on-exec.
+    # Only queries about a terminal, blocking and close-on-exec.
     "ioctl": _Condition(1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),
     "prlimit64": _Condition(0, (0,)),
     # asyncio's own wake-up pair; children have no way to name anything else that it could reach.
@@ -119,10 +119,6 @@ _LOAD, _JUMP, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x05, 0x15
 _AND = 0x54
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _DENY = _ERRNO | 1  # EPERM
-
-
-def supported() -> bool:
-    return platform.machine() in _COLUMN
 
 
 def build_server_filter(*, may_exec: bool) -> bytes:

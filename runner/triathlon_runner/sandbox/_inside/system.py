@@ -1,6 +1,6 @@
-"""The few system calls that Python has no name for.
+"""System calls that Python has no function for.
 
-What each child has to do is a `Step`, laid out before the fork and taken after it.
+Each call of a child is a `Step`, prepared before the fork and made after it.
 """
 
 import ctypes

@@ -99,13 +99,13 @@ def _libraries() -> Iterator[Path]:
 def canary() -> Iterator[Canary]:
     """A canary for the length of one run, with its key in the runner's own environment."""
     with tempfile.TemporaryDirectory(prefix="triathlon-canary-") as folder:
-        found = Canary(Path(folder))
-        os.environ[_KEY] = found.places["CANARY"]
+        canary = Canary(Path(folder))
+        os.environ[_KEY] = canary.places["CANARY"]
         try:
-            yield found
+            yield canary
         finally:
             del os.environ[_KEY]
-            found.close()
+            canary.close()
 
 
 def server_processes() -> set[int]:

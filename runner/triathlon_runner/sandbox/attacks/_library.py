@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-Kind = Literal["cheat", "theft", "sabotage", "dos"]
+AttackKind = Literal["cheat", "theft", "sabotage", "dos"]
 
 _PROGRAMS = Path(__file__).parent / "programs"
 
@@ -32,7 +32,7 @@ class Attack:
 
     name: str
     what: str
-    kind: Kind
+    kind: AttackKind
     honest: bool
     """Its answers are right: it may pass, but must reach nothing."""
     source: str
@@ -60,7 +60,7 @@ def _read(path: Path) -> Attack:
     return Attack(
         name=path.name.removesuffix(".py.txt"),
         what=what,
-        kind=cast("Kind", kind.removeprefix("kind: ")),
+        kind=cast("AttackKind", kind.removeprefix("kind: ")),
         honest=honest == "honest: yes",
         source=source,
         on_class="# task: class\n" in source,

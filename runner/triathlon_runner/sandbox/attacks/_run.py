@@ -9,7 +9,7 @@ from typing import Any
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.grading import ClassGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
-from triathlon_runner.runtime import InputQuestions, Judged, ProgramQuestions, judge_output
+from triathlon_runner.runtime import Graded, InputQuestions, ProgramQuestions, grade_output
 from triathlon_runner.sandbox import (
     Examination,
     Execution,
@@ -108,7 +108,7 @@ class AttackResult:
     kind: str
     outcome: str
     scored: str = ""
-    """A wrong program was judged passed."""
+    """A wrong program was graded passed."""
     stole: str = ""
     harmed: str = ""
     """The machine, the engine, or the verdict over the honest program that came next."""
@@ -147,7 +147,7 @@ async def attack(
     attacks: tuple[Attack, ...] | None = None,
     on_result: Callable[[AttackResult], None] | None = None,
 ) -> AttackReport:
-    """Judges every hostile program on the live engine and looks at what it did.
+    """Grades every hostile program on the live engine and looks at what it did.
 
     Raises:
         SandboxError: the engine does not work at this level.
@@ -165,7 +165,7 @@ async def attack(
 
 
 class _Watching:
-    """A sandbox that keeps what the last program printed and returned, for the search for stolen data."""
+    """A sandbox that records what the last program printed and returned, to search it for stolen data."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -223,30 +223,30 @@ class _AttackRun:
         self._servers = 0
 
     async def warm_up(self) -> None:
-        """Checks that the honest program passes before any other is judged."""
-        fault = await self._misjudged()
+        """Checks that the honest program passes before any other is graded."""
+        fault = await self._reference_fault()
         if fault:
             raise SandboxError(f"the honest program did not pass before the attacks: {fault}")
-        if (await self._classes.judge(CLASS_TASK.reference, CLASS_TASK)).outcome is not Outcome.PASSED:
+        if (await self._classes.grade(CLASS_TASK.reference, CLASS_TASK)).outcome is not Outcome.PASSED:
             raise SandboxError("the honest class did not pass before the attacks")
         for question in (QUESTION, CLASS_QUESTION):
             (asked,) = question.inputs
-            honest = await judge_output(self._watching, question, asked, asked.assertion.completed())
+            honest = await grade_output(self._watching, question, asked, asked.assertion.completed())
             if not honest.correct:
                 raise SandboxError(f"the honest answer did not pass before the attacks: {honest.why}")
         # A program may ask for numpy's server by its imports: it is no survivor.
-        await self._grader.judge(f"import numpy\n{TASK.reference}", TASK)
+        await self._grader.grade(f"import numpy\n{TASK.reference}", TASK)
         await asyncio.sleep(SETTLE_SECONDS)  # until the next child stands ready
         self._servers = len(server_processes())
 
     async def result(self, one: Attack) -> AttackResult:
-        """Judges one hostile program, then looks around."""
+        """Grades one hostile program, then looks around."""
         self._bait.reset()
         harmed = ""
         outcome = "engine failed"
         self._watching.last = ""
         try:
-            verdict: Verdict | Judged | None = await self._judge(one)
+            verdict: Verdict | Graded | None = await self._grade(one)
         except SandboxError as error:
             verdict, harmed = None, f"the engine failed: {error}"
         if verdict is not None:
@@ -255,40 +255,40 @@ class _AttackRun:
         loot = self._bait.stolen(self._watching.last)
         await asyncio.sleep(SETTLE_SECONDS)
         alive = len(server_processes())
-        damage = harmed or self._bait.damage() or await self._misjudged()
+        damage = harmed or self._bait.damage() or await self._reference_fault()
         theft = one.kind in ("theft", "cheat")
         return AttackResult(
             name=one.name,
             kind=one.kind,
             outcome=outcome,
-            scored="judged passed" if outcome == Outcome.PASSED and not one.honest else "",
+            scored="graded passed" if outcome == Outcome.PASSED and not one.honest else "",
             stole=loot if theft else "",
             harmed=damage or ("" if theft else loot),
             survived=f"{alive - self._servers} processes" if alive > self._servers else "",
         )
 
-    async def _judge(self, one: Attack) -> Verdict | Judged:
+    async def _grade(self, one: Attack) -> Verdict | Graded:
         program = one.program(self._bait.places)
         if one.is_answer:
             question = CLASS_QUESTION if one.on_class else QUESTION
-            return await judge_output(self._watching, question, question.inputs[0], program)
+            return await grade_output(self._watching, question, question.inputs[0], program)
         if one.on_class:
-            return await self._classes.judge(program, CLASS_TASK)
-        return await self._grader.judge(program, TASK)
+            return await self._classes.grade(program, CLASS_TASK)
+        return await self._grader.grade(program, TASK)
 
-    async def _misjudged(self) -> str:
+    async def _reference_fault(self) -> str:
         """How the verdict over the honest program is wrong, or empty."""
         try:
-            verdict = await self._grader.judge(TASK.reference, TASK)
+            verdict = await self._grader.grade(TASK.reference, TASK)
         except SandboxError as error:
             return f"the engine failed on the honest program: {error}"
-        return "" if verdict.outcome is Outcome.PASSED else f"the honest program was judged {verdict.outcome}"
+        return "" if verdict.outcome is Outcome.PASSED else f"the honest program was graded {verdict.outcome}"
 
 
-def _unwritable(verdict: Verdict | Judged) -> str:
+def _unwritable(verdict: Verdict | Graded) -> str:
     """Why a verdict can't be put into a file of results, or empty."""
     try:
-        if isinstance(verdict, Judged):
+        if isinstance(verdict, Graded):
             verdict.why.encode()
         else:
             verdict.model_dump_json()

@@ -13,7 +13,7 @@ from triathlon_runner.evolved import analysis
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
 from triathlon_runner.store import ResultsFolder
 
-KINDS: dict[str, analysis.Kind] = {"i": "instruct", "b": "base", "c": "instruct"}
+KINDS: dict[str, analysis.ModelKind] = {"i": "instruct", "b": "base", "c": "instruct"}
 SEEDS = "evolved/core-seeds"
 
 

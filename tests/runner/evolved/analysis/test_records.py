@@ -117,7 +117,7 @@ def test_change_by_kind() -> None:
         "k": {"humaneval": 0.0, "verbose": 10.0},
         "b": {"humaneval": 20.0, "verbose": 30.0},
     }
-    kinds: dict[str, analysis.Kind] = {"i": "instruct", "j": "instruct", "k": "instruct", "b": "base"}
+    kinds: dict[str, analysis.ModelKind] = {"i": "instruct", "j": "instruct", "k": "instruct", "b": "base"}
     found = analysis.change_by_kind(board, kinds, "verbose")
     assert found["instruct"] == analysis.Change(change=-20.0, before=50.0, after=40.0, models=1)
     assert found["base"].change == 50.0

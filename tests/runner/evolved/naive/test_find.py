@@ -104,5 +104,5 @@ async def test_references_of_a_few_pairs(sandbox: Sandbox) -> None:
     grader = ProgramGrader(sandbox)
     problems = naive.naive_problems("humaneval", official.humaneval(official_store()))
     for problem in problems[::50]:
-        verdict = await grader.judge(problem.reference, problem)
+        verdict = await grader.grade(problem.reference, problem)
         assert (verdict.outcome, verdict.total) == (Outcome.PASSED, len(problem.inputs))

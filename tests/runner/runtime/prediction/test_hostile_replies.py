@@ -6,9 +6,9 @@ from support import hostile_replies
 from triathlon_runner.records import Outcome, Reply
 from triathlon_runner.runtime._answers import extract_answer
 from triathlon_runner.runtime._assertions import DodgeError, fill, reading_an_answer
-from triathlon_runner.runtime.prediction import PredictionTask, judge_prediction
+from triathlon_runner.runtime.prediction import PredictionTask, grade_prediction
 from triathlon_runner.runtime.prediction._answer import as_output_assertion
-from triathlon_runner.runtime.prediction._judge import fill_arguments
+from triathlon_runner.runtime.prediction._grade import fill_arguments
 from triathlon_runner.runtime.prediction._task import Asked
 from triathlon_runner.sandbox import open_sandbox
 
@@ -50,5 +50,5 @@ def test_ten_thousand_replies() -> None:
 async def test_a_number_too_large_to_write_is_wrong(asked: Asked, answer: str) -> None:
     """Python reads it in hexadecimal and does not write it: the model's failure, not ours."""
     async with open_sandbox() as sandbox:
-        judged = await judge_prediction(sandbox, TASK, asked, answer)
+        judged = await grade_prediction(sandbox, TASK, asked, answer)
     assert judged.outcome is Outcome.FAILED

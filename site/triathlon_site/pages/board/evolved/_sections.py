@@ -39,7 +39,7 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
 def measured_of(board: Board, models: Models) -> analysis.Measured:
     """The runner's analyses over what the site keeps of each unit."""
     units = {m: {file.suite: file.tasks for file in board.files[m] if file.units} for m in board.models}
-    kinds: dict[str, analysis.Kind] = {
+    kinds: dict[str, analysis.ModelKind] = {
         m: "base" if models[m].kind == "base" else "instruct" for m in board.models
     }
     (found,) = analysis.measured(units, kinds).values()

@@ -20,7 +20,7 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 @pytest.mark.parametrize("language", Language)
 async def test_a_right_program_passes_in_every_language(language: Language, sandbox: Sandbox) -> None:
     """The same cases hold for the same function in all five languages."""
-    verdict = await TASK.judge(TALLY[language], language, sandbox)
+    verdict = await TASK.grade(TALLY[language], language, sandbox)
     assert (verdict.outcome, verdict.passed, verdict.total) == (Outcome.PASSED, 4, 4), verdict
 
 
@@ -28,7 +28,7 @@ async def test_a_right_program_passes_in_every_language(language: Language, sand
 async def test_a_wrong_value_fails_with_its_case(language: Language, sandbox: Sandbox) -> None:
     """The verdict names the first case that differs, what was expected and what came."""
     cases = (*TASK.cases[:2], (TASK.cases[2][0], "something else"), TASK.cases[3])
-    verdict = await replace(TASK, cases=cases).judge(TALLY[language], language, sandbox)
+    verdict = await replace(TASK, cases=cases).grade(TALLY[language], language, sandbox)
     assert (verdict.outcome, verdict.passed) == (Outcome.FAILED, 2)
     assert verdict.failing is not None
     assert (verdict.failing.index, verdict.failing.input) == (2, "[], 0")
@@ -51,7 +51,7 @@ async def test_a_wrong_value_fails_with_its_case(language: Language, sandbox: Sa
 )
 async def test_programs_that_break_crash(language: Language, program: str, sandbox: Sandbox) -> None:
     """A syntax error, a missing function, an exception or an early exit is a crash that says why."""
-    verdict = await TASK.judge(program, language, sandbox)
+    verdict = await TASK.grade(program, language, sandbox)
     assert (verdict.outcome, verdict.passed) == (Outcome.CRASHED, 0)
     assert verdict.detail or (verdict.failing and verdict.failing.got)
 
@@ -68,7 +68,7 @@ async def test_programs_that_break_crash(language: Language, program: str, sandb
 )
 async def test_programs_that_never_end_time_out(language: Language, program: str, sandbox: Sandbox) -> None:
     """CPU time ends them, whatever the language."""
-    assert (await TASK.judge(program, language, sandbox)).outcome is Outcome.TIMED_OUT
+    assert (await TASK.grade(program, language, sandbox)).outcome is Outcome.TIMED_OUT
 
 
 @pytest.mark.parametrize("expected", [1, 1.5, "1", [1.5], {"a": 1}, None, True])
@@ -76,6 +76,6 @@ async def test_programs_that_never_end_time_out(language: Language, program: str
 async def test_numbers_that_nobody_can_write_fail(expected: Any, value: str, sandbox: Sandbox) -> None:
     """An int beyond every float, or longer than Python writes, is a wrong value like any other."""
     task = replace(TASK, cases=(((["a"], 1), expected),))
-    verdict = await task.judge(f"def tally(words, least):\n    return {value}\n", Language.PYTHON, sandbox)
+    verdict = await task.grade(f"def tally(words, least):\n    return {value}\n", Language.PYTHON, sandbox)
     assert (verdict.outcome, verdict.passed) == (Outcome.FAILED, 0)
     assert verdict.failing is not None and verdict.failing.got

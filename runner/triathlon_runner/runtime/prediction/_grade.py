@@ -1,4 +1,4 @@
-"""Judging predictions: a value is compared with what the call returns, arguments are tried by calling.
+"""Grading predictions: a value is compared with what the call returns, arguments are tried by calling.
 
 As in output questions, an expression of an answer is computed in a process that does not have the program,
 and only its value gets into the assertion (`runtime._assertions`). Two kinds of argument have no such value
@@ -16,7 +16,7 @@ from triathlon_runner.runtime._assertions import (
     reading_an_answer,
 )
 from triathlon_runner.runtime._check import Assertion, NoValueError, check_assertions, compute_values
-from triathlon_runner.runtime._judge import Judged, judge_output, judged_problem
+from triathlon_runner.runtime._grade import Graded, grade_output, graded_problem
 from triathlon_runner.runtime._reading import is_plain
 from triathlon_runner.runtime._trace import FunctionRun
 from triathlon_runner.runtime.prediction._answer import arguments_call, as_output_assertion
@@ -25,36 +25,36 @@ from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.syntax import parse, parse_expression
 
 
-async def judge_prediction(sandbox: Sandbox, task: PredictionTask, asked: Asked, answer: str) -> Judged:
+async def grade_prediction(sandbox: Sandbox, task: PredictionTask, asked: Asked, answer: str) -> Graded:
     """Executes the assertion that an answer completes.
 
     Raises:
         SandboxError: the sandbox itself failed.
     """
-    judge = _judge_output if asked == "output" else _judge_input
+    grade = _grade_output if asked == "output" else _grade_input
     try:
-        return await judge(sandbox, task, answer)
+        return await grade(sandbox, task, answer)
     except DodgeError as dodge:
-        return Judged(Outcome.FAILED, str(dodge))
+        return Graded(Outcome.FAILED, str(dodge))
 
 
-async def _judge_output(sandbox: Sandbox, task: PredictionTask, answer: str) -> Judged:
+async def _grade_output(sandbox: Sandbox, task: PredictionTask, answer: str) -> Graded:
     program, question = task.output_question()
     with reading_an_answer():
         assertion = as_output_assertion(answer, question.text)
-    return await judge_output(sandbox, program, question, assertion)
+    return await grade_output(sandbox, program, question, assertion)
 
 
-async def _judge_input(sandbox: Sandbox, task: PredictionTask, answer: str) -> Judged:
+async def _grade_input(sandbox: Sandbox, task: PredictionTask, answer: str) -> Graded:
     filled = fill_arguments(task, answer)
     try:
         values = await compute_values(sandbox, filled, task.libraries)
     except NoValueError as error:
-        return judged_problem(error.problem)
-    run = FunctionRun(FUNCTION, "()")  # only its being no test matters here
+        return graded_problem(error.problem)
+    run = FunctionRun(FUNCTION, "()")  # only whether it is a test matters here
     asked = [Assertion(run, filled.text, values)]
     (problem,) = await check_assertions(sandbox, task.program, asked, task.libraries)
-    return judged_problem(problem)
+    return graded_problem(problem)
 
 
 def fill_arguments(task: PredictionTask, answer: str) -> Filled:

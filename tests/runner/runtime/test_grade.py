@@ -3,12 +3,12 @@
 import pytest
 
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime._judge import (
+from triathlon_runner.runtime._grade import (
     expected_coverage,
     expected_path,
     expected_state,
-    judge_coverage,
-    judge_path,
+    grade_coverage,
+    grade_path,
 )
 from triathlon_runner.runtime._questions import StatementQuestion, Value
 
@@ -42,8 +42,8 @@ def question(
 )  # fmt: skip
 def test_yes(answer: str) -> None:
     """Case, punctuation and a reason behind the word do not matter."""
-    assert judge_coverage(question(("1", "int")), answer).correct
-    assert not judge_coverage(question(executed=False), answer).correct
+    assert grade_coverage(question(("1", "int")), answer).correct
+    assert not grade_coverage(question(executed=False), answer).correct
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_yes(answer: str) -> None:
 )  # fmt: skip
 def test_no(answer: str) -> None:
     """The same for the other word, and for what it means."""
-    assert judge_coverage(question(executed=False), answer).correct
-    assert not judge_coverage(question(("1", "int")), answer).correct
+    assert grade_coverage(question(executed=False), answer).correct
+    assert not grade_coverage(question(("1", "int")), answer).correct
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_no(answer: str) -> None:
 )
 def test_neither(answer: str) -> None:
     """What says neither, or both, is no answer and so wrong."""
-    judged = judge_coverage(question(executed=False), answer)
+    judged = grade_coverage(question(executed=False), answer)
     assert judged.outcome is Outcome.NO_ANSWER
     assert not judged.correct
 
@@ -99,7 +99,7 @@ def test_expected_texts() -> None:
 )  # fmt: skip
 def test_the_text_of_the_next_line(answer: str) -> None:
     """Blank space, backticks and a line number in front do not matter; the first line counts."""
-    assert judge_path(PROGRAM, question(next_lines=(5,)), answer).correct
+    assert grade_path(PROGRAM, question(next_lines=(5,)), answer).correct
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_the_text_of_the_next_line(answer: str) -> None:
 )
 def test_another_line_is_wrong(answer: str) -> None:
     """The text counts, not the number."""
-    assert not judge_path(PROGRAM, question(next_lines=(5,)), answer).correct
+    assert not grade_path(PROGRAM, question(next_lines=(5,)), answer).correct
 
 
 @pytest.mark.parametrize(
@@ -115,24 +115,24 @@ def test_another_line_is_wrong(answer: str) -> None:
 )
 def test_minus_one(answer: str) -> None:
     """Where the line is not executed, or nothing comes after it."""
-    assert judge_path(PROGRAM, question(executed=False), answer).correct
-    assert judge_path(PROGRAM, question(next_lines=(-1, 3)), answer).correct
-    assert not judge_path(PROGRAM, question(next_lines=(3,)), answer).correct
+    assert grade_path(PROGRAM, question(executed=False), answer).correct
+    assert grade_path(PROGRAM, question(next_lines=(-1, 3)), answer).correct
+    assert not grade_path(PROGRAM, question(next_lines=(3,)), answer).correct
 
 
 def test_a_text_on_several_lines_counts_if_any_of_them_comes_next() -> None:
     """`return total` stands on lines 6 and 8."""
-    assert judge_path(PROGRAM, question(next_lines=(6,)), "return total").correct
-    assert judge_path(PROGRAM, question(next_lines=(8,)), "return total").correct
+    assert grade_path(PROGRAM, question(next_lines=(6,)), "return total").correct
+    assert grade_path(PROGRAM, question(next_lines=(8,)), "return total").correct
 
 
 def test_a_comment_at_the_end_of_a_line_need_not_be_repeated() -> None:
     """With or without; a hash inside quotes is no comment."""
-    assert judge_path(PROGRAM, question(next_lines=(4,)), "total += x").correct
-    assert judge_path(PROGRAM, question(next_lines=(4,)), "total += x  # add").correct
-    assert not judge_path(PROGRAM, question(next_lines=(7,)), "s = '").correct
+    assert grade_path(PROGRAM, question(next_lines=(4,)), "total += x").correct
+    assert grade_path(PROGRAM, question(next_lines=(4,)), "total += x  # add").correct
+    assert not grade_path(PROGRAM, question(next_lines=(7,)), "s = '").correct
 
 
 def test_no_line_is_no_answer() -> None:
     """An answer of blank space only."""
-    assert judge_path(PROGRAM, question(), "\n \n").outcome is Outcome.NO_ANSWER
+    assert grade_path(PROGRAM, question(), "\n \n").outcome is Outcome.NO_ANSWER

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime.prediction import PredictionTask, judge_prediction
+from triathlon_runner.runtime.prediction import PredictionTask, grade_prediction
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 SORTED = PredictionTask(
@@ -37,7 +37,7 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 )
 async def test_right_outputs(sandbox: Sandbox, answer: str) -> None:
     """An output is right where its value equals, as a whole assertion or alone, however it is written."""
-    judged = await judge_prediction(sandbox, SORTED, "output", answer)
+    judged = await grade_prediction(sandbox, SORTED, "output", answer)
     assert (judged.outcome, judged.why) == (Outcome.PASSED, "")
 
 
@@ -60,7 +60,7 @@ async def test_right_outputs(sandbox: Sandbox, answer: str) -> None:
 )
 async def test_wrong_and_dodging_outputs(sandbox: Sandbox, answer: str) -> None:
     """Another value fails, and so does an answer that calls the program or changes the assertion."""
-    judged = await judge_prediction(sandbox, SORTED, "output", answer)
+    judged = await grade_prediction(sandbox, SORTED, "output", answer)
     assert not judged.correct
     assert judged.why
 
@@ -79,7 +79,7 @@ async def test_wrong_and_dodging_outputs(sandbox: Sandbox, answer: str) -> None:
 )
 async def test_right_inputs(sandbox: Sandbox, answer: str) -> None:
     """Any arguments that give the output are right, as the assertion, the call or the arguments alone."""
-    judged = await judge_prediction(sandbox, SORTED, "input", answer)
+    judged = await grade_prediction(sandbox, SORTED, "input", answer)
     assert (judged.outcome, judged.why) == (Outcome.PASSED, "")
 
 
@@ -98,7 +98,7 @@ async def test_right_inputs(sandbox: Sandbox, answer: str) -> None:
 )
 async def test_wrong_inputs(sandbox: Sandbox, answer: str, outcome: Outcome) -> None:
     """Arguments that give another value fail, those that the program refuses crash; other text fails."""
-    judged = await judge_prediction(sandbox, SORTED, "input", answer)
+    judged = await grade_prediction(sandbox, SORTED, "input", answer)
     assert judged.outcome is outcome
     assert judged.why
 
@@ -116,7 +116,7 @@ async def test_wrong_inputs(sandbox: Sandbox, answer: str, outcome: Outcome) -> 
 )
 async def test_dodging_inputs(sandbox: Sandbox, answer: str) -> None:
     """What is no plain value is no argument: an object that equals everything passes no assertion."""
-    judged = await judge_prediction(sandbox, SAME, "input", answer)
+    judged = await grade_prediction(sandbox, SAME, "input", answer)
     assert judged.outcome is Outcome.FAILED
     assert judged.why
 
@@ -130,12 +130,12 @@ async def test_functions_as_arguments(sandbox: Sandbox) -> None:
         ("f(lambda n: n.__class__, 5)", False),
         ("f(lambda n: open('x'), 5)", False),
     ):
-        judged = await judge_prediction(sandbox, APPLIED, "input", answer)
+        judged = await grade_prediction(sandbox, APPLIED, "input", answer)
         assert judged.correct is correct, answer
 
 
 async def test_an_endless_call_times_out(sandbox: Sandbox) -> None:
     """Arguments for which the program does not end are timed out, as an outcome of its own."""
     endless = PredictionTask("own_4", "def f(n):\n    while n:\n        pass\n    return n\n", "0", "0")
-    judged = await judge_prediction(sandbox, endless, "input", "f(1)")
+    judged = await grade_prediction(sandbox, endless, "input", "f(1)")
     assert judged.outcome is Outcome.TIMED_OUT

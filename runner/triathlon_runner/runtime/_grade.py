@@ -1,4 +1,4 @@
-"""Judging answers to the four questions (REval, section III-B)."""
+"""Grading answers to the four questions (REval, section III-B)."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ NIL: Final = "Nil"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Graded:
     outcome: Outcome
     why: str = ""
 
@@ -33,8 +33,8 @@ class Judged:
         return self.outcome is Outcome.PASSED
 
 
-def _right_or(why: str, *, right: bool) -> Judged:
-    return Judged(Outcome.PASSED) if right else Judged(Outcome.FAILED, why)
+def _right_or(why: str, *, right: bool) -> Graded:
+    return Graded(Outcome.PASSED) if right else Graded(Outcome.FAILED, why)
 
 
 # Coverage
@@ -67,12 +67,12 @@ def read_coverage(answer: str) -> bool | None:
     return "yes" in words if len(words) == 1 else None
 
 
-def judge_coverage(question: StatementQuestion, answer: str) -> Judged:
-    said = read_coverage(answer)
-    if said is None:
-        return Judged(Outcome.NO_ANSWER, "neither YES nor NO")
+def grade_coverage(question: StatementQuestion, answer: str) -> Graded:
+    answer_yes = read_coverage(answer)
+    if answer_yes is None:
+        return Graded(Outcome.NO_ANSWER, "neither YES nor NO")
     return _right_or(
-        "the line is executed" if question.executed else "it is not", right=said is question.executed
+        "the line is executed" if question.executed else "it is not", right=answer_yes is question.executed
     )
 
 
@@ -85,20 +85,20 @@ def expected_state(question: StatementQuestion) -> tuple[str, ...]:
     return tuple(map(str, question.states))
 
 
-def judge_state(question: StatementQuestion, answer: str) -> Judged:
+def grade_state(question: StatementQuestion, answer: str) -> Graded:
     """Right where value and type both match one of those observed."""
     if is_nil(answer):
         return _right_or("the variable has a value there", right=not question.states)
-    given = list(read_states(answer))
-    if any(matches(true, value, kind) for true in question.states for value, kind in given):
-        return Judged(Outcome.PASSED)
-    if begins_with_nil(answer) or any(is_nil(value) for value, _ in given):
+    answers = list(read_states(answer))
+    if any(matches(true, value, kind) for true in question.states for value, kind in answers):
+        return Graded(Outcome.PASSED)
+    if begins_with_nil(answer) or any(is_nil(value) for value, _ in answers):
         return _right_or("the variable has a value there", right=not question.states)
-    if not given:
-        return Judged(Outcome.NO_ANSWER, "no `value; type`")
+    if not answers:
+        return Graded(Outcome.NO_ANSWER, "no `value; type`")
     if question.states:
-        return Judged(Outcome.FAILED, "another value or type")
-    return Judged(Outcome.FAILED, "it has no value" if question.executed else "the line is not executed")
+        return Graded(Outcome.FAILED, "another value or type")
+    return Graded(Outcome.FAILED, "it has no value" if question.executed else "the line is not executed")
 
 
 # Path
@@ -122,20 +122,20 @@ def read_path(answer: str) -> str:
     return unwrapped(text) if text.startswith(("`", "**")) else text
 
 
-def judge_path(program: str, question: StatementQuestion, answer: str) -> Judged:
+def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded:
     """By text: a text that stands on several lines counts where any of them comes next."""
-    said = read_path(answer)
-    if not said:
-        return Judged(Outcome.NO_ANSWER, "no line")
+    line = read_path(answer)
+    if not line:
+        return Graded(Outcome.NO_ANSWER, "no line")
     right = expected_path(program, question)
-    number = _NUMBERED.match(said)
-    texts = [said, *([said[number.end() :]] if number else [])]
+    number = _NUMBERED.match(line)
+    texts = [line, *([line[number.end() :]] if number else [])]
     options = {_bare(text) for one in texts for text in (one, unwrapped(one))}
     return _right_or("another line is next", right=any(_bare(text) in options for text in right))
 
 
 def _bare(line: str) -> str:
-    """A line without a comment at its end: nobody needs to repeat it."""
+    """A line without the comment at its end, which an answer need not repeat."""
     code, hash_sign, comment = line.rpartition("#")
     plain = hash_sign and code.strip() and not any(quote in comment for quote in "'\"")
     return (code if plain else line).strip()
@@ -144,9 +144,9 @@ def _bare(line: str) -> str:
 # Output
 
 
-async def judge_output(
+async def grade_output(
     sandbox: Sandbox, program: ProgramQuestions, asked: InputQuestions, answer: str
-) -> Judged:
+) -> Graded:
     """Executes the completed assertion.
 
     Raises:
@@ -157,21 +157,21 @@ async def judge_output(
         filled = _filled(program, asked, answer)
         values = await compute_values(sandbox, filled, libraries)
     except DodgeError as dodge:
-        return Judged(Outcome.FAILED, str(dodge))
+        return Graded(Outcome.FAILED, str(dodge))
     except NoValueError as error:
-        return judged_problem(error.problem)
+        return graded_problem(error.problem)
     assertion = Assertion(program.run_of(asked), filled.text, values)
     (problem,) = await check_assertions(sandbox, program.program, [assertion], libraries)
-    return judged_problem(problem)
+    return graded_problem(problem)
 
 
-def judged_problem(problem: str) -> Judged:
-    """The judgement on an assertion by what `check_assertions` says of it."""
+def graded_problem(problem: str) -> Graded:
+    """The grade of an assertion by what `check_assertions` says of it."""
     if not problem:
-        return Judged(Outcome.PASSED)
+        return Graded(Outcome.PASSED)
     if problem.startswith(Ended.TIMED_OUT.value):
-        return Judged(Outcome.TIMED_OUT, problem)
-    return Judged(Outcome.FAILED if problem.startswith("AssertionError") else Outcome.CRASHED, problem)
+        return Graded(Outcome.TIMED_OUT, problem)
+    return Graded(Outcome.FAILED if problem.startswith("AssertionError") else Outcome.CRASHED, problem)
 
 
 def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> Filled:

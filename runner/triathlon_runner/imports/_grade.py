@@ -1,4 +1,4 @@
-"""One foreign unit through our judgement."""
+"""Grades one unit of a foreign log."""
 
 import re
 from typing import Any
@@ -29,11 +29,11 @@ from triathlon_runner.suites import Programs
 from triathlon_runner.verify import NotInEvidenceError, replayed
 
 
-async def judged(foreign: Foreign, sample: int, work: Work, grader: Grader, protocol: str) -> UnitRecord:
+async def graded(foreign: Foreign, sample: int, work: Work, grader: Grader, protocol: str) -> UnitRecord:
     """The record that the foreign replies lead to.
 
     Raises:
-        NotInEvidenceError: our judgement goes on where theirs ended, and asks for what was not asked.
+        NotInEvidenceError: the unit needs a reply behind the end of its log.
         SandboxError: our machinery failed.
     """
     if isinstance(foreign, ForeignProgram):
@@ -43,15 +43,15 @@ async def judged(foreign: Foreign, sample: int, work: Work, grader: Grader, prot
     elif isinstance(foreign, ForeignLoop):
         stub = _loop(foreign, work, protocol)
     else:
-        stub = _unjudged(foreign, foreign.text, sample, work, protocol)
+        stub = _ungraded(foreign, foreign.text, sample, work, protocol)
     return await replayed(stub, work, grader)
 
 
-async def judged_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
+async def graded_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
     """The record that an imported one's own replies lead to now.
 
     Raises:
-        NotInEvidenceError: our judgement asks for what was not asked.
+        NotInEvidenceError: the unit needs a reply that is not in the record.
         SandboxError: our machinery failed.
     """
     if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
@@ -68,18 +68,18 @@ async def _program(
         raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
     problem = next(one for one in suite.functions() if one.task_id == foreign.task_id)
     whole = foreign.program and problem.prompt + foreign.program if foreign.completes else foreign.program
-    said = _unjudged(foreign, whole, sample, work, protocol)
-    found: dict[str, Any] = {"program": whole, "parents": problem.parents}
+    record = _ungraded(foreign, whole, sample, work, protocol)
+    changes: dict[str, Any] = {"program": whole, "parents": problem.parents}
     if whole.strip():
-        verdict = await grader.judge(whole, problem, inputs=suite.inputs)
-        found |= {"verdict": verdict, "outcome": verdict.outcome}
-    return said.model_copy(update=found)
+        verdict = await grader.grade(whole, problem, inputs=suite.inputs)
+        changes |= {"verdict": verdict, "outcome": verdict.outcome}
+    return record.model_copy(update=changes)
 
 
-def _unjudged(
+def _ungraded(
     foreign: ForeignProgram | ForeignReply, text: str, sample: int, work: Work, protocol: str
 ) -> EvolvedRecord:
-    """What was said, and no judgement yet."""
+    """The record of what the model replied, not graded yet."""
     return EvolvedRecord(
         suite=work.suite_id,
         model=work.row.id,
