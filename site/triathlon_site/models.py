@@ -1,20 +1,25 @@
-"""What models.yaml says of a model, for the pages that show it."""
+"""What pages show of a model: what models.yaml says; of recorded models, what models-info.csv says."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from triathlon_runner.records import RECORDED
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_site.evidence import model_slug
+from triathlon_site.published import UNDISCLOSED, ModelFacts, read_facts, read_table
 from triathlon_site.render import formats
 
+NAMES: Final = "names.csv"
+"""Columns id, name: what recorded models are called. A model that is not in it is called by its id."""
 _UNSEEN: Final = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ufffe\\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """One model's card. Fields are None where models.yaml does not say."""
+    """One model's card. Fields are None where nothing is known."""
 
     id: str
     name: str
@@ -65,6 +70,24 @@ def model_infos(
     return known | {model: ModelInfo(model, printable(model)) for model in models if model not in known}
 
 
+def recorded_infos(results: Path) -> Mapping[str, ModelInfo]:
+    """The cards of the recorded models that have a name, by id; their facts are those of `models-info.csv`.
+
+    Args:
+        results: the folder of results.
+
+    Raises:
+        UserError: one of the files cannot be read, lacks a column, or says something that cannot be.
+    """
+    path = results / RECORDED / NAMES
+    names = read_table(path, ("id", "name")) if path.exists() else ()
+    facts = read_facts(results / "published") if names else {}
+    return {
+        row["id"]: _recorded_info(row["id"], facts.get(row["name"]) or ModelFacts(row["name"]))
+        for row in names
+    }
+
+
 def printable(name: str) -> str:
     """Without control characters: no reader sees them, and XML, the feed's language, forbids most."""
     return _UNSEEN.sub("\ufffd", name)
@@ -84,4 +107,19 @@ def _info(row: ModelRow) -> ModelInfo:
         row.link,
         row.notes,
         price,
+    )
+
+
+def _recorded_info(model: str, facts: ModelFacts) -> ModelInfo:
+    size = facts.parameters_b
+    return ModelInfo(
+        id=model,
+        name=printable(facts.model),
+        organization=facts.organization or None,
+        parameters=(size if size == UNDISCLOSED else f"{size}B") if size else None,
+        license=facts.licence or None,
+        open_weights=facts.open_weights == "yes" if facts.open_weights else None,
+        released=facts.released or None,
+        link=facts.source or None,
+        price=facts.price,
     )

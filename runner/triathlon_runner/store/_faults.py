@@ -103,15 +103,20 @@ def _of_prediction(record: PredictionRecord) -> Iterator[str]:
 
 
 def _of_answers(record: RuntimeRecord) -> Iterator[str]:
-    named = [
-        (f"statements[{place}].{kind}", getattr(statement, kind))
+    answers = [
+        (place, kind, answer)
         for place, statement in enumerate(record.statements)
-        for kind in ("coverage", "state", "path")
+        for kind, answer in (
+            ("coverage", statement.coverage),
+            ("state", statement.state),
+            ("path", statement.path),
+        )
     ]
-    for what, answer in [*named, ("output", record.output)]:
+    for place, kind, answer in [*answers, (None, "output", record.output)]:
         if answer.correct != (answer.outcome is Outcome.PASSED):
+            what = kind if place is None else f"statements[{place}].{kind}"
             yield f"{what}.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
-    right = all(answer.correct for _, answer in named) and record.output.correct
+    right = all(answer.correct for _, _, answer in answers) and record.output.correct
     if right != (record.outcome is Outcome.PASSED):
         verdict = "every answer is" if right else "not every answer is"
         yield f"outcome: {record.outcome.value!r}, but {verdict} right"

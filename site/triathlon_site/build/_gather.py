@@ -30,8 +30,7 @@ from triathlon_site.load import (
     read_results,
     suite_ids,
 )
-from triathlon_site.model_facts import recorded_infos
-from triathlon_site.models import model_infos
+from triathlon_site.models import model_infos, recorded_infos
 from triathlon_site.pages import Gathered
 from triathlon_site.published import read_published
 from triathlon_site.recordings import read_recordings

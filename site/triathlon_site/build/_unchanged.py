@@ -77,10 +77,9 @@ def last_build(cache: Path, out: Path, results: Path, inputs: str) -> Built | No
         found = Built.model_validate_json(_place(cache, out).read_bytes())
     except (OSError, ValueError):
         return None  # never built, or by another version
-    now = found.model_copy(
-        update={"inputs": inputs, "history": file_state(results / HISTORY_FILE), "site": site_of(out)}
-    )
-    return found if now == found else None
+    if found.inputs != inputs or found.history != file_state(results / HISTORY_FILE):
+        return None
+    return found if found.site == site_of(out) else None
 
 
 def remember_build(cache: Path, out: Path, built: Built) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -11,8 +11,10 @@ from typing import Final
 from triathlon_runner.errors import UserError
 from triathlon_site.build._exchange import exchange
 from triathlon_site.build._places import MARK, check_replaceable
+from triathlon_site.evidence import evidence_path, imported_slug
 from triathlon_site.figures import PLOTLY, plotly_script
-from triathlon_site.pages import Rendering
+from triathlon_site.load import FileAggregate
+from triathlon_site.pages import Gathered, Rendering, imported_files
 from triathlon_site.render import Environment
 from triathlon_site.workers import run_all
 
@@ -20,6 +22,21 @@ COPIED_AT_A_TIME: Final = 1000
 """Pages of evidence that one job copies."""
 File = tuple[str, Path]
 """Path on the site, and the file that is copied there."""
+
+
+def evidence_files(site: Gathered) -> Iterator[File]:
+    """Path on the site and file in the cache, for every page of evidence."""
+    for file in site.results.files:
+        yield from _pages_of(file, site.models[file.model].slug)
+    for file in imported_files(site.imported):
+        yield from _pages_of(file, imported_slug(site.models[file.model].slug))
+
+
+def _pages_of(file: FileAggregate, folder: str) -> Iterator[File]:
+    for name in file.extracts.sizes:
+        number, _, suffix = name.partition(".")
+        if number.isdecimal() and suffix == "html":
+            yield evidence_path(folder, file.suite, int(number)), file.extracts.path(name)
 
 
 def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, processes: int = 1) -> int:

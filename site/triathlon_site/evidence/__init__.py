@@ -1,10 +1,10 @@
 """Evidence: what a model wrote for single tasks and what became of it, in small pages of their own."""
 
-from triathlon_site.evidence._extractor import EvidenceExtractor
 from triathlon_site.evidence._lists import Attempt, read_addresses, read_attempts
 from triathlon_site.evidence._pages import (
     ATTEMPTS,
     LINKS,
+    EvidenceExtractor,
     EvidenceSource,
     evidence_path,
     extracts,

@@ -92,6 +92,30 @@ def imported_page(slug: str) -> str:
     return f"imported/{slug}.html"
 
 
+class EvidenceExtractor:
+    """Turns the records of one file into what pages show of them, as `load.Extractor` asks."""
+
+    def __init__(self, environment: Environment, names: Mapping[str, str], *, imported: bool = False) -> None:
+        """`names`: of the models, by id; one that is not there is called by its id."""
+        self._environment, self._names = environment, names
+        self._imported = imported
+
+    def fingerprint(self, model: str) -> str:
+        """Imported results have other links on their pages."""
+        kind = "imported" if self._imported else "measured"
+        return f"{self._environment.fingerprint} {kind} {self._name(model)}"
+
+    def _name(self, model: str) -> str:
+        return self._names.get(model, model)
+
+    def __call__(
+        self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
+    ) -> dict[str, str]:
+        name = self._name(model)
+        source = EvidenceSource(model_slug(model), name, suite, parents, imported=self._imported)
+        return extracts(records, self._environment, source)
+
+
 LINKS: Final = "links.html"
 ATTEMPTS: Final = "attempts.json"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from triathlon_runner.records import (
     AnswerRecord,
@@ -38,8 +38,7 @@ class LoopView:
     template: Literal["loop"] = "loop"
 
 
-@dataclass(frozen=True)
-class AnswerView:
+class AnswerView(NamedTuple):
     """One answer about a run."""
 
     answer: AnswerRecord

@@ -2,17 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 _TOKENS: Final = re.compile(r"\s+|\w+|[^\w\s]")
 LONGEST: Final = 600
 """Tokens from which on a comparison costs more than it shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """A run of text that stayed, came or went."""
 
     kind: Literal["same", "new", "gone"]

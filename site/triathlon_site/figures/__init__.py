@@ -19,8 +19,10 @@ from triathlon_site.figures._rank_shift import RankLine, rank_shift
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
 from triathlon_site.figures._strip import strip
+from triathlon_site.figures._svg import PALETTE
 
 __all__ = [
+    "PALETTE",
     "PLOTLY",
     "Axis",
     "Border",

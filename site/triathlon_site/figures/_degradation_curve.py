@@ -1,4 +1,7 @@
-"""Degradation curves: lines over loops, named at their ends instead of in a legend."""
+"""Degradation curves: lines over loops, named at their ends instead of in a legend.
+
+`templates/assets/curves.js` draws a grey line in colour where a visitor asks for that.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +17,7 @@ LABEL_GAP = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line. Muted ones are drawn thin, grey and without a name."""
+    """One line. Muted ones are drawn thin and grey, and named when pointed at."""
 
     name: str
     values: tuple[float, ...]
@@ -33,10 +36,11 @@ def curves(title: str, series: Sequence[Series], *, x_title: str, maximum: float
     named = [line for line in series if not line.muted][:PALETTE]
     muted = [line for line in series if line.muted]
     ends = spread_labels([place(line)[-1][1] for line in named], LABEL_GAP, TOP, HEIGHT - BOTTOM)
-    marks = [_muted(line.values, steps, maximum) for line in muted]
+    marks = [_muted(line, place(line)) for line in muted]
     for colour, (line, end) in enumerate(zip(named, ends, strict=True)):
         marks.append(_named(line, place(line), end, colour))
-    return svg(WIDTH, HEIGHT, title, _axes(steps, maximum, x_title), *marks)
+    kind = "figure curves" if muted else "figure"
+    return svg(WIDTH, HEIGHT, title, _axes(steps, maximum, x_title), *marks, class_=kind)
 
 
 def curves_frame(title: str, steps: int, *, x_title: str, maximum: float = 100.0) -> Markup:
@@ -54,8 +58,8 @@ def _points(values: Sequence[float], steps: int, maximum: float) -> list[tuple[f
     return [(LEFT + step * x_scale, HEIGHT - BOTTOM - value * y_scale) for step, value in enumerate(values)]
 
 
-def _muted(values: tuple[float, ...], steps: int, maximum: float) -> Markup:
-    return tag("path", class_="line muted", d=path(_points(values, steps, maximum)))
+def _muted(line: Series, points: Sequence[tuple[float, float]]) -> Markup:
+    return tag("path", tag("title", line.name), class_="line muted", d=path(points))
 
 
 def _named(line: Series, points: Sequence[tuple[float, float]], label: float, colour: int) -> Markup:

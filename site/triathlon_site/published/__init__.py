@@ -2,7 +2,7 @@
 
 from triathlon_site.published._all_models import AllModels, ModelLine, all_models
 from triathlon_site.published._csv_file import read_table
-from triathlon_site.published._facts import ModelFacts, read_facts
+from triathlon_site.published._facts import UNDISCLOSED, ModelFacts, read_facts
 from triathlon_site.published._joined import JoinedModel, join_models
 from triathlon_site.published._read import DoubtfulAlias, Published, Source, read_published
 from triathlon_site.published._tables import (
@@ -12,9 +12,11 @@ from triathlon_site.published._tables import (
     PublishedScore,
     is_model,
     published_boards,
+    sustained,
 )
 
 __all__ = [
+    "UNDISCLOSED",
     "AllModels",
     "DoubtfulAlias",
     "JoinedModel",
@@ -33,4 +35,5 @@ __all__ = [
     "read_facts",
     "read_published",
     "read_table",
+    "sustained",
 ]

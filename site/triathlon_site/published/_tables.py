@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ HUMANEVAL_TASKS: Final = 164
 CHANGED_TASKS: Final = 100
 """Problems in each semantic-altering set (EvoEval, section 3)."""
 MBPP_PLUS_TASKS: Final = 378
+CRUXEVAL_TASKS: Final = 800
 AVERAGED: Final = (analysis.SEED, *analysis.SEMANTIC_ALTERING)
 
 
@@ -72,7 +73,7 @@ class PublishedScore:
     """`low` and `high` are the rank itself where nothing is known of the spread."""
     interval: Interval | None
     deviation: float | None
-    shift: int | None
+    shift: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,15 +202,19 @@ def _none(_: Record) -> None:
     return None
 
 
-def _evo(name: str, title: str, *, baseline: bool = False) -> PublishedColumn:
-    return PublishedColumn(name, title, 100, _binomial(name, _tasks(name), 100.0), baseline=baseline)
-
-
-def _plus(
+def _pass(
     name: str, title: str, tasks: int, *, headline: bool = False, baseline: bool = False
 ) -> PublishedColumn:
+    """A pass@1 (or pass@5) in per cent."""
+    draws = _binomial(name, tasks, 100.0)
+    return PublishedColumn(name, title, 100, draws, headline=headline, baseline=baseline)
+
+
+def _of_reval(name: str, title: str, field: str = "") -> PublishedColumn:
+    """A mean over repeats, in per cent, with its standard deviation."""
+    field = field or name
     return PublishedColumn(
-        name, title, 100, _binomial(name, tasks, 100.0), headline=headline, baseline=baseline
+        name, title, 100, _none, headline=name == "ic", field=field, deviation=f"{field}_std"
     )
 
 
@@ -218,47 +223,29 @@ EVALOOP: Final = (
     PublishedColumn("pass_at_1", "pass@1", 1, _binomial("pass_at_1", MBPP_PLUS_TASKS, 1.0), baseline=True),
 )
 REVAL: Final = (
-    PublishedColumn("ic", "IC", 100, _none, headline=True, deviation="ic_std"),
-    PublishedColumn(
-        "coverage", "coverage", 100, _none, field="coverage_accuracy", deviation="coverage_accuracy_std"
-    ),
-    PublishedColumn("state", "state", 100, _none, field="state_accuracy", deviation="state_accuracy_std"),
-    PublishedColumn("path", "path", 100, _none, field="path_accuracy", deviation="path_accuracy_std"),
-    PublishedColumn("output", "output", 100, _none, field="output_accuracy", deviation="output_accuracy_std"),
+    _of_reval("ic", "IC"),
+    *(_of_reval(name, name, f"{name}_accuracy") for name in ("coverage", "state", "path", "output")),
     PublishedColumn("average", "average", 100, _none),
-    PublishedColumn("coverage_f1", "coverage F1", 100, _none, deviation="coverage_f1_std"),
+    _of_reval("coverage_f1", "coverage F1"),
 )
 EVOEVAL: Final = (
     PublishedColumn("evoeval", "Mean pass@1", 100, _evoeval_average, headline=True, unrounded=_evoeval_mean),
-    _evo("humaneval", "HumanEval", baseline=True),
-    _evo("humaneval_plus", "HumanEval+"),
-    *(_evo(name, name.replace("_", " ")) for name in AVERAGED[1:]),
-    _evo("verbose", "verbose"),
-    _evo("concise", "concise"),
+    _pass("humaneval", "HumanEval", HUMANEVAL_TASKS, baseline=True),
+    _pass("humaneval_plus", "HumanEval+", HUMANEVAL_TASKS),
+    *(_pass(name, name.replace("_", " "), _tasks(name)) for name in (*AVERAGED[1:], "verbose", "concise")),
 )
 EVALPLUS: Final = (
-    _plus("humaneval_plus", "HumanEval+", HUMANEVAL_TASKS, headline=True),
-    _plus("humaneval", "HumanEval", HUMANEVAL_TASKS, baseline=True),
-    _plus("mbpp_plus", "MBPP+", MBPP_PLUS_TASKS),
-    _plus("mbpp", "MBPP", MBPP_PLUS_TASKS),
+    _pass("humaneval_plus", "HumanEval+", HUMANEVAL_TASKS, headline=True),
+    _pass("humaneval", "HumanEval", HUMANEVAL_TASKS, baseline=True),
+    _pass("mbpp_plus", "MBPP+", MBPP_PLUS_TASKS),
+    _pass("mbpp", "MBPP", MBPP_PLUS_TASKS),
 )
-
-CRUXEVAL_TASKS: Final = 800
-
-
-def _crux(name: str, title: str, *, headline: bool = False) -> PublishedColumn:
-    return PublishedColumn(name, title, 100, _binomial(name, CRUXEVAL_TASKS, 100.0), headline=headline)
-
-
-CRUXEVAL: Final = (
-    _crux("output", "Output pass@1", headline=True),
-    _crux("output_5", "Output pass@5"),
-    _crux("input", "Input pass@1"),
-    _crux("input_5", "Input pass@5"),
-    _crux("cot_output", "Output pass@1, chain of thought"),
-    _crux("cot_output_5", "Output pass@5, chain of thought"),
-    _crux("cot_input", "Input pass@1, chain of thought"),
-    _crux("cot_input_5", "Input pass@5, chain of thought"),
+CRUXEVAL: Final = tuple(
+    _pass(name, f"{side.capitalize()} {title}{how}", CRUXEVAL_TASKS, headline=name == "output")
+    for cot, how in (("", ""), ("cot_", ", chain of thought"))
+    for side in ("output", "input")
+    for k, title in (("", "pass@1"), ("_5", "pass@5"))
+    for name in (f"{cot}{side}{k}",)
 )
 
 
@@ -293,18 +280,14 @@ def _rows(records: Sequence[Record], columns: Sequence[PublishedColumn]) -> tupl
     scores = {column.id: _scores(records, column) for column in columns}
     baseline = next((column for column in columns if column.baseline), None)
     headline = next(column for column in columns if column.headline)
-    shifts = _shifts(records, headline, baseline) if baseline else [None] * len(records)
-    rows = []
-    for position, record in enumerate(records):
-        own = {}
-        for column in columns:
-            score = scores[column.id][position]
-            if score:
-                shift = shifts[position] if column is headline else None
-                own[column.id] = PublishedScore(
-                    score.value, score.rank, score.interval, score.deviation, shift
-                )
-        rows.append(_row(record, own))
+    if baseline:
+        shifts = _shifts(records, headline, baseline)
+        shifted = zip(scores[headline.id], shifts, strict=True)
+        scores[headline.id] = [score and replace(score, shift=shift) for score, shift in shifted]
+    rows = [
+        _row(record, {name: score for name, own in scores.items() if (score := own[place])})
+        for place, record in enumerate(records)
+    ]
     return tuple(sorted(rows, key=lambda row: (_place(row, headline.id), row.name.lower())))
 
 
@@ -333,7 +316,7 @@ def _scores(records: Sequence[Record], column: PublishedColumn) -> list[Publishe
             continue
         published = _number(record, column.deviation)
         deviation = None if math.isnan(published) else published
-        result.append(PublishedScore(float(value), rank, span if spread else None, deviation, None))
+        result.append(PublishedScore(float(value), rank, span if spread else None, deviation))
     return result
 
 
@@ -349,10 +332,9 @@ def _shifts(
     records: Sequence[Record], headline: PublishedColumn, baseline: PublishedColumn
 ) -> list[int | None]:
     """Rank by the baseline minus rank by the headline, among the rows that have both."""
-    pairs = [
-        tuple(round(column.ranked_by(record), 9) for column in (headline, baseline)) for record in records
-    ]
-    both = [not (math.isnan(a) or math.isnan(b)) for a, b in pairs]
-    here = smallest_ranks([a if known else math.nan for (a, _), known in zip(pairs, both, strict=True)])
-    before = smallest_ranks([b if known else math.nan for (_, b), known in zip(pairs, both, strict=True)])
-    return [None if a is None or b is None else b - a for a, b in zip(here, before, strict=True)]
+    here, before = (
+        rounded(np.array([column.ranked_by(record) for record in records])) for column in (headline, baseline)
+    )
+    unknown = np.isnan(here) | np.isnan(before)
+    placed = (smallest_ranks(np.where(unknown, np.nan, values)) for values in (here, before))
+    return [None if a is None or b is None else b - a for a, b in zip(*placed, strict=True)]

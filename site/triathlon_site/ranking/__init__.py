@@ -1,6 +1,6 @@
 """Ranks with ties, rank intervals, tiers, and the order over all disciplines."""
 
-from triathlon_site.ranking._overall import Weighting, percentiles, wins_by_weighting
+from triathlon_site.ranking._overall import percentiles, wins_by_weighting
 from triathlon_site.ranking._ranks import (
     DrawnRanks,
     Places,
@@ -22,7 +22,6 @@ __all__ = [
     "Places",
     "Rank",
     "RankShift",
-    "Weighting",
     "better_in_draws",
     "drawn_ranks",
     "percentiles",

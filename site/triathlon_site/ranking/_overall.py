@@ -1,7 +1,6 @@
 """One order over the disciplines: a mean of percentiles, and how much it depends on the weights."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -12,14 +11,6 @@ STEPS: Final = 40
 """Weights are tried in steps of 1/40: 861 weightings of three disciplines."""
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Weighting:
-    """How a model fares over all weightings of the disciplines."""
-
-    first: float
-    """Share of the weightings in which it is first; a shared first place is shared out among its models."""
 
 
 def percentiles(scores: Sequence[float] | Array) -> Array:
@@ -35,13 +26,17 @@ def percentiles(scores: Sequence[float] | Array) -> Array:
     return result
 
 
-def wins_by_weighting(by_discipline: Array) -> list[Weighting]:
-    """`by_discipline`: models × disciplines, percentiles without gaps."""
-    weights = _simplex(by_discipline.shape[1])
-    totals = by_discipline @ weights.T
+def wins_by_weighting(by_discipline: Array) -> Array:
+    """Share of all weightings of the disciplines in which each model is first.
+
+    A shared first place is shared out among its models.
+
+    Args:
+        by_discipline: models × disciplines, percentiles without gaps.
+    """
+    totals = by_discipline @ _simplex(by_discipline.shape[1]).T
     first = totals >= totals.max(axis=0) - 1e-9
-    shared = first / first.sum(axis=0)
-    return [Weighting(float(share)) for share in shared.mean(axis=1)]
+    return np.asarray((first / first.sum(axis=0)).mean(axis=1))
 
 
 def _simplex(parts: int) -> Array:

@@ -135,6 +135,11 @@ def billions(size: str) -> float | None:
     return float(found[1] or 1) * float(found[2]) * _BILLIONS[found[3].upper()]
 
 
+def words(name: str) -> str:
+    """The name of an outcome as words: `timed out`."""
+    return name.replace("_", " ")
+
+
 def cut(text: str) -> str:
     """A text short enough to read: of a long one the beginning and the end."""
     if len(text) <= LONGEST_TEXT:
@@ -160,4 +165,5 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "percent": percent,
     "billions": billions,
     "cut": cut,
+    "words": words,
 }

@@ -64,14 +64,14 @@ def overall(boards: Sequence[Board]) -> Overall:
         rank_shifts(np.array([board.headline.scores[m].value for m in complete]), own, means, together)
         for board, own in zip(boards, drawn, strict=True)
     ]
-    wins = wins_by_weighting(shares) if complete else []
+    wins = wins_by_weighting(shares) if complete else np.empty(0)
     rows = [
         OverallRow(
             model,
             placed[position],
             float(means[position]),
             tuple(float(share) for share in shares[position]),
-            wins[position].first,
+            float(wins[position]),
             tuple(board.headline.scores[model] for board in boards),
             tuple(own[position] for own in contrasts),
         )

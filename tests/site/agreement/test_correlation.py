@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from triathlon_site.agreement import correlate, correlations, matrix
-from triathlon_site.agreement._coefficients import drawn, kendall, spearman
+from triathlon_site.agreement import correlate, correlations, drawn, kendall, matrix, spearman
 
 PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=6, max_size=25)
 

@@ -363,3 +363,23 @@ def test_badges_are_pictures(page: Page, site: Path) -> None:
         page.wait_for_timeout(100)
     assert badges.first.evaluate("image => image.naturalWidth") > 50
     assert (badges.first.get_attribute("alt") or "").startswith("Triathlon: rank 1 of 5")
+
+
+def test_a_visitor_chooses_whose_curve_is_in_colour(page: Page, site: Path) -> None:
+    """A name picks a grey line, which gets a colour and its name; its button makes the line grey again."""
+    visit(page, (site / "published/evaloop.html").as_uri())
+    figure = page.locator("svg.curves")
+    grey = figure.locator(".line.muted:not([visibility])")
+    before = grey.count()
+    field, status = page.get_by_label("Show a model"), page.locator(".controls:has(datalist) output")
+    field.fill("no such model")
+    field.press("Enter")
+    expect(status).to_have_text("no grey line of that name")
+    field.fill(figure.locator(".line.muted title").first.text_content() or "")
+    field.press("Enter")
+    expect(grey).to_have_count(before - 1)
+    expect(figure.locator("g.c5 > text")).to_have_count(1)
+    expect(field).to_have_value("")
+    page.get_by_role("button", name="Remove").click()
+    expect(grey).to_have_count(before)
+    expect(figure.locator("g.c5")).to_have_count(0)

@@ -352,6 +352,10 @@ def verdict_of(line: dict[str, Any], **change: object) -> dict[str, Any]:
     return {"verdict": {**line["verdict"], **change}}
 
 
+def wrong_path(statement: dict[str, Any]) -> dict[str, Any]:
+    return {**statement, "path": {**statement["path"], "correct": False}}
+
+
 SEEDS_ID, LOOP_ID, RUNTIME_ID = "evolved/core-seeds", "loop/core", "runtime/core"
 CONTRADICTIONS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] = {
     "outcome": (
@@ -389,6 +393,11 @@ CONTRADICTIONS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]],
         RUNTIME_ID,
         lambda line: {"output": {**line["output"], "correct": False}},
         "output.outcome: 'passed', but `correct` says False",
+    ),
+    "an answer about a statement": (
+        RUNTIME_ID,
+        lambda line: {"statements": [line["statements"][0], wrong_path(line["statements"][1])]},
+        "statements[1].path.outcome: 'passed', but `correct` says False",
     ),
 }
 STRONGEST = FakeModel("m", 50.0, 1.0)

@@ -1,6 +1,8 @@
 """Which figures a board has."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -8,8 +10,9 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries
 from triathlon_site.build import gather
 from triathlon_site.pages.board import board_figures
+from triathlon_site.render import Figure
 
-MOST_BARS, MOST_MUTED = 12, 60
+MOST_BARS, MOST_MUTED = 12, 200
 
 
 @pytest.mark.parametrize(("models", "titles"), [(MOST_BARS, 1), (MOST_BARS + 1, 2)])
@@ -27,14 +30,47 @@ def test_the_questions_are_bars_with_the_line_of_ic(tmp_path: Path, models: int,
         assert all(site.models[model].name in figure.svg for model in board.models)
 
 
-def test_a_background_of_many_models_is_thinned_and_says_so(tmp_path: Path) -> None:
-    """The shown model and at most 60 of the others are drawn; the caption says one in how many."""
-    fakes = [FakeModel(f"m{place:03d}", place / 50 - 1, 0.8) for place in range(2 * MOST_MUTED + 2)]
-    suite = FakeSuite(entries(["loop/core"])[0], tasks=4)
-    write_results(tmp_path / "results", fakes, [suite])
-    site = gather(tmp_path / "results", None)
-    figure = board_figures(site.boards[0], site.boards[0].models[:1], site.models)[0]
-    assert 0 < figure.svg.count('class="line muted"') <= MOST_MUTED
-    assert "one in 3" in figure.caption
-    few = board_figures(site.boards[0], site.boards[0].models[: MOST_MUTED + 2], site.models)[0]
-    assert few.svg.count('class="line muted"') == MOST_MUTED and "Grey" not in few.caption
+def loop_figure(root: Path, models: int, shown: Callable[[Sequence[str]], Sequence[str]]) -> Figure:
+    """The degradation curves of a board with so many models; `shown` chooses from their order."""
+    fakes = [FakeModel(f"m{place:03d}", place / 50 - 1, 0.8) for place in range(models)]
+    write_results(root, fakes, [FakeSuite(entries(["loop/core"])[0], tasks=4)])
+    site = gather(root, None)
+    return board_figures(site.boards[0], shown(site.boards[0].models), site.models)[0]
+
+
+def names_of(figure: Figure) -> tuple[set[str], set[str]]:
+    """The models that are named at the ends of their lines, and those whose lines are grey."""
+    svg = ElementTree.fromstring(figure.svg)
+    named = {text.text or "" for group in svg.iter("g") for text in group.findall("text")}
+    grey = {path.findtext("title") or "" for path in svg.iter("path") if path.get("class") == "line muted"}
+    return named, grey
+
+
+def test_curves_name_the_shown_and_both_ends_of_the_order(tmp_path: Path) -> None:
+    """Of 80 models: the shown ones, the best and the last two in colour; every other one is a grey line."""
+    order: list[str] = []
+
+    def in_the_middle(models: Sequence[str]) -> Sequence[str]:
+        order.extend(models)
+        return models[30:35]
+
+    figure = loop_figure(tmp_path, 80, in_the_middle)
+    named, grey = names_of(figure)
+    assert named == {order[0], *order[30:35], *order[-2:]}
+    assert grey == set(order) - named
+    assert figure.caption.endswith("Grey: the others.")
+
+
+def test_a_background_of_very_many_models_is_thinned_and_says_so(tmp_path: Path) -> None:
+    """At most 200 of the others are drawn; the caption says one in how many."""
+    figure = loop_figure(tmp_path, MOST_MUTED + 5, lambda models: models[:1])
+    named, grey = names_of(figure)
+    assert len(named) == 3 and 0 < len(grey) <= MOST_MUTED
+    assert figure.caption.endswith("Grey: one in 2 of the others.")
+
+
+def test_no_line_is_grey_where_all_are_named(tmp_path: Path) -> None:
+    """Few models: nothing to choose, and the caption says nothing of grey lines."""
+    figure = loop_figure(tmp_path, 4, lambda models: models)
+    assert names_of(figure)[1] == set() and "Grey" not in figure.caption
+    assert 'class="figure"' in figure.svg

@@ -8,8 +8,13 @@ import pytest
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import asl_of_counts
 from triathlon_site.pages.published import side_tables
-from triathlon_site.published import Published, join_models, published_boards, read_published
-from triathlon_site.published._tables import sustained
+from triathlon_site.published import (
+    Published,
+    join_models,
+    published_boards,
+    read_published,
+    sustained,
+)
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
 

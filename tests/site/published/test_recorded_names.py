@@ -8,8 +8,7 @@ import pytest
 
 from triathlon_runner import registry
 from triathlon_runner.store import recorded_files
-from triathlon_site.model_facts import recorded_infos
-from triathlon_site.models import ModelInfo, model_infos
+from triathlon_site.models import ModelInfo, model_infos, recorded_infos
 from triathlon_site.published import Published, join_models, published_boards, read_published
 
 CHECKOUT = Path(__file__).resolve().parents[3]

@@ -58,7 +58,7 @@ def test_first_places_are_shared_out_over_all_weightings(found: Overall) -> None
     assert [row.first for row in found.rows[:-1]] == pytest.approx(expected.tolist(), abs=0.03)
     assert sum(row.first or 0 for row in found.rows) == pytest.approx(1)
     two = wins_by_weighting(np.array([[100.0, 0.0], [0.0, 100.0]]))
-    assert [one.first for one in two] == pytest.approx([0.5, 0.5])
+    assert two.tolist() == pytest.approx([0.5, 0.5])
 
 
 def test_contrasts_are_overall_rank_minus_the_disciplines(found: Overall) -> None:

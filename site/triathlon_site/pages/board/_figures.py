@@ -3,14 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from triathlon_site.figures import Series, curves, radar
+from triathlon_site.figures import PALETTE, Series, curves, radar
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._dimensions import share_of_maximum
 from triathlon_site.render import Figure
 from triathlon_site.scores import Board, ColumnScores
 
-MOST_MUTED: Final = 60
-"""Lines in the background; more would be a grey patch."""
+MOST_MUTED: Final = 200
+"""Lines in the background; more would make the page heavy."""
+BEST: Final = 1
+WORST: Final = 2
+"""Models at the ends of the ranking whose curves are named beside those that a page is about."""
 FEWEST_POINTS: Final = 3
 """Points below which a degradation curve is not drawn."""
 
@@ -30,19 +33,22 @@ def degradation_curve(board: Board, model: str) -> tuple[float, ...]:
 def degradation_figure(
     board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]
 ) -> Iterator[Figure]:
-    """The degradation curves of these models, the others in grey; the baseline is the first point."""
-    others = [model for model in board.models if model not in shown]
+    """The degradation curves of these models and of both ends of the ranking, named; the others in grey."""
+    lines = {model: line for model in board.models if (line := degradation_curve(board, model))}
+    order = list(lines)
+    named = [m for m in dict.fromkeys((*shown, *order[:BEST], *order[-WORST:])) if m in lines][:PALETTE]
+    others = [model for model in order if model not in named]
     step = -(-len(others) // MOST_MUTED) or 1
     series = [
-        Series(models[model].name, values, muted=model not in shown)
-        for model in (*shown, *others[::step])
-        if (values := degradation_curve(board, model))
+        Series(models[model].name, lines[model], muted=model not in named)
+        for model in (*named, *others[::step])
     ]
     svg = curves("Share of tasks that still pass after each loop", series, x_title="loop")
-    grey = f" Grey: one in {step} of the other models." if step > 1 else ""
     caption = "Tasks that still pass in each loop, in per cent. A flat line is a model that keeps its word."
+    if others:
+        caption += f" Grey: {'the others' if step == 1 else f'one in {step} of the others'}."
     if svg:
-        yield Figure(svg, f"{caption}{grey}")
+        yield Figure(svg, caption)
 
 
 def radar_figure(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Iterator[Figure]:

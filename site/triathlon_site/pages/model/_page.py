@@ -1,5 +1,6 @@
 """One model: its card, its numbers and where each comes from."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
@@ -14,7 +15,6 @@ from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages.board import board_figures, board_page
 from triathlon_site.pages.model._falls import Fall, falls_of
 from triathlon_site.pages.model._profile import Profile, profile
-from triathlon_site.pages.model._receipts import Receipt, receipt
 from triathlon_site.pages.model._units import unit_draft
 from triathlon_site.render import Draft, Figure, PageContext, formats
 from triathlon_site.scores import Board, Column, Overall, OverallRow
@@ -53,6 +53,16 @@ class OutcomeRow:
     file: FileAggregate
     counts: tuple[int, ...]
     cost: str
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Where the numbers of one results file come from, and the command that verifies them."""
+
+    file: FileAggregate
+    anchor: str
+    verify: str
+    passed: int
 
 
 @dataclass(frozen=True)
@@ -109,7 +119,7 @@ def drafts(
             falls=list(falls_of(info, own)),
             outcome_names=names,
             outcomes=[_outcomes(file, names) for file in files],
-            receipts=[receipt(file, info) for file in files],
+            receipts=[_receipt(file) for file in files],
             anchors={file.suite: receipt_anchor(file.suite) for file in files},
             badges=badges,
             measured=any(file.receipt is None for file in files),
@@ -161,6 +171,11 @@ def _places(overalls: Mapping[str, Overall], model: str) -> Iterator[Place]:
 
 def _outcomes(file: FileAggregate, names: Sequence[str]) -> OutcomeRow:
     return OutcomeRow(file, tuple(file.outcomes.get(name, 0) for name in names), _cost(file))
+
+
+def _receipt(file: FileAggregate) -> Receipt:
+    verify = f"triathlon verify --models {shlex.quote(file.model)} --suites {shlex.quote(file.suite)}"
+    return Receipt(file, receipt_anchor(file.suite), verify, file.outcomes.get("passed", 0))
 
 
 def _cost(file: FileAggregate) -> str:

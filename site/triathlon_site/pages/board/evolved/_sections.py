@@ -145,14 +145,10 @@ def _old_and_new(board: Board, found: analysis.Measured, models: Models) -> Sect
     placed = found.regions if len(both) >= REGION_MODELS else {}
     far = [m for m in both if m in placed and placed[m].region != "aligned"]
     old_title = formats.sentence(set_title(found.old))
+    labelled = both if len(both) <= LABELLED else far
     svg = scatter(
         f"Mean over the evolved sets against {old_title}",
-        [
-            Point(
-                models[m].name, old[m], found.averages[m], label=len(both) <= 12 or m in far, marked=m in far
-            )
-            for m in both
-        ],
+        [Point(models[m].name, old[m], found.averages[m], m in labelled, m in far) for m in both],
         x_title=f"{old_title}, pass@1",
         y_title="mean pass@1",
         x_maximum=100,

@@ -1,0 +1,92 @@
+/* Degradation curves of many models: a field chooses whose lines are drawn in colour, with their names. Without this
+   file the lines that the build names are there, and pointing at a grey one says whose it is. */
+"use strict";
+(() => {
+  const COLOURS = 8, GAP = 15, LONGEST = 24;
+  const SVG = "http://www.w3.org/2000/svg";
+  const make = (tag, attributes = {}, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+  const draw = (tag, attributes, ...children) => {
+    const element = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+
+  class Curves {
+    constructor(figure, number) {
+      this.figure = figure;
+      this.grey = new Map([...figure.querySelectorAll(".line.muted")].map((line) => [line.textContent, line]));
+      const names = [...this.grey.keys()].sort((a, b) => a.localeCompare(b));
+      const list = make("datalist", { id: `curves-${number}` }, ...names.map((name) => make("option", { value: name })));
+      const label = "Show a model";
+      this.field = make("input", { type: "search", list: list.id, "aria-label": label, placeholder: label });
+      this.status = make("output", { class: "status" });
+      this.bar = make("div", { class: "controls" }, this.field, list, this.status);
+      figure.before(this.bar);
+      this.field.addEventListener("change", () => this.search(this.field.value));
+      /* A name that was picked from the list is whole; one that is being typed may be the beginning of another. */
+      this.field.addEventListener("input", (event) => {
+        if (event.inputType === "insertReplacementText") this.search(this.field.value);
+      });
+    }
+
+    search(text) {
+      const wanted = text.trim().toLowerCase();
+      this.status.textContent = "";
+      if (!wanted) return;
+      const names = [...this.grey.keys()];
+      const exact = names.filter((name) => name.toLowerCase() === wanted);
+      const found = exact.length ? exact : names.filter((name) => name.toLowerCase().includes(wanted));
+      if (found.length !== 1) this.status.textContent = found.length ? `${found.length} models` : "no grey line of that name";
+      else if (this.show(found[0])) this.field.value = "";
+      else this.status.textContent = `at most ${COLOURS} in colour: remove one`;
+    }
+
+    /* Draws a grey line in the first colour that is free, its name at its end; false where none is. */
+    show(name) {
+      const colour = [...Array(COLOURS).keys()].find((one) => !this.figure.querySelector(`g.c${one}`));
+      if (colour === undefined) return false;
+      const line = this.grey.get(name);
+      const points = line.getAttribute("d");
+      const [x, y] = points.split(" ").at(-1).replace("M", "").split(",").map(Number);
+      const row = this.freeRow(y + 4);
+      const short = name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
+      const group = draw("g", { class: `c${colour}` },
+        draw("path", { class: "line", d: points }),
+        draw("path", { class: "leader", d: `M${x + 3},${y} ${x + 12},${row - 4}` }),
+        draw("circle", { cx: x, cy: y, r: 2.5 }),
+        draw("text", { x: x + 15, y: row }, short));
+      const button = make("button", { type: "button", class: `c${colour}`, "aria-label": `Remove ${name}` }, make("bdi", {}, name), " ×");
+      button.addEventListener("click", () => {
+        group.remove();
+        button.remove();
+        this.grey.set(name, line);
+        line.removeAttribute("visibility");
+        this.field.focus();
+      });
+      line.setAttribute("visibility", "hidden");
+      this.grey.delete(name);
+      this.figure.append(group);
+      this.status.before(button);
+      return true;
+    }
+
+    /* The row nearest to the wanted one that is far enough from all names. */
+    freeRow(wanted) {
+      const taken = [...this.figure.querySelectorAll("g > text")].map((text) => Number(text.getAttribute("y")));
+      for (let away = 0; away < 400; away += 1) {
+        for (const row of [wanted - away, wanted + away]) {
+          if (row > 10 && taken.every((other) => Math.abs(other - row) >= GAP)) return row;
+        }
+      }
+      return wanted;
+    }
+  }
+
+  document.querySelectorAll("svg.curves").forEach((figure, number) => new Curves(figure, number));
+})();
