@@ -2,6 +2,7 @@
 
 from triathlon_site.figures._badge import badge
 from triathlon_site.figures._bars import bars
+from triathlon_site.figures._choice import interactive_choice, interactive_choice_axis
 from triathlon_site.figures._degradation_curve import Series, curve_path, curves, curves_frame
 from triathlon_site.figures._grid import grid
 from triathlon_site.figures._pairs import Axis, pair_scatter
@@ -36,6 +37,8 @@ __all__ = [
     "curves_frame",
     "dots",
     "grid",
+    "interactive_choice",
+    "interactive_choice_axis",
     "interactive_curve",
     "interactive_curves_layout",
     "interactive_radar",
