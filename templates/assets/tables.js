@@ -113,7 +113,7 @@
       button.addEventListener("click", () => {
         const now = head.getAttribute("aria-sort");
         /* Best first: high scores, low ranks, prices and drops, names from A. */
-        const first = this.numeric[column] && !/^(rank|tier|size|open.*|price.*|cost.*|drop.*)$/.test(head.dataset.key) ? "descending" : "ascending";
+        const first = this.numeric[column] && !/^(rank|tier|size|open.*|price.*|cost.*|drop.*|output.*|reasoning.*|cut.*)$/.test(head.dataset.key) ? "descending" : "ascending";
         this.sort(column, now ? (now === "ascending" ? "descending" : "ascending") : first);
       });
     }
@@ -284,18 +284,21 @@
     /* ---- columns ---- */
 
     columnChooser() {
-      const off = new Set((state.get("hide") ?? "").split(".").filter(Boolean));
+      /* `hide` and `show` of the address: what differs from the page, where some columns are hidden at first. */
+      const changed = (name) => new Set((state.get(name) ?? "").split(".").filter(Boolean));
+      const off = changed("hide"), on = changed("show");
       const list = make("div", { class: "choices" });
       const named = 1 + this.heads.findIndex((head) => head.dataset.type === "text"); /* rank and name stay */
       this.heads.forEach((head, column) => {
         if (column < named || !head.dataset.key) return;
         const box = make("input", { type: "checkbox" });
-        box.checked = !off.has(head.dataset.key);
+        const usual = !head.hidden, key = head.dataset.key, differing = usual ? off : on;
+        box.checked = usual !== differing.has(key);
         this.showColumn(column, box.checked);
         box.addEventListener("change", () => {
           this.showColumn(column, box.checked);
-          if (box.checked) off.delete(head.dataset.key); else off.add(head.dataset.key);
-          remember("hide", [...off].join("."));
+          if (box.checked === usual) differing.delete(key); else differing.add(key);
+          remember(usual ? "hide" : "show", [...differing].join("."));
         });
         const name = [...head.querySelector("button").childNodes].map((node) => node.textContent).join(" ");
         list.append(make("label", {}, box, ` ${name}`));

@@ -6,12 +6,19 @@ from typing import Any, Final
 
 import pandas as pd
 
+from triathlon_site.costs import run_cost
 from triathlon_site.models import ModelInfo
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, Overall, Score
 
 DTYPES: Final = {
     "score_upper": "float64",
+    "cost_usd": "float64",
+    "cost_usd_per_solved": "float64",
+    "output_tokens_per_unit": "float64",
+    "reasoning_tokens_per_unit": "float64",
+    "tokens_per_second": "float64",
+    "cut_replies_share": "float64",
     "rank": "Int64",
     "tied": "boolean",
     "rank_low": "Int64",
@@ -76,7 +83,20 @@ def _board_rows(board: Board, models: Models) -> Iterator[dict[str, Any]]:
                     **_score_fields(column.scores[model]),
                     "open_units": board.open_units(model, suites),
                     "grade": column.scores[model].grade,
+                    **_cost_fields(board, model, suites),
                 }
+
+
+def _cost_fields(board: Board, model: str, suites: Sequence[str]) -> dict[str, float | None]:
+    cost = run_cost([file for file in board.files[model] if file.suite in suites])
+    return {
+        "cost_usd": _plain(cost.usd),
+        "cost_usd_per_solved": _plain(cost.usd_per_solved),
+        "output_tokens_per_unit": _plain(cost.output_tokens),
+        "reasoning_tokens_per_unit": _plain(cost.reasoning_tokens),
+        "tokens_per_second": _plain(cost.tokens_per_second),
+        "cut_replies_share": _plain(cost.cut_share),
+    }
 
 
 def _score_fields(score: Score) -> dict[str, Any]:

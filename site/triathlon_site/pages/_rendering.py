@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from triathlon_site.costs import solved_cost_by_name
 from triathlon_site.exports import data_files, published_files
 from triathlon_site.history import History
 from triathlon_site.load import Archived, Notice, Results
@@ -152,7 +153,8 @@ def _published_section(site: Gathered) -> Parts:
 def _choose_section(site: Gathered) -> Parts:
     found = join_all_models(site.published, published_boards(site.published)) if site.published else None
     if found is not None:
-        yield from choose.drafts(choose.candidates(found, {}))
+        solved = solved_cost_by_name(site.boards, site.models, choose.BOARDS)
+        yield from choose.drafts(choose.candidates(found, solved))
 
 
 def _other_section(site: Gathered) -> Parts:

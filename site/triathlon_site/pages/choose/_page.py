@@ -13,6 +13,8 @@ from triathlon_site.pages.choose._scores import COSTS, SCORES, scored_models
 from triathlon_site.render import Draft, PageContext
 
 PATH: Final = "choose.html"
+BOARDS: Final = ("loop-mbpp-plus", "runtime-cruxeval-output", "runtime-dreval", "evolved-official")
+"""Boards that the scores come from: what a solved task cost is counted over these."""
 
 
 @dataclass(frozen=True)
