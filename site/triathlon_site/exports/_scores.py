@@ -7,7 +7,9 @@ from typing import Any, Final
 import pandas as pd
 
 from triathlon_site.costs import run_cost
+from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
+from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, Overall, Score
 
@@ -61,6 +63,26 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows as Python's own values; None for what is not known."""
     rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
     return [dict(zip(frame.columns, row, strict=True)) for row in rows]
+
+
+def noise_records(files: Sequence[FileAggregate]) -> list[dict[str, Any]]:
+    """The noise budget of each model and suite with several samples a task, on the score's own scale."""
+    return [
+        {
+            "model": one.model,
+            "suite": one.suite,
+            "metric": one.metric,
+            "tasks": one.budget.tasks,
+            "samples": _plain(one.budget.samples),
+            "variance_between_tasks": _plain(one.budget.between),
+            "variance_within_tasks": _plain(one.budget.within),
+            "sampling_share": _plain(one.budget.sampling_share),
+            "half_width_one_sample": _plain(one.budget.half_width(one.budget.tasks, 1)),
+            "half_width": _plain(one.budget.half_width(one.budget.tasks, one.budget.samples)),
+            "sentence": one.sentence,
+        }
+        for one in score_noise(files)
+    ]
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

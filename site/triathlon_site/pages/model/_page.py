@@ -10,6 +10,7 @@ from triathlon_site.evidence import receipt_anchor
 from triathlon_site.exports import Badge, badge_files, badges_of
 from triathlon_site.load import FileAggregate, Notice, Results
 from triathlon_site.models import ModelInfo
+from triathlon_site.noise import ScoreNoise, score_noise
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages.board import board_figures, board_page
 from triathlon_site.pages.model._falls import Fall, falls_of
@@ -71,6 +72,8 @@ class ModelContext(PageContext):
     falls: list[Fall]
     outcome_names: list[str]
     outcomes: list[OutcomeRow]
+    noise: list[ScoreNoise]
+    """Of the suites whose tasks it was asked several times."""
     receipts: list[Receipt]
     anchors: Mapping[str, str]
     """By suite, the anchor of its receipt."""
@@ -109,6 +112,7 @@ def drafts(
             falls=list(falls_of(info, own)),
             outcome_names=names,
             outcomes=[_outcomes(file, names) for file in files],
+            noise=score_noise(files),
             receipts=[receipt(file, info) for file in files],
             anchors={file.suite: receipt_anchor(file.suite) for file in files},
             badges=badges,
