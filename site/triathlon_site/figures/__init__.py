@@ -19,6 +19,7 @@ from triathlon_site.figures._radar import radar, radar_frame, radar_path
 from triathlon_site.figures._rank_shift import RankLine, rank_shift
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
+from triathlon_site.figures._score_by_tokens import TokenPoint, score_by_tokens
 from triathlon_site.figures._strip import strip
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Point",
     "RankLine",
     "Series",
+    "TokenPoint",
     "arrows",
     "badge",
     "bars",
@@ -51,5 +53,6 @@ __all__ = [
     "radar_path",
     "rank_shift",
     "scatter",
+    "score_by_tokens",
     "strip",
 ]
