@@ -136,6 +136,7 @@
     x: rows.map((row) => cost.id === "released" ? month(row.cost) : row.cost),
     y: rows.map((row) => row.value),
     error_y: { ...base.error_y, array: rows.map((row) => row.high - row.value), arrayminus: rows.map((row) => row.value - row.low), color: colour },
+    hovertemplate: "%{customdata}<extra></extra>",
     customdata: rows.map((row) => `<b>${row.model.name.replaceAll("<", "&lt;")}</b><br>${scored(score, row)}<br>${costly(cost, row.cost)}<br>on the frontier in ${Math.round(100 * row.share)} % of the draws`),
     marker: { ...base.marker, color: colour },
   });
@@ -163,7 +164,7 @@
     probe.remove();
     const [models, frontier, steps] = view.figure.data, narrow = plot.clientWidth < 560;
     const on = view.order.map((i) => view.rows[i]).filter((row) => row.on), off = view.rows.filter((row) => !row.on);
-    const line = { ...trace(steps, on, view, blue), error_y: undefined, customdata: undefined, line: { ...steps.line, color: blue, width: 1, dash: "dot" } };
+    const line = { ...trace(steps, on, view, blue), error_y: undefined, customdata: undefined, hovertemplate: undefined, line: { ...steps.line, color: blue, width: 1, dash: "dot" } };
     const others = trace(models, off, view, grey);
     others.marker.color = off.map((row) => row.share >= choices.leastShare ? orange : grey);
     const named = { ...trace(frontier, on, view, blue), text: narrow ? on.map(() => "") : labels(on, view), textposition: on.map((_, i) => i ? "top center" : "top right"), textfont: { size: 12, color: style.color } };

@@ -17,12 +17,10 @@ def interactive_choice(title: str) -> dict[str, Any]:
     Args:
         title: of the vertical axis.
     """
-    hover = "%{customdata}<extra></extra>"
     models = graph_objects.Scatter(
         mode="markers",
         marker={"size": MARKER},
         error_y={"type": "data", "symmetric": False, "thickness": 1, "width": 0},
-        hovertemplate=hover,
         showlegend=False,
     )
     frontier = graph_objects.Scatter(
@@ -30,7 +28,6 @@ def interactive_choice(title: str) -> dict[str, Any]:
         marker={"size": MARKER + 2},
         error_y={"type": "data", "symmetric": False, "thickness": 1.5, "width": 0},
         textposition="top center",
-        hovertemplate=hover,
         showlegend=False,
         cliponaxis=False,
     )
