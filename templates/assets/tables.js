@@ -284,21 +284,22 @@
     /* ---- columns ---- */
 
     columnChooser() {
-      /* `hide` and `show` of the address: what differs from the page, where some columns are hidden at first. */
-      const changed = (name) => new Set((state.get(name) ?? "").split(".").filter(Boolean));
-      const off = changed("hide"), on = changed("show");
+      const read = (name) => new Set((state.get(name) ?? "").split(".").filter(Boolean));
+      const hide = read("hide"), show = read("show");
       const list = make("div", { class: "choices" });
       const named = 1 + this.heads.findIndex((head) => head.dataset.type === "text"); /* rank and name stay */
       this.heads.forEach((head, column) => {
-        if (column < named || !head.dataset.key) return;
+        const key = head.dataset.key;
+        if (column < named || !key) return;
+        const optional = head.classList.contains("off"); /* such a column is not there until it is asked for */
         const box = make("input", { type: "checkbox" });
-        const usual = !head.hidden, key = head.dataset.key, differing = usual ? off : on;
-        box.checked = usual !== differing.has(key);
+        box.checked = optional ? show.has(key) : !hide.has(key);
         this.showColumn(column, box.checked);
         box.addEventListener("change", () => {
           this.showColumn(column, box.checked);
-          if (box.checked === usual) differing.delete(key); else differing.add(key);
-          remember(usual ? "hide" : "show", [...differing].join("."));
+          const changed = optional ? show : hide;
+          if (box.checked === optional) changed.add(key); else changed.delete(key);
+          remember(optional ? "show" : "hide", [...changed].join("."));
         });
         const name = [...head.querySelector("button").childNodes].map((node) => node.textContent).join(" ");
         list.append(make("label", {}, box, ` ${name}`));
@@ -307,9 +308,12 @@
     }
 
     showColumn(column, visible) {
-      if (visible && !this.heads[column].hidden) return;
-      this.heads[column].hidden = !visible;
-      for (const { row } of this.rows) row.cells[column].hidden = !visible;
+      const head = this.heads[column];
+      if (visible === !(head.hidden || head.classList.contains("off"))) return;
+      for (const cell of [head, ...this.rows.map(({ row }) => row.cells[column])]) {
+        cell.hidden = !visible;
+        cell.classList.toggle("off", !visible);
+      }
     }
 
     restore() {

@@ -14,7 +14,7 @@ def most_with_more_tokens(file: FileAggregate, metric: Metric) -> float | None:
     units cannot be judged one by one.
     """
     frame = file.frame
-    if not frame["replies"].sum() or not frame["cut_replies"].sum():
+    if not file.cut_replies:
         return None
     values = frame[metric.id].to_numpy(float)
     parts = file.metrics[metric.id]

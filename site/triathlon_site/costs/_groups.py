@@ -57,7 +57,7 @@ def most_of_headline(board: Board, model: str) -> float | None:
     """
     total, files = 0.0, _files(board, model)
     for file in files:
-        if not file.frame["cut_replies"].sum():
+        if not file.cut_replies:
             continue
         entry = catalogue.find(file.suite)
         headline = next((one for one in entry.metrics if one.headline), None) if entry else None

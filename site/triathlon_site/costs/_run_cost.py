@@ -37,8 +37,7 @@ def run_cost(files: Sequence[FileAggregate]) -> RunCost:
     passed = sum(file.outcomes.get(Outcome.PASSED.value, 0) for file in files)
     usages = [file.usage for file in files]
     counted = units and all(usage.requests and not usage.uncounted for usage in usages)
-    replies = sum(int(file.frame["replies"].sum()) for file in files)
-    cut = sum(int(file.frame["cut_replies"].sum()) for file in files)
+    replies, cut = sum(file.replies for file in files), sum(file.cut_replies for file in files)
     runs = [manifest for manifest in manifests if manifest and manifest.tokens_per_second]
     newest = max(runs, key=lambda manifest: manifest.ended, default=None)
     return RunCost(

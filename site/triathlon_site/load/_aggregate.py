@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -98,15 +99,25 @@ class FileAggregate:
         parents = self.frame[PARENTS].tolist() if PARENTS in self.frame else [()] * self.units
         return [TaskResult(*row) for row in zip(*columns, parents, strict=True)]
 
-    @property
+    @cached_property
     def outcomes(self) -> dict[str, int]:
         """How many units ended in each way, by name."""
         return dict(sorted(Counter(self.frame["outcome"].tolist()).items()))
 
-    @property
+    @cached_property
     def usage(self) -> Usage:
         """Tokens and requests of all units."""
         return Usage(**{name: int(self.frame[name].sum()) for name in Usage.model_fields})
+
+    @cached_property
+    def replies(self) -> int:
+        """Replies that are kept; 0 of recorded results, which are outcomes alone."""
+        return int(self.frame["replies"].sum())
+
+    @cached_property
+    def cut_replies(self) -> int:
+        """Of the replies, those that ended at the token limit."""
+        return int(self.frame["cut_replies"].sum())
 
     @property
     def seconds(self) -> float:
