@@ -68,7 +68,7 @@ def _of_file(file: FileAggregate) -> ScoreNoise | None:
     if values.isna().any() or not np.isclose(by_task.mean().mean(), score):
         return None  # a ratio of sums, such as F1: its units have no variance of their own
     budget = noise_budget([own.tolist() for _, own in by_task])
-    return budget and ScoreNoise(file.model, file.suite, metric.id, metric.maximum, budget)
+    return ScoreNoise(file.model, file.suite, metric.id, metric.maximum, budget) if budget else None
 
 
 def _summary(suite: str, own: Sequence[ScoreNoise]) -> SuiteNoise:

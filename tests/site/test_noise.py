@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -25,8 +26,11 @@ def repeated(model: str, solved: list[int]) -> FileAggregate:
     values = [value for own in outcomes for value in own]
     numerators = {f"task {place}": sum(own) / 4 for place, own in enumerate(outcomes)}
     file = aggregate(model, SUITE, {"pass@1": numerators}, outcomes={"passed": len(values)})
-    tasks = [f"task {place // 4}" for place in range(len(values))]
-    return replace(file, frame=file.frame.assign(**{"pass@1": values, "task": tasks}))
+    columns: dict[str, Any] = {
+        "pass@1": values,
+        "task": [f"task {place // 4}" for place in range(len(values))],
+    }
+    return replace(file, frame=file.frame.assign(**columns))
 
 
 def test_budget_is_that_of_the_samples() -> None:

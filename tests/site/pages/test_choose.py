@@ -3,14 +3,14 @@
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 
 from support.choices import choices
 from triathlon_site.frontier import frontier_shares
-from triathlon_site.pages.choose import PATH, drafts
+from triathlon_site.pages.choose import PATH, ChooseContext, Question, drafts
 from triathlon_site.render import Draft, installed_environment
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -20,6 +20,11 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 def draft() -> Draft:
     (page,) = drafts(choices({"Middle": 0.25}))
     return page
+
+
+def questions_of(draft: Draft) -> Sequence[Question]:
+    assert isinstance(draft.context, ChooseContext)
+    return draft.context.questions
 
 
 def shown(draft: Draft) -> str:
@@ -45,9 +50,7 @@ def script(draft: Draft, path: str) -> Mapping[str, object]:
 
 def test_questions_are_answered_in_words(draft: Draft) -> None:
     """The best, who cannot be told from it, and the smallest of these, of the models with a known size."""
-    sentences = {
-        (one.score.id, one.cost.id, one.group.words): one.sentence for one in draft.context.questions
-    }
+    sentences = {(one.score.id, one.cost.id, one.group.words): one.sentence for one in questions_of(draft)}
     assert sentences["loop", "size", "open models"] == (
         "Of 5 open models with a known size, Costly scores highest in loop: 9.50 (9.10–9.90)."
         " No other comes close enough to doubt it."
@@ -57,7 +60,7 @@ def test_questions_are_answered_in_words(draft: Draft) -> None:
 
 def test_dominated_models_are_not_listed(draft: Draft) -> None:
     """Twin is as large as Middle and worse: it is on no frontier; a larger and better model is."""
-    question = next(one for one in draft.context.questions if (one.score.id, one.cost.id) == ("loop", "size"))
+    question = next(one for one in questions_of(draft) if (one.score.id, one.cost.id) == ("loop", "size"))
     rows = {row.model.name: row for row in question.rows}
     assert list(rows) == ["Small", "Middle", "Large", "Costly"]
     assert rows["Small"].share == rows["Costly"].share == 1
@@ -67,7 +70,7 @@ def test_dominated_models_are_not_listed(draft: Draft) -> None:
 
 def test_a_model_without_a_known_cost_is_in_no_question(draft: Draft) -> None:
     """The best model has no known size: no question about sizes names it."""
-    assert all("Hidden" not in one.sentence for one in draft.context.questions if one.cost.id == "size")
+    assert all("Hidden" not in one.sentence for one in questions_of(draft) if one.cost.id == "size")
 
 
 def test_the_page_computes_from_the_same_draws(draft: Draft) -> None:

@@ -97,7 +97,7 @@ def scored_models(every: Candidates, score: ChoiceScore) -> ScoredModels | None:
     scores = [model.scores[score.id] for model in models]
     values = np.array([value for value, _ in scores])
     intervals = tuple(known or _interval(value, score, tasks) for value, known in scores)
-    draws = interval_draws(values, intervals, score.maximum, score.id)
+    draws = interval_draws(values.tolist(), intervals, score.maximum, score.id)
     return ScoredModels(score, models, values, intervals, _stepped(draws))
 
 
