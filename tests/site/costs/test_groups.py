@@ -85,6 +85,6 @@ def test_pages_show_the_curve_and_the_bound(place: Path) -> None:
         assert "by output tokens</title>" in pages[name]
     assert "by output tokens</title>" not in pages["other"]
     board = (place / "_site/evolved.html").read_text()
-    assert 'reasoning included.">Output tokens<small>a unit</small></th>' in board
+    assert 'reasoning included.">Output tokens\n<small>a unit</small></th>' in board
     assert '<td class="number off" data-v="900">900</td>' in board
     assert "by output tokens" not in board
