@@ -81,6 +81,9 @@ class ModelRow(Settings):
     """What a reader of the board should know, such as who packaged the weights."""
     serve: ServeConfig | None = None
     api: ApiConfig | None = None
+    group: str | None = None
+    """The same text in rows of one model with different effort or token budgets: the site draws their scores
+    by tokens. It shapes no answer."""
     price: Price | None = None
     speed: Annotated[float, Field(gt=0)] | None = None
     """Output tokens a second over all requests in flight, for estimates before a run has shown it."""

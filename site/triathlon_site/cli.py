@@ -169,8 +169,11 @@ def scores_command(
     for notice in notices:
         print_error(f"warning: {notice.below(results)}")
     if as_json:
+        from triathlon_site.exports import noise_records  # noqa: PLC0415  see above
+
+        noise = noise_records(gathered.results.files)
         said = [notice.model_dump() for notice in notices]
-        console().print_json(data={"schema": 1, "scores": rows, "notices": said})
+        console().print_json(data={"schema": 1, "scores": rows, "noise": noise, "notices": said})
     else:
         _print_tables(gathered, rows)
 

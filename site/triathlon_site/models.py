@@ -33,6 +33,8 @@ class ModelInfo:
     notes: str | None = None
     price: tuple[float, float] | None = None
     """USD per million tokens, in and out."""
+    group: str | None = None
+    """Rows with the same one are one model with different effort or token budgets."""
 
     @property
     def slug(self) -> str:
@@ -107,6 +109,7 @@ def _info(row: ModelRow) -> ModelInfo:
         row.link,
         row.notes,
         price,
+        row.group,
     )
 
 

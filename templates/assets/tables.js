@@ -113,7 +113,7 @@
       button.addEventListener("click", () => {
         const now = head.getAttribute("aria-sort");
         /* Best first: high scores, low ranks, prices and drops, names from A. */
-        const first = this.numeric[column] && !/^(rank|tier|size|open.*|price.*|cost.*|drop.*)$/.test(head.dataset.key) ? "descending" : "ascending";
+        const first = this.numeric[column] && !/^(rank|tier|size|open.*|price.*|cost.*|drop.*|output.*|reasoning.*|cut.*)$/.test(head.dataset.key) ? "descending" : "ascending";
         this.sort(column, now ? (now === "ascending" ? "descending" : "ascending") : first);
       });
     }
@@ -284,18 +284,22 @@
     /* ---- columns ---- */
 
     columnChooser() {
-      const off = new Set((state.get("hide") ?? "").split(".").filter(Boolean));
+      const read = (name) => new Set((state.get(name) ?? "").split(".").filter(Boolean));
+      const hide = read("hide"), show = read("show");
       const list = make("div", { class: "choices" });
       const named = 1 + this.heads.findIndex((head) => head.dataset.type === "text"); /* rank and name stay */
       this.heads.forEach((head, column) => {
-        if (column < named || !head.dataset.key) return;
+        const key = head.dataset.key;
+        if (column < named || !key) return;
+        const optional = head.classList.contains("off"); /* such a column is not there until it is asked for */
         const box = make("input", { type: "checkbox" });
-        box.checked = !off.has(head.dataset.key);
+        box.checked = optional ? show.has(key) : !hide.has(key);
         this.showColumn(column, box.checked);
         box.addEventListener("change", () => {
           this.showColumn(column, box.checked);
-          if (box.checked) off.delete(head.dataset.key); else off.add(head.dataset.key);
-          remember("hide", [...off].join("."));
+          const changed = optional ? show : hide;
+          if (box.checked === optional) changed.add(key); else changed.delete(key);
+          remember(optional ? "show" : "hide", [...changed].join("."));
         });
         const name = [...head.querySelector("button").childNodes].map((node) => node.textContent).join(" ");
         list.append(make("label", {}, box, ` ${name}`));
@@ -304,9 +308,12 @@
     }
 
     showColumn(column, visible) {
-      if (visible && !this.heads[column].hidden) return;
-      this.heads[column].hidden = !visible;
-      for (const { row } of this.rows) row.cells[column].hidden = !visible;
+      const head = this.heads[column];
+      if (visible === !(head.hidden || head.classList.contains("off"))) return;
+      for (const cell of [head, ...this.rows.map(({ row }) => row.cells[column])]) {
+        cell.hidden = !visible;
+        cell.classList.toggle("off", !visible);
+      }
     }
 
     restore() {

@@ -9,7 +9,7 @@ import pytest
 RUNNER = Path(__file__).parents[2] / "runner" / "triathlon_runner"
 
 LAYERS = (
-    ("errors", "__version__", "cache", "languages", "screen", "significance", "syntax"),
+    ("errors", "__version__", "cache", "languages", "noise", "screen", "significance", "syntax"),
     ("records", "yaml_file", "datasets", "engine"),
     (
         "config_errors",

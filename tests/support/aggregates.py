@@ -36,6 +36,8 @@ def aggregate(
             "outcome": ended,
             **{name: [count, *rest] for name, count in (usage or Usage())},
             "seconds": [seconds, *rest],
+            "replies": 0,
+            "cut_replies": 0,
         }
     )
     return FileAggregate(

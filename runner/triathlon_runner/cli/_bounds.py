@@ -89,6 +89,9 @@ def show_estimates(estimates: list[ModelEstimate], screen: Console) -> None:
     for speed in dict.fromkeys(model.speed for model in estimates if model.requests):
         names_of = ", ".join(model.model for model in estimates if model.requests and model.speed == speed)
         say(screen, f"speed of {names_of}: {speed}")
+    noises = {suite.suite: suite.noise for model in estimates for suite in model.suites if suite.noise}
+    for suite_id, noise in noises.items():
+        say(screen, f"{suite_id}: {noise}")
     if any(suite.open and "at most" in suite.basis for model in estimates for suite in model.suites):
         say(
             screen,

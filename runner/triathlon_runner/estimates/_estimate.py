@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from triathlon_runner.estimates._noise import noise_sentence
 from triathlon_runner.estimates._observed import half_width, observed, pass_rate, speed
 from triathlon_runner.estimates._probe import UnitCost, probe
 from triathlon_runner.grading import Grader
@@ -25,6 +26,8 @@ class SuiteEstimate:
     basis: str
     half_width: float
     """Of the 95 % interval of pass@1 when all units are done, as a share."""
+    noise: str = ""
+    """What repeats and more tasks would make of it; empty where no model was asked several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ async def _suite(
         output_tokens=cost.output_tokens * left,
         basis=cost.basis,
         half_width=half_width(len(work.built.chosen), pass_rate(work, manifests)),
+        noise=noise_sentence(work.suite_id, len(work.built.chosen), folder, manifests) if left else "",
     )
 
 

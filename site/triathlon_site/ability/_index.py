@@ -67,6 +67,8 @@ class Index:
 
     rows: tuple[IndexRow, ...]
     fitted: Columns
+    draws: Array
+    """Joint draws of all models' indices, in points, shape (draws, models)."""
 
 
 def compute_index(scores: Array, columns: Sequence[IndexColumn], released: Array, seed: int = 0) -> Index:
@@ -104,6 +106,7 @@ def compute_index(scores: Array, columns: Sequence[IndexColumn], released: Array
             for value, bottom, top, *rest in rows
         ),
         fitted,
+        CENTRE + POINTS * (draws - centre) / spread,
     )
 
 

@@ -4,7 +4,7 @@ from triathlon_site.exports._badges import Badge, badge_files, badges_of
 from triathlon_site.exports._files import data_files, published_files
 from triathlon_site.exports._latex import latex_table
 from triathlon_site.exports._schema import DATA_SCHEMA, FORMATS, DataFormat
-from triathlon_site.exports._scores import overall_frame, records, score_frame
+from triathlon_site.exports._scores import noise_records, overall_frame, records, score_frame
 from triathlon_site.exports._sections import section_files, section_path, table_files
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "badges_of",
     "data_files",
     "latex_table",
+    "noise_records",
     "overall_frame",
     "published_files",
     "records",

@@ -6,12 +6,21 @@ from typing import Any, Final
 
 import pandas as pd
 
+from triathlon_site.costs import run_cost
+from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
+from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, Overall, Score
 
 DTYPES: Final = {
     "score_upper": "float64",
+    "cost_usd": "float64",
+    "cost_usd_per_solved": "float64",
+    "output_tokens_per_unit": "float64",
+    "reasoning_tokens_per_unit": "float64",
+    "tokens_per_second": "float64",
+    "cut_replies_share": "float64",
     "rank": "Int64",
     "tied": "boolean",
     "rank_low": "Int64",
@@ -56,6 +65,26 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(frame.columns, row, strict=True)) for row in rows]
 
 
+def noise_records(files: Sequence[FileAggregate]) -> list[dict[str, Any]]:
+    """The noise budget of each model and suite with several samples a task, on the score's own scale."""
+    return [
+        {
+            "model": one.model,
+            "suite": one.suite,
+            "metric": one.metric,
+            "tasks": one.budget.tasks,
+            "samples": _plain(one.budget.samples),
+            "variance_between_tasks": _plain(one.budget.between),
+            "variance_within_tasks": _plain(one.budget.within),
+            "sampling_share": _plain(one.budget.sampling_share),
+            "half_width_one_sample": _plain(one.budget.half_width(one.budget.tasks, 1)),
+            "half_width": _plain(one.budget.half_width(one.budget.tasks, one.budget.samples)),
+            "sentence": one.sentence,
+        }
+        for one in score_noise(files)
+    ]
+
+
 def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     frame = pd.DataFrame(rows)
     return frame.astype({name: dtype for name, dtype in DTYPES.items() if name in frame})
@@ -76,7 +105,20 @@ def _board_rows(board: Board, models: Models) -> Iterator[dict[str, Any]]:
                     **_score_fields(column.scores[model]),
                     "open_units": board.open_units(model, suites),
                     "grade": column.scores[model].grade,
+                    **_cost_fields(board, model, suites),
                 }
+
+
+def _cost_fields(board: Board, model: str, suites: Sequence[str]) -> dict[str, float | None]:
+    cost = run_cost([file for file in board.files[model] if file.suite in suites])
+    return {
+        "cost_usd": _plain(cost.usd),
+        "cost_usd_per_solved": _plain(cost.usd_per_solved),
+        "output_tokens_per_unit": _plain(cost.output_tokens),
+        "reasoning_tokens_per_unit": _plain(cost.reasoning_tokens),
+        "tokens_per_second": _plain(cost.tokens_per_second),
+        "cut_replies_share": _plain(cost.cut_share),
+    }
 
 
 def _score_fields(score: Score) -> dict[str, Any]:

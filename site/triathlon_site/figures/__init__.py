@@ -2,6 +2,7 @@
 
 from triathlon_site.figures._badge import badge
 from triathlon_site.figures._bars import bars
+from triathlon_site.figures._choice import interactive_choice, interactive_choice_axis
 from triathlon_site.figures._degradation_curve import Series, curve_path, curves, curves_frame
 from triathlon_site.figures._grid import grid
 from triathlon_site.figures._pairs import Axis, pair_scatter
@@ -18,6 +19,7 @@ from triathlon_site.figures._radar import radar, radar_frame, radar_path
 from triathlon_site.figures._rank_shift import RankLine, rank_shift
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
+from triathlon_site.figures._score_by_tokens import TokenPoint, score_by_tokens
 from triathlon_site.figures._strip import strip
 from triathlon_site.figures._svg import PALETTE
 
@@ -30,6 +32,7 @@ __all__ = [
     "Point",
     "RankLine",
     "Series",
+    "TokenPoint",
     "arrows",
     "badge",
     "bars",
@@ -38,6 +41,8 @@ __all__ = [
     "curves_frame",
     "dots",
     "grid",
+    "interactive_choice",
+    "interactive_choice_axis",
     "interactive_curve",
     "interactive_curves_layout",
     "interactive_radar",
@@ -50,5 +55,6 @@ __all__ = [
     "radar_path",
     "rank_shift",
     "scatter",
+    "score_by_tokens",
     "strip",
 ]

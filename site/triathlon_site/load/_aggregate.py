@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -11,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from triathlon_runner.metrics import Metric
-from triathlon_runner.records import Manifest, Receipt, RecordedManifest, UnitRecord, Usage
+from triathlon_runner.records import Finish, Manifest, Receipt, RecordedManifest, UnitRecord, Usage
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._notice import Notice
 
@@ -71,7 +72,8 @@ class FileAggregate:
     manifest: Manifest | None
     frame: pd.DataFrame
     """A row a unit in the order of the lines: task, sample, outcome, parents (where records name them), each
-    metric over this unit alone (nan where that says nothing), usage, seconds."""
+    metric over this unit alone (nan where that says nothing), usage, seconds, replies, cut_replies (which
+    ended at the token limit)."""
     other_protocols: int
     """Lines of an earlier protocol: not counted."""
     metrics: dict[str, Parts]
@@ -97,15 +99,25 @@ class FileAggregate:
         parents = self.frame[PARENTS].tolist() if PARENTS in self.frame else [()] * self.units
         return [TaskResult(*row) for row in zip(*columns, parents, strict=True)]
 
-    @property
+    @cached_property
     def outcomes(self) -> dict[str, int]:
         """How many units ended in each way, by name."""
         return dict(sorted(Counter(self.frame["outcome"].tolist()).items()))
 
-    @property
+    @cached_property
     def usage(self) -> Usage:
         """Tokens and requests of all units."""
         return Usage(**{name: int(self.frame[name].sum()) for name in Usage.model_fields})
+
+    @cached_property
+    def replies(self) -> int:
+        """Replies that are kept; 0 of recorded results, which are outcomes alone."""
+        return int(self.frame["replies"].sum())
+
+    @cached_property
+    def cut_replies(self) -> int:
+        """Of the replies, those that ended at the token limit."""
+        return int(self.frame["cut_replies"].sum())
 
     @property
     def seconds(self) -> float:
@@ -175,8 +187,16 @@ def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.D
             **{metric.id: [metric.score([record]) for record in records] for metric in metrics},
             **{name: [getattr(r.usage, name) for r in records] for name in Usage.model_fields},
             "seconds": [record.seconds for record in records],
+            **_replies(records),
         }
     )
+
+
+def _replies(records: Sequence[UnitRecord]) -> dict[str, list[int]]:
+    """How many replies each record keeps, and how many of them were cut; none of a recorded result."""
+    finishes = [[reply.finish for _, reply in record.recorded_replies()] for record in records]
+    cut = [sum(finish is Finish.LENGTH for finish in own) for own in finishes]
+    return {"replies": [len(own) for own in finishes], "cut_replies": cut}
 
 
 def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, tuple[float, ...]]:

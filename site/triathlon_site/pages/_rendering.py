@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from triathlon_site.costs import solved_cost_by_name
 from triathlon_site.exports import data_files, published_files
 from triathlon_site.history import History
 from triathlon_site.load import Archived, Notice, Results
@@ -14,6 +15,7 @@ from triathlon_site.pages import (
     all_models,
     board,
     changes,
+    choose,
     compare,
     data,
     front,
@@ -24,6 +26,7 @@ from triathlon_site.pages import (
 )
 from triathlon_site.pages import published as published_pages
 from triathlon_site.published import Published, published_boards
+from triathlon_site.published import all_models as join_all_models
 from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, Environment, Link, Page
 from triathlon_site.scores import Board, Overall
@@ -116,6 +119,7 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
         lambda: tasks.drafts(site.boards, site.models),
         lambda: _compare_section(site),
         lambda: _published_section(site),
+        lambda: _choose_section(site),
         lambda: imported.drafts(site.imported, site.models),
         lambda: _other_section(site),
         lambda: data_files(site.boards, site.overalls, site.models, site.notices),
@@ -148,6 +152,13 @@ def _published_section(site: Gathered) -> Parts:
         yield from published_files(site.published)
 
 
+def _choose_section(site: Gathered) -> Parts:
+    found = join_all_models(site.published, published_boards(site.published)) if site.published else None
+    if found is not None:
+        solved = solved_cost_by_name(site.boards, site.models, choose.BOARDS)
+        yield from choose.drafts(choose.candidates(found, solved))
+
+
 def _other_section(site: Gathered) -> Parts:
     yield from method.drafts(site.results)
     if site.boards:
@@ -159,7 +170,7 @@ def _links(site: Gathered) -> list[Link]:
     """The links to the main pages, as every page has them."""
     links = [Link("Overall", "index.html")]
     if site.published:
-        links.append(Link("All models", all_models.PATH))
+        links += [Link("All models", all_models.PATH), Link("Choose", choose.PATH)]
     links += [
         Link(front.title(family), front.path(family, site.overalls)) for family in list(site.overalls)[1:]
     ]

@@ -6,8 +6,13 @@ import pytest
 from scipy.stats import binomtest
 
 from support.fake_suite import FakeModel, FakeSuite
+from support.results import FakeSuite as WrittenSuite
+from support.results import protocol_of, write_file
 from support.schedule import GRADER, ROW, Bench
+from triathlon_runner.catalogue import find
 from triathlon_runner.estimates import ModelEstimate, estimate, half_width
+from triathlon_runner.noise import noise_budget
+from triathlon_runner.records import Outcome, UnitRecord
 from triathlon_runner.registry import Price
 from triathlon_runner.suites import Task
 
@@ -78,6 +83,35 @@ async def test_limits_a_minute_are_time(tmp_path: Path) -> None:
     limited = made.row.api.model_copy(update={"requests_per_minute": 1})
     made.row = made.row.model_copy(update={"api": limited})
     assert (await one(made)).hours == pytest.approx(10 / 60)
+
+
+async def test_repeats_of_other_models_tell_what_repeats_would_do(tmp_path: Path) -> None:
+    """From 40 tasks with 5 samples of another model; nothing is said where nobody has repeats."""
+    made = bench(tmp_path)
+    assert (await one(made)).suites[0].noise == ""
+    records = [
+        UnitRecord(
+            suite="evolved/fake",
+            model="other",
+            task_id=str(task),
+            sample=sample,
+            protocol=protocol_of("evolved/fake"),
+            outcome=Outcome.PASSED if (task * 7 + sample * 3) % 10 < 5 else Outcome.FAILED,
+        )
+        for task in range(40)
+        for sample in range(5)
+    ]
+    entry = find("evolved/core-seeds")
+    assert entry is not None
+    write_file(made.folder.root, "other", "evolved/fake", records, WrittenSuite(entry, tasks=40))
+    budget = noise_budget(
+        [
+            [float(record.outcome is Outcome.PASSED) for record in records[start : start + 5]]
+            for start in range(0, 200, 5)
+        ]
+    )
+    assert budget is not None
+    assert (await one(made)).suites[0].noise == f"{budget.sentence(tasks=10)} (from 1 model with repeats)"
 
 
 @pytest.mark.parametrize(("tasks", "passed"), [(100, 50), (378, 189), (100, 90), (20, 0), (3, 3)])

@@ -37,6 +37,7 @@ MAIN = (
     "prompts.html",
     "core.html",
     "changes.html",
+    "choose.html",
     "data.html",
     "models/alpha.html",
     "models/alpha-tasks.html",

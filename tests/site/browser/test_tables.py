@@ -104,10 +104,27 @@ def test_columns_are_chosen_with_keys_alone(page: Page, site: Path) -> None:
     assert "hide=licence" in page.url
 
 
+def test_columns_of_cost_are_there_for_who_asks(page: Page, site: Path) -> None:
+    """Off at first; the menu turns them on, the address keeps that, and they sort from the least."""
+    visit(page, (site / "loop.html").as_uri())
+    head = page.locator("table.board thead th", has_text="Output tokens")
+    expect(head).to_be_hidden()
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("Output tokens a unit").check()
+    expect(head).to_be_visible()
+    assert "show=output-tokens-a-unit" in page.url
+    page.reload()
+    settle(page)
+    expect(head).to_be_visible()
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+
+
 @pytest.mark.parametrize("path", BOARDS)
 def test_every_board_sorts_by_every_column(page: Page, site: Path, path: str) -> None:
     """Numbers as numbers either way, what is missing last; the head says how, the ear hears what is left."""
     visit(page, (site / path).as_uri())
+    page.evaluate(SHOW_ALL)
     heads = page.locator("table[data-table]").first.locator("thead th")
     for place in range(heads.count()):
         for direction in ("first", "second"):
@@ -119,6 +136,9 @@ def test_every_board_sorts_by_every_column(page: Page, site: Path, path: str) ->
     expect(found).to_have_text(re.compile(rf"^0 of {whole.split()[0]} "))
 
 
+SHOW_ALL = """() => {
+  for (const box of document.querySelectorAll('.chooser .choices input:not(:checked)')) box.click();
+}"""
 ORDERED = """place => {
   const table = document.querySelector('table[data-table]');
   const head = table.tHead.rows[0].cells[place], up = head.getAttribute('aria-sort') === 'ascending';

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from triathlon_runner.records import Outcome
+from triathlon_site.costs import CostCell, CostColumn, cost_cells, cost_columns, run_cost
 from triathlon_site.exports import section_files, section_path
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
@@ -28,6 +29,7 @@ class BoardRow:
     open_units: int
     tasks_done: str
     """`20 of 142` where only a part of the suites was planned, else empty."""
+    costs: tuple[CostCell, ...]
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class BoardContext(PageContext):
     siblings: list[Link]
     """The discipline's boards on other data, this one among them; empty where it is alone."""
     columns: list[Column]
+    costs: list[CostColumn]
+    """Columns of cost and speed, behind all others."""
     rows: list[BoardRow]
     graded: bool
     """Whether some scores are recorded: cells show their grade."""
@@ -66,13 +70,16 @@ def board_draft(board: Board, boards: Sequence[Board], models: Models) -> Draft:
     view = view_of(board)
     sections = list(view.sections(board, models))
     names, outcomes = _outcomes(board, models)
-    rows = [_row(board, models[model]) for model in board.models]
+    spent = {model: run_cost(board.files[model]) for model in board.models}
+    costs = cost_columns(spent)
+    rows = [_row(board, models[model], cost_cells(costs, spent[model])) for model in board.models]
     context = BoardContext(
         board=board,
         discipline=board.plan.discipline,
         view=view,
         siblings=_siblings(board, boards),
         columns=[column.column for column in board.shown],
+        costs=costs,
         rows=rows,
         graded=any(cell.receipt for row in rows for cell in row.cells),
         finding=finding(board, models),
@@ -90,12 +97,13 @@ def board_figures(board: Board, shown: Sequence[str], models: Models) -> list[Fi
     return list(view_of(board).figures(board, shown, models))
 
 
-def _row(board: Board, info: ModelInfo) -> BoardRow:
+def _row(board: Board, info: ModelInfo, costs: tuple[CostCell, ...]) -> BoardRow:
     return BoardRow(
         info,
         tuple(cell(column, info.id, with_strip=column is board.headline) for column in board.shown),
         board.open_units(info.id),
         part_run(board, info.id),
+        costs,
     )
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from triathlon_runner import catalogue
 from triathlon_runner.records import Manifest
 from triathlon_site.load import Results
+from triathlon_site.noise import SuiteNoise, suite_noise
 from triathlon_site.pages.method._core import core_draft
 from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.render import Draft, PageContext
@@ -87,6 +88,8 @@ class MethodContext(PageContext):
     facts: list[SuiteFacts]
     integrity: tuple[str, ...]
     """What attacks on the grader found, over all suites."""
+    noise: Sequence[SuiteNoise]
+    """Of the suites that some model was asked several times."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,7 @@ def drafts(results: Results) -> Iterator[Draft]:
         simulated=SIMULATED,
         facts=facts,
         integrity=_different(value for suite in facts for value in suite.integrity),
+        noise=suite_noise(results.files),
     )
     yield Draft("method.html", context)
     prompts = {

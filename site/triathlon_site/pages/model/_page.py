@@ -7,10 +7,13 @@ from typing import ClassVar, Final
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
+from triathlon_site.costs import GroupBoard, group_boards, most_of_headline
 from triathlon_site.evidence import receipt_anchor
 from triathlon_site.exports import Badge, badge_files, badges_of
+from triathlon_site.figures import TokenPoint, score_by_tokens
 from triathlon_site.load import FileAggregate, Notice, Results
 from triathlon_site.models import ModelInfo
+from triathlon_site.noise import ScoreNoise, score_noise
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages.board import board_figures, board_page
 from triathlon_site.pages.model._falls import Fall, falls_of
@@ -34,6 +37,8 @@ class ModelBoard:
     figures: list[Figure]
     of: int
     """Models that the board ranks."""
+    rise: float | None
+    """How much its headline could rise at most if no reply had been cut."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,14 @@ class Place:
     row: OverallRow
     of: int
     """Models that the order ranks."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The rows of the model's group on one board."""
+
+    own: GroupBoard
+    figure: Figure
 
 
 @dataclass(frozen=True)
@@ -77,10 +90,14 @@ class ModelContext(PageContext):
     units_page: str
     overall: list[Place]
     boards: list[ModelBoard]
+    efforts: list[Effort]
+    """Where it is one of several rows of a model, by board."""
     profile: Profile
     falls: list[Fall]
     outcome_names: list[str]
     outcomes: list[OutcomeRow]
+    noise: list[ScoreNoise]
+    """Of the suites whose tasks it was asked several times."""
     receipts: list[Receipt]
     anchors: Mapping[str, str]
     """By suite, the anchor of its receipt."""
@@ -115,10 +132,12 @@ def drafts(
             units_page=units_page(info),
             overall=list(_places(overalls, model)),
             boards=[_model_board(board, model, models) for board in own],
+            efforts=[_effort(one) for one in group_boards(info, own, models)],
             profile=profile(model, own, overalls, models),
             falls=list(falls_of(info, own)),
             outcome_names=names,
             outcomes=[_outcomes(file, names) for file in files],
+            noise=score_noise(files),
             receipts=[_receipt(file) for file in files],
             anchors={file.suite: receipt_anchor(file.suite) for file in files},
             badges=badges,
@@ -153,7 +172,31 @@ def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> M
         next((pair for pair in cells if pair[0].headline), None),
         board_figures(board, _neighbours(board, model), models),
         len(board.headline.scores),
+        most_of_headline(board, model),
     )
+
+
+def _effort(own: GroupBoard) -> Effort:
+    """The rows of a group on one board, drawn in per cent of the headline's maximum."""
+    column = own.board.headline.column
+    share = 100 / column.maximum
+    points = [
+        TokenPoint(
+            one.info.name,
+            one.tokens,
+            share * one.score.value,
+            share * one.score.interval.low,
+            share * one.score.interval.high,
+            None if one.rise is None else min(100.0, share * (one.score.value + one.rise)),
+        )
+        for one in own.members
+    ]
+    title = f"{own.board.plan.discipline}: {column.title} by output tokens"
+    caption = (
+        "Score in per cent of its maximum, by output tokens a unit, with 95 % intervals. Dashed: how far it"
+        " could rise if no reply had been cut at the token limit."
+    )
+    return Effort(own, Figure(score_by_tokens(title, points, formats.inside(column.title), 100), caption))
 
 
 def _neighbours(board: Board, model: str, reach: int = 2) -> list[str]:

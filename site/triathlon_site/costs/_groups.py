@@ -1,0 +1,74 @@
+"""Rows of one model with different effort or token budgets: `group` in models.yaml."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from triathlon_runner import catalogue
+from triathlon_site.costs._bound import most_with_more_tokens
+from triathlon_site.costs._run_cost import RunCost, run_cost
+from triathlon_site.load import FileAggregate
+from triathlon_site.models import ModelInfo
+from triathlon_site.scores import Board, Score
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """One row of the group on one board."""
+
+    info: ModelInfo
+    score: Score
+    cost: RunCost
+    tokens: float
+    """Output tokens a unit."""
+    rise: float | None
+    """How much the score could rise at most with more tokens; None where no reply was cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBoard:
+    """The rows of a group on one board, by their tokens."""
+
+    board: Board
+    members: tuple[GroupMember, ...]
+
+
+def group_boards(
+    info: ModelInfo, boards: Sequence[Board], models: Mapping[str, ModelInfo]
+) -> Iterator[GroupBoard]:
+    """The boards on which two rows or more of the model's group have a score and known tokens."""
+    if info.group is None:
+        return
+    for board in boards:
+        members = []
+        for model in board.models:
+            score, cost = board.headline.scores.get(model), run_cost(_files(board, model))
+            if models[model].group == info.group and score and cost.output_tokens is not None:
+                rise = most_of_headline(board, model)
+                members.append(GroupMember(models[model], score, cost, cost.output_tokens, rise))
+        if len(members) > 1:
+            yield GroupBoard(board, tuple(sorted(members, key=lambda one: (one.tokens, one.info.name))))
+
+
+def most_of_headline(board: Board, model: str) -> float | None:
+    """How much the model's headline score could rise at most if no reply had been cut.
+
+    In a mean over suites, the mean of their bounds. None where no reply was cut, or a suite with cut replies
+    has a score that is no mean over units.
+    """
+    total, files = 0.0, _files(board, model)
+    for file in files:
+        if not file.cut_replies:
+            continue
+        entry = catalogue.find(file.suite)
+        headline = next((one for one in entry.metrics if one.headline), None) if entry else None
+        rise = most_with_more_tokens(file, headline) if headline else None
+        if rise is None:
+            return None
+        total += rise
+    return total / len(files) if total else None
+
+
+def _files(board: Board, model: str) -> list[FileAggregate]:
+    """Those that the headline comes from."""
+    suites = {suite for suite, _ in board.headline.column.parts}
+    return [file for file in board.files[model] if file.suite in suites]

@@ -1,0 +1,84 @@
+"""Noise budgets of scores: the part from the choice of tasks and the part from sampling."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from triathlon_runner import catalogue
+from triathlon_runner.noise import NoiseBudget, median_budget, noise_budget
+from triathlon_site.load import FileAggregate
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreNoise:
+    """The noise budget of one model's headline on one suite."""
+
+    model: str
+    suite: str
+    metric: str
+    """Id of the headline."""
+    maximum: float
+    budget: NoiseBudget
+
+    @property
+    def sentence(self) -> str:
+        """What repeats and more tasks would make of the interval."""
+        return self.budget.sentence(maximum=self.maximum)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteNoise:
+    """The noise budgets of all models of a suite, summed up."""
+
+    suite: str
+    models: int
+    tasks: int
+    samples: float
+    """Of a task, in the largest run."""
+    sampling_share: tuple[float, float, float]
+    """Smallest, median and largest part of the variance of one sample a task that comes from sampling."""
+    sentence: str
+    """Of the median model."""
+
+
+def score_noise(files: Sequence[FileAggregate]) -> list[ScoreNoise]:
+    """The budget of each file with several samples a task, of headlines that are means over units."""
+    return [found for file in files if (found := _of_file(file)) is not None]
+
+
+def suite_noise(files: Sequence[FileAggregate]) -> list[SuiteNoise]:
+    """The budgets by suite, in the order of the files."""
+    suites: dict[str, list[ScoreNoise]] = {}
+    for one in score_noise(files):
+        suites.setdefault(one.suite, []).append(one)
+    return [_summary(suite, own) for suite, own in suites.items()]
+
+
+def _of_file(file: FileAggregate) -> ScoreNoise | None:
+    entry = catalogue.find(file.suite)
+    metric = next((one for one in entry.metrics if one.headline), None) if entry else None
+    if metric is None or not file.units or file.frame["task"].is_unique:
+        return None
+    values = file.frame[metric.id]
+    parts = file.metrics[metric.id]
+    score = metric.scale * parts.numerators.sum() / parts.denominators.sum()
+    by_task = values.groupby(file.frame["task"])
+    if values.isna().any() or not np.isclose(by_task.mean().mean(), score):
+        return None  # a ratio of sums, such as F1: its units have no variance of their own
+    budget = noise_budget([own.tolist() for _, own in by_task])
+    return ScoreNoise(file.model, file.suite, metric.id, metric.maximum, budget) if budget else None
+
+
+def _summary(suite: str, own: Sequence[ScoreNoise]) -> SuiteNoise:
+    shares = [one.budget.sampling_share for one in own]
+    middle = median_budget([one.budget for one in own])
+    return SuiteNoise(
+        suite,
+        len(own),
+        middle.tasks,
+        middle.samples,
+        (min(shares), median(shares), max(shares)),
+        middle.sentence(maximum=own[0].maximum),
+    )

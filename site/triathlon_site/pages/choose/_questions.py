@@ -1,0 +1,170 @@
+"""The usual questions, answered without a script: who is on the frontier, in a sentence and a table."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triathlon_site.frontier import frontier_shares, not_told_apart, undominated
+from triathlon_site.pages.choose._candidates import Candidate
+from triathlon_site.pages.choose._scores import (
+    INDEX,
+    PRICE,
+    SIZE,
+    ChoiceCost,
+    ChoiceScore,
+    ScoredModels,
+    select,
+)
+from triathlon_site.render import formats
+
+LEAST_SHARE: Final = 0.05
+"""Models with a smaller share are not listed, unless they are on the frontier by their scores."""
+FEWEST: Final = 5
+"""Models below which a question is left out: there is nothing to choose from."""
+NAMED: Final = 3
+"""Models that a sentence names before it counts the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Models that a visitor asks about together."""
+
+    words: str
+    """What they are called: `open models under 10 B`; `models` for all."""
+    filters: tuple[tuple[str, str], ...]
+    """In the address of the page."""
+    holds: Callable[[Candidate], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierRow:
+    """One model of a frontier."""
+
+    model: Candidate
+    cost: str
+    score: str
+    """With its interval."""
+    share: float
+    """Part of the draws in which it is on the frontier."""
+
+    @property
+    def percent(self) -> str:
+        """The share in whole per cent; halves go up, as in the page's script."""
+        return f"{math.floor(100 * self.share + 0.5)} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One frontier with the sentence that sums it up."""
+
+    score: ChoiceScore
+    cost: ChoiceCost
+    group: Group
+    sentence: str
+    rows: tuple[FrontierRow, ...]
+
+    @property
+    def address(self) -> str:
+        """The view of the page that shows it."""
+        names = {"score": self.score.id, "cost": self.cost.id, **dict(self.group.filters)}
+        return f"choose.html?{urlencode(names)}"
+
+
+def _all(model: Candidate) -> bool:  # noqa: ARG001  takes what every group takes
+    return True
+
+
+def _open(model: Candidate) -> bool:
+    return model.openness == "open"
+
+
+def _small(model: Candidate) -> bool:
+    return _open(model) and model.costs.get(SIZE.id, 10) < 10
+
+
+ALL: Final = Group("models", (), _all)
+OPEN: Final = Group("open models", (("open", "open"),), _open)
+SMALL: Final = Group("open models under 10 B", (("open", "open"), ("size", "10")), _small)
+USUAL: Final = ((PRICE, ALL), (SIZE, OPEN), (SIZE, SMALL))
+"""Of each score: against what, for which models."""
+ASKED: Final = (INDEX, "loop", "runtime_output", "evolved")
+"""Scores that the usual questions are about."""
+
+
+def questions(every: Sequence[ScoredModels]) -> list[Question]:
+    """The usual questions about each score, without those that fewer than FEWEST models could answer."""
+    asked = [models for models in every if models.score.id in ASKED]
+    found = (ask(models, cost, group) for models in asked for cost, group in USUAL)
+    return [one for one in found if one is not None]
+
+
+def ask(models: ScoredModels, cost: ChoiceCost, group: Group) -> Question | None:
+    """One frontier: of the models of a group whose cost is known; None where they are fewer than FEWEST."""
+    known = [row for row, one in enumerate(models.models) if group.holds(one) and cost.id in one.costs]
+    if len(known) < FEWEST:
+        return None
+    own = select(models, known)
+    costs = np.array([model.costs[cost.id] for model in own.models])
+    shares = frontier_shares(own.draws, costs)
+    on = undominated(own.values, costs)
+    listed = [row for row in np.argsort(costs, kind="stable") if on[row] or shares[row] >= LEAST_SHARE]
+    rows = tuple(
+        FrontierRow(
+            own.models[row],
+            cost_text(cost, costs[row]),
+            f"{number(own.score, own.values[row])} ({span(own, row)})",
+            float(shares[row]),
+        )
+        for row in listed
+    )
+    return Question(models.score, cost, group, sentence(own, cost, costs, group.words), rows)
+
+
+def sentence(models: ScoredModels, cost: ChoiceCost, costs: NDArray[np.float64], words: str) -> str:
+    """Who scores best, who cannot be told from it, and which of these costs least."""
+    names = [model.name for model in models.models]
+    best = int(np.argmax(models.values))
+    alike = not_told_apart(models.draws, best)
+    others = [row for row in np.argsort(costs, kind="stable") if alike[row] and row != best]
+    text = (
+        f"Of {len(names)} {words} with a known {cost.noun}, {names[best]} scores highest in"
+        f" {models.score.short}: {number(models.score, models.values[best])} ({span(models, best)})."
+    )
+    if not others:
+        return f"{text} No other comes close enough to doubt it."
+    first = others[0] if costs[others[0]] < costs[best] else best
+    told = f"{_listed([names[row] for row in others])} cannot be told from it"
+    return f"{text} {told}; the {cost.least} of these is {names[first]} ({cost_text(cost, costs[first])})."
+
+
+def number(score: ChoiceScore, value: float) -> str:
+    """A score as the page shows it."""
+    return f"{value:.0f}" if score.id == INDEX else formats.score(value, score.maximum)
+
+
+def span(models: ScoredModels, row: int) -> str:
+    """The interval of a score as the page shows it."""
+    one = models.intervals[row]
+    return f"{number(models.score, one.low)}–{number(models.score, one.high)}"
+
+
+def cost_text(cost: ChoiceCost, value: float) -> str:
+    """`$1.5 / M`, `7 B`, `2024-11`: three digits, no exponent."""
+    text = (
+        f"{int(value) // 12}-{int(value) % 12 + 1:02d}"
+        if cost.id == "released"
+        else f"{float(f'{value:.3g}'):.12g}"
+    )
+    return cost.unit.format(text)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`A, B and 4 others`."""
+    if len(names) > NAMED + 1:
+        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} others"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

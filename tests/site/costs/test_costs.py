@@ -1,0 +1,81 @@
+"""Cost, speed and cut replies of runs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from support.aggregates import aggregate
+from support.results import FakeModel, FakeSuite, fake_manifest, fake_records, write_file
+from triathlon_runner import catalogue
+from triathlon_runner.metrics import pass_at_k_metric
+from triathlon_runner.records import EvolvedRecord, Finish, Usage
+from triathlon_site import frames
+from triathlon_site.costs import cost_cells, cost_columns, most_with_more_tokens, run_cost
+from triathlon_site.load import FileAggregate
+
+
+def measured(
+    cost: float | None, *, passed: int = 4, uncounted: int = 0, speed: float = 50.0
+) -> FileAggregate:
+    """Ten units of one suite; 20 replies, 3 of them cut."""
+    usage = Usage(requests=10, output_tokens=2000, reasoning_tokens=500, uncounted=uncounted)
+    file = aggregate("m", "loop/core", outcomes={"passed": passed, "failed": 10 - passed}, usage=usage)
+    manifest = fake_manifest("m", "loop/core", []).model_copy(
+        update={"cost_usd": cost, "tokens_per_second": speed}
+    )
+    return replace(
+        file,
+        manifest=manifest,
+        frame=file.frame.assign(replies=2, cut_replies=[0] * 7 + [1, 1, 1]),
+    )
+
+
+def test_costs_are_summed_over_suites() -> None:
+    """Two suites: dollars are added and divided by what passed; tokens and cut replies are shares."""
+    cost = run_cost([measured(1.0), measured(2.0, passed=2)])
+    assert cost.usd == 3.0
+    assert cost.usd_per_solved == pytest.approx(0.5)
+    assert (cost.output_tokens, cost.reasoning_tokens) == (200, 50)
+    assert cost.cut_share == pytest.approx(3 / 20)
+    assert cost.tokens_per_second == 50
+
+
+def test_what_is_not_known_is_not_guessed() -> None:
+    """No price for one suite, uncounted requests, nothing passed: no number, and a dash in the cell."""
+    assert run_cost([measured(1.0), measured(None)]).usd is None
+    assert run_cost([measured(1.0, uncounted=1)]).output_tokens is None
+    assert run_cost([measured(1.0, passed=0)]).usd_per_solved is None
+    nothing = run_cost([aggregate("m", "loop/core")])
+    columns = cost_columns({"a": run_cost([measured(1.0)]), "b": nothing})
+    assert [cell.text for cell in cost_cells(columns, nothing)] == ["–"] * len(columns)
+    assert cost_columns({"b": nothing}) == []
+
+
+def test_cut_replies_are_counted_in_the_results(tmp_path: Path) -> None:
+    """A reply that ended at the token limit counts, whatever the unit's outcome."""
+    entry = catalogue.find("evolved/core-seeds")
+    assert entry is not None
+    records = list(fake_records(FakeModel("m", 9.0), FakeSuite(entry, tasks=8)))
+    for place in (0, 5):
+        record = records[place]
+        assert isinstance(record, EvolvedRecord)
+        cut = record.reply.model_copy(update={"finish": Finish.LENGTH})
+        records[place] = record.model_copy(update={"reply": cut})
+    write_file(tmp_path, "m", entry.id, records)
+    units = frames(tmp_path).units[entry.id]
+    assert units["cut_replies"].tolist() == [1, 0, 0, 0, 0, 1, 0, 0]
+    assert units["replies"].tolist() == [1] * 8
+
+
+def test_cut_replies_bound_the_score() -> None:
+    """Three of ten units failed with a cut reply: the score could be 0.3 higher at most, and no more."""
+    metric = pass_at_k_metric(1, "")
+    units = {f"task {place}": 1.0 if place < 4 else 0.0 for place in range(10)}
+    file = measured(1.0)
+    own = aggregate("m", "s", {metric.id: units}, outcomes={"passed": 4, "failed": 6})
+    frame = file.frame.assign(**{metric.id: [1.0] * 4 + [0.0] * 6})
+    file = replace(file, frame=frame, metrics=own.metrics)
+    assert most_with_more_tokens(file, metric) == pytest.approx(0.3)
+    whole = replace(file, frame=frame.assign(cut_replies=0))
+    assert most_with_more_tokens(whole, metric) is None

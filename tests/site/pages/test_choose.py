@@ -1,0 +1,117 @@
+"""The page for choosing a model: questions in words, frontiers, data files."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from support.choices import choices
+from triathlon_site.frontier import frontier_shares
+from triathlon_site.pages.choose import PATH, ChooseContext, Question, drafts
+from triathlon_site.render import Draft, installed_environment
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+@pytest.fixture(scope="module")
+def draft() -> Draft:
+    (page,) = drafts(choices({"Middle": 0.25}))
+    return page
+
+
+def questions_of(draft: Draft) -> Sequence[Question]:
+    assert isinstance(draft.context, ChooseContext)
+    return draft.context.questions
+
+
+def shown(draft: Draft) -> str:
+    """The page as it is without a script."""
+    return installed_environment().render(
+        draft.context.template, root="", here=PATH, links=[], site=Site(), **draft.context.variables()
+    )
+
+
+class Site:
+    """What the frame of every page asks of the site."""
+
+    boards = ()
+    date = None
+    version = "0"
+
+
+def script(draft: Draft, path: str) -> Mapping[str, object]:
+    content = next(file.content for file in draft.files if file.path == path)
+    found: Mapping[str, object] = json.loads(content[content.index("{") : content.rindex("}") + 1])
+    return found
+
+
+def test_questions_are_answered_in_words(draft: Draft) -> None:
+    """The best, who cannot be told from it, and the smallest of these, of the models with a known size."""
+    sentences = {(one.score.id, one.cost.id, one.group.words): one.sentence for one in questions_of(draft)}
+    assert sentences["loop", "size", "open models"] == (
+        "Of 5 open models with a known size, Costly scores highest in loop: 9.50 (9.10–9.90)."
+        " No other comes close enough to doubt it."
+    )
+    assert sentences["loop", "size", "open models"] in shown(draft)
+
+
+def test_dominated_models_are_not_listed(draft: Draft) -> None:
+    """Twin is as large as Middle and worse: it is on no frontier; a larger and better model is."""
+    question = next(one for one in questions_of(draft) if (one.score.id, one.cost.id) == ("loop", "size"))
+    rows = {row.model.name: row for row in question.rows}
+    assert list(rows) == ["Small", "Middle", "Large", "Costly"]
+    assert rows["Small"].share == rows["Costly"].share == 1
+    assert 0.5 < rows["Large"].share < 1
+    assert question.address == "choose.html?score=loop&cost=size&open=open"
+
+
+def test_a_model_without_a_known_cost_is_in_no_question(draft: Draft) -> None:
+    """The best model has no known size: no question about sizes names it."""
+    assert all("Hidden" not in one.sentence for one in questions_of(draft) if one.cost.id == "size")
+
+
+def test_the_page_computes_from_the_same_draws(draft: Draft) -> None:
+    """Shares computed from the draws in the data file are those of the CSV file."""
+    models = script(draft, "data/choose.js")["models"]
+    loop = script(draft, "data/choose-loop.js")
+    assert isinstance(models, list)
+    assert isinstance(loop["rows"], list)
+    assert isinstance(loop["draws"], list)
+    own = [models[row] for row in loop["rows"]]
+    known = [place for place, model in enumerate(own) if model["size"] is not None]
+    draws = np.array(
+        [
+            [64 * LETTERS.index(a) + LETTERS.index(b) for a, b in zip(text[::2], text[1::2], strict=True)]
+            for text in loop["draws"]
+        ],
+        float,
+    ).T
+    shares = frontier_shares(draws[:, known], np.array([own[place]["size"] for place in known]))
+    table = next(file.content for file in draft.files if file.path == "data/frontiers.csv")
+    rows = [
+        row
+        for row in csv.DictReader(io.StringIO(table))
+        if (row["score"], row["against"]) == ("loop", "size")
+    ]
+    assert {row["model"]: float(row["frontier_share"]) for row in rows} == {
+        own[place]["name"]: pytest.approx(share) for place, share in zip(known, shares, strict=True)
+    }
+
+
+def test_measured_cost_is_offered_where_a_model_has_one(draft: Draft) -> None:
+    """The cost of a solved task is an axis only where it was measured."""
+    index = script(draft, "data/choose.js")
+    assert isinstance(index["models"], list)
+    assert {model["name"]: model["solved"] for model in index["models"]}["Middle"] == 0.25
+    (without,) = drafts(choices({}))
+    costs = script(without, "data/choose.js")["costs"]
+    assert isinstance(costs, list)
+    assert "solved" not in [cost["id"] for cost in costs]
+
+
+def test_names_cannot_end_a_script(draft: Draft) -> None:
+    """No data file holds an opening bracket of a tag."""
+    assert all("<" not in file.content for file in draft.files if file.path.endswith(".js"))
