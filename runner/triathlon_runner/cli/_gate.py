@@ -135,7 +135,7 @@ async def _gate(
         if not comparison.decided:
             summary = await _ask(options, session, plan, comparison, progress)
     if progress.has_accounts:
-        screen.print(progress.final())
+        screen.print(progress.final(all_planned=not comparison.decided))
     for account in options.bounds.accounts:
         if warning := about_replies(account):
             screen.print_message(warning)

@@ -209,12 +209,21 @@ class ConsoleProgress:
         """Whether any model was asked."""
         return any(model.account for model in self._models.values())
 
-    def final(self) -> Table:
-        """What each model did and has cost."""
-        models = {name: model for name, model in self._models.items() if model.account}
-        table, columns = self._table(FINAL, [model.cells() for model in models.values()])
-        for name, model in models.items():
-            table.add_row(visible(name), *_row(model.cells(), columns))
+    def final(self, *, all_planned: bool = True) -> Table:
+        """What each model did and has cost.
+
+        `all_planned`: whether all that was planned was to be asked; a gate stops as soon as it is decided,
+        and what it did not ask is not open.
+        """
+        rows = {name: model.cells() for name, model in self._models.items() if model.account}
+        if not all_planned:
+            rows = {
+                name: {**cells, "done": cells["done"].partition("/")[0], "open": ""}
+                for name, cells in rows.items()
+            }
+        table, columns = self._table(FINAL, list(rows.values()))
+        for name, cells in rows.items():
+            table.add_row(visible(name), *_row(cells, columns))
         return table
 
     def panel(self) -> RenderableType:
