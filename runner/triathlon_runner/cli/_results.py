@@ -11,7 +11,8 @@ import typer
 from rich.console import JustifyMethod
 from rich.table import Table
 
-from triathlon_runner import catalogue, registry
+from triathlon_runner import registry
+from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._options import (
@@ -21,6 +22,7 @@ from triathlon_runner.cli._options import (
     Names,
     Results,
     cache_folder,
+    catalogue_beside,
     console,
     data_store,
     names,
@@ -100,6 +102,7 @@ def list_command(
             _states(
                 folder,
                 registry.load(models_file, missing_ok=models_file == Common.models_file),
+                catalogue_beside(models_file),
                 data_store(data, fetch=False),
             )
         )
@@ -160,6 +163,7 @@ def archive_command(
             _states(
                 folder,
                 registry.load(models_file, missing_ok=models_file == Common.models_file),
+                catalogue_beside(models_file),
                 data_store(data, fetch=False),
             )
         )
@@ -295,7 +299,9 @@ def _archived_row(one: Archived) -> Row:
     return Row(one.model, one.suite, units, None, one.lines.stem, "", f"archived: {one.lines}")
 
 
-async def _states(folder: ResultsFolder, listed: Registry, data: DataStore) -> dict[tuple[str, str], str]:
+async def _states(
+    folder: ResultsFolder, listed: Registry, catalogue: Catalogue, data: DataStore
+) -> dict[tuple[str, str], str]:
     """How each file stands to what a run would ask today."""
     files = list(folder.files())
     states: dict[tuple[str, str], str] = {}
@@ -303,7 +309,7 @@ async def _states(folder: ResultsFolder, listed: Registry, data: DataStore) -> d
         grader = ProgramGrader(await stack.enter_async_context(open_sandbox()), cache_folder() / "keys")
         judge = _judge(listed)
         for suite in dict.fromkeys(suite for _, suite in files):
-            built = await _built(suite, data, grader)
+            built = await _built(suite, catalogue, data, grader)
             for model in (model for model, one in files if one == suite):
                 states[model, suite] = (
                     built if isinstance(built, str) else _state(folder, listed, model, built, judge)
@@ -318,7 +324,7 @@ def _judge(listed: Registry) -> DryRunModel | None:
     return DryRunModel(listed.judge, listed.row(listed.judge).kind)
 
 
-async def _built(suite: str, data: DataStore, grader: Grader) -> BuiltSuite | str:
+async def _built(suite: str, catalogue: Catalogue, data: DataStore, grader: Grader) -> BuiltSuite | str:
     try:
         (entry,) = catalogue.select([suite])
     except UserError:

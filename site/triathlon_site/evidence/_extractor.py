@@ -24,8 +24,14 @@ class EvidenceExtractor:
         return self._names.get(model, model)
 
     def __call__(
-        self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
+        self,
+        records: Sequence[UnitRecord],
+        model: str,
+        suite: str,
+        parents: Mapping[str, UnitRecord],
+        *,
+        private: bool = False,
     ) -> dict[str, str]:
         name = self._name(model)
         source = EvidenceSource(model_slug(model), name, suite, parents, imported=self._imported)
-        return extracts(records, self._environment, source)
+        return extracts(records, self._environment, source, private=private)

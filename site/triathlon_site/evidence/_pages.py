@@ -97,11 +97,11 @@ ATTEMPTS: Final = "attempts.json"
 
 
 def extracts(
-    records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
+    records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource, *, private: bool = False
 ) -> dict[str, str]:
     """Every text of one file's records: its evidence pages `1.html`…, `LINKS` and `ATTEMPTS`."""
-    if any(isinstance(record, RecordedUnit) for record in records):
-        return _recorded(records, environment, source)
+    if private or any(isinstance(record, RecordedUnit) for record in records):
+        return _without_texts(records, environment, source)
     pages, numbers = render_evidence(records, environment, source)
     paths = source.paths(len(pages))
     addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
@@ -118,11 +118,11 @@ def receipt_anchor(suite: str) -> str:
     return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
 
 
-def _recorded(
+def _without_texts(
     records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
 ) -> dict[str, str]:
-    """`LINKS` and `ATTEMPTS` of recorded results, without texts: each unit leads to the receipt."""
-    addresses = [f"models/{source.slug}.html#{receipt_anchor(source.suite)}"] * len(records)
+    """`LINKS` and `ATTEMPTS` of recorded and private results: each unit leads to the receipt."""
+    addresses = [f"{source.home}#{receipt_anchor(source.suite)}"] * len(records)
     links = unit_links(records, addresses, source.parents)
     return {
         LINKS: environment.render("evidence/links", links=links),
