@@ -2,15 +2,18 @@
 
 import asyncio
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from triathlon_runner.datasets import FunctionProblem, TestedProblem
 from triathlon_runner.datasets.user import UserProblem, UserProblems
 from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.grading import Grader, ReferenceFailedError, UnjudgeableError
-from triathlon_runner.records import Outcome
+from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError
+from triathlon_runner.syntax import import_statements, third_party
 
 _SHOWN: Final = 20
 """Refused problems that are named; the others are counted."""
@@ -51,15 +54,33 @@ def _write(note: Path) -> None:
 async def _fault(one: UserProblem, grader: Grader) -> str:
     """Why the problem cannot judge a model, in words; empty where it can."""
     for problem in (one.problem, *one.tests):
+        wanted = (
+            "passes its own tests" if isinstance(problem, TestedProblem) else "returns the same each time"
+        )
         try:
-            verdict = await grader.judge(problem.reference, problem)
+            verdict = await grader.judge(problem.reference, _without_reference(problem))
         except (UnjudgeableError, ReferenceFailedError) as error:
-            return (
-                f"{one.place}: expected a reference that passes its own tests, got: {error}; mend one of them"
-            )
+            return f"{one.place}: expected a reference that {wanted}, got: {error}; mend one of them"
         if verdict.outcome is not Outcome.PASSED:
             return (
-                f"{one.place}: expected a reference that returns the same on the same input each time, got"
-                f" {verdict.outcome} ({verdict.detail or 'its results differ'}); mend it"
+                f"{one.place}: expected a reference that {wanted}, got {_in_words(verdict)}; mend one of them"
             )
     return ""
+
+
+def _without_reference(problem: FunctionProblem) -> FunctionProblem:
+    """Tests whose verdict on the reference is wanted: with a reference, one that fails them is an error.
+
+    What the tests use of the modules that the reference imports stays.
+    """
+    if not isinstance(problem, TestedProblem):
+        return problem
+    imports = [line for line in import_statements(problem.reference) if not third_party(line)]
+    return replace(problem, reference="", tests="\n".join([*imports, problem.tests]))
+
+
+def _in_words(verdict: Verdict) -> str:
+    """`failed: f(1) gave 3 at assert f(1) == 2 (AssertionError: )`."""
+    failing = verdict.failing
+    where = f"{failing.input} gave {failing.got} at {failing.expected}" if failing else verdict.detail
+    return f"{verdict.outcome}: {where}"

@@ -162,7 +162,7 @@ def test_a_gate_takes_them(finished: Place) -> None:
     [
         (
             {**SLUG, "canonical_solution": "    return title\n"},
-            "mine.jsonl, line 2, task 'mine/slug': expected a reference that passes its own tests",
+            "reference that passes its own tests, got failed: slug('Big News') gave 'Big News' at assert",
         ),
         (
             {**TOTAL, "canonical_solution": "    return price\n"},
@@ -186,7 +186,7 @@ def test_a_gate_takes_them(finished: Place) -> None:
                 "canonical_solution": "    import time\n    return time.time_ns()\n",
                 "prompt": "def total(p):\n",
             },
-            "line 2, task 'mine/total': expected a reference that returns the same on the same input",
+            "line 2, task 'mine/total': expected a reference that returns the same each time",
         ),
         (
             SLUG | {"canonical_solution": ""},
