@@ -4,13 +4,17 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from triathlon_runner import evolved, loop, runtime, translation
+from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import read_replacements
 from triathlon_runner.registry import check_names
 from triathlon_runner.suites import DisciplineEntry, SuiteEntry
+from triathlon_runner.suites_file import read_suites_file
 
 DISCIPLINES: tuple[DisciplineEntry, ...] = (
     loop.DISCIPLINE,
@@ -19,20 +23,117 @@ DISCIPLINES: tuple[DisciplineEntry, ...] = (
     evolved.DISCIPLINE,
 )
 """A new discipline is one line here."""
+_RESERVED: Final = "core"
+"""What the names of our own data sets begin with."""
 
 
-def entries(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-    """Returns all suites, variants included; nothing is read for this.
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The built-in suites, and those on the data sets of a suites.yaml."""
 
-    Args:
-        prompts: A user's folder of prompts (`--prompts`) in place of ours.
-    """
-    return _entries(DISCIPLINES, prompts)
+    user_data: tuple[UserDataSet, ...] = ()
+
+    def entries(self, prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
+        """Returns all suites, variants included; nothing is read for this.
+
+        Args:
+            prompts: A user's folder of prompts (`--prompts`) in place of ours.
+        """
+        return _entries(DISCIPLINES, self.user_data, prompts)
+
+    def select(
+        self, ids: Sequence[str] | None = None, variants: Sequence[str] = (), prompts: Path | None = None
+    ) -> tuple[SuiteEntry, ...]:
+        """The suites of these ids, in the order of the catalogue; all but variants for None.
+
+        `variants` adds the suites' variants of these kinds: prompts, temperatures, attacks; `prompts` is a
+        user's folder of prompts in place of ours. A question file (`questions.json@cot`) and a set at a
+        temperature (`evolved/core-seeds@temperature-0.7`) are suites of the user's own.
+
+        Raises:
+            UserError: an id that is not in the catalogue, a kind that no suite has, two suites of one id.
+        """
+        own = {text: entry for text in ids or () if (entry := self._suite_of_user(text, prompts)) is not None}
+        if ids is not None:
+            check_names(ids, [*(entry.id for entry in self.entries()), *own], what="suite")
+        kinds = sorted({entry.variant_kind for entry in self.entries() if entry.variant_kind is not None})
+        check_names(variants, kinds, what="kind of variant")
+
+        def wanted(entry: SuiteEntry) -> bool:
+            if entry.variant_of is None or entry.variant_kind not in variants:
+                return entry.id in ids if ids is not None else entry.variant_of is None
+            return ids is None or entry.variant_of in ids or entry.id in ids
+
+        chosen = (*(entry for entry in self.entries(prompts) if wanted(entry)), *own.values())
+        for suite_id, count in Counter(entry.id for entry in chosen).items():
+            if count > 1:
+                raise UserError(
+                    f"two suites are called {suite_id!r}; rename the file of the one or leave one out"
+                )
+        return chosen
+
+    def find(self, suite_id: str) -> SuiteEntry | None:
+        """Returns the suite of results, one of the user's own too; None where nothing is known of it."""
+        known = {entry.id: entry for entry in self.entries()}
+        of_results = (one.suite_of_results(suite_id) for one in DISCIPLINES)
+        return (
+            known.get(suite_id)
+            or self._at_temperature(suite_id, None)
+            or next((entry for entry in of_results if entry is not None), None)
+        )
+
+    def _suite_of_user(self, text: str, prompts: Path | None) -> SuiteEntry | None:
+        """Returns a suite at a temperature, or of a file of the user's own; None for other texts."""
+        of_file = (one.suite_of_file(text, prompts) for one in DISCIPLINES)
+        return self._at_temperature(text, prompts) or next((one for one in of_file if one is not None), None)
+
+    def _at_temperature(self, suite_id: str, prompts: Path | None) -> SuiteEntry | None:
+        """`evolved/core-seeds@temperature-0.7`; None for other ids, and for suites of the catalogue."""
+        plain, _, text = suite_id.partition("@temperature-")
+        known = {entry.id: entry for entry in self.entries(prompts)}
+        if suite_id in known or plain not in known or not re.fullmatch(r"\d+(\.\d+)?", text):
+            return None
+        make = known[plain].at_temperature
+        entry = make(float(text)) if make is not None else None
+        return entry if entry is not None and entry.id == suite_id else None
 
 
 @functools.cache
-def _entries(disciplines: tuple[DisciplineEntry, ...], prompts: Path | None) -> tuple[SuiteEntry, ...]:
-    return tuple(suite for discipline in disciplines for suite in discipline.suites(prompts))
+def _entries(
+    disciplines: tuple[DisciplineEntry, ...], user_data: tuple[UserDataSet, ...], prompts: Path | None
+) -> tuple[SuiteEntry, ...]:
+    return tuple(
+        suite
+        for discipline in disciplines
+        for suites in (
+            discipline.suites(prompts),
+            *(discipline.suites_of_user(data, prompts) for data in user_data),
+        )
+        for suite in suites
+    )
+
+
+BUILT_IN: Final = Catalogue()
+"""Without a suites.yaml."""
+entries, select, find = BUILT_IN.entries, BUILT_IN.select, BUILT_IN.find
+
+
+def read_catalogue(suites_file: Path) -> Catalogue:
+    """Returns the built-in suites and those of a suites.yaml; the built-in ones where there is no such file.
+
+    Raises:
+        UserError: the file is not as it should be, or a data set has the name of a built-in one.
+    """
+    listed = read_suites_file(suites_file)
+    known = {entry.id: entry for entry in entries()}
+    for data in listed:
+        for suite in Catalogue((data,)).entries():
+            if suite.user_data and (suite.id in known or data.id.startswith(_RESERVED)):
+                raise UserError(
+                    f"{data.listed_at}: expected an id that no built-in data set has and that does not begin"
+                    f" with {_RESERVED!r}, got {data.id!r}; rename it"
+                )
+    return Catalogue(listed)
 
 
 def discipline(name: str) -> DisciplineEntry:
@@ -52,63 +153,3 @@ def check_prompts(folder: Path) -> None:
     """
     templates = {one.name: one.prompts for one in DISCIPLINES if one.prompts is not None}
     read_replacements(folder, templates)
-
-
-def select(
-    ids: Sequence[str] | None = None, variants: Sequence[str] = (), prompts: Path | None = None
-) -> tuple[SuiteEntry, ...]:
-    """The suites of these ids, in the order of the catalogue; all but variants for None.
-
-    `variants` adds the suites' variants of these kinds: prompts, temperatures, attacks; `prompts` is a user's
-    folder of prompts in place of ours. A question file (`questions.json@cot`) and a set at a temperature
-    (`evolved/core-seeds@temperature-0.7`) are suites of the user's own.
-
-    Raises:
-        UserError: an id that is not in the catalogue, a kind that no suite has, two suites of one id.
-    """
-    own = {text: entry for text in ids or () if (entry := _suite_of_user(text, prompts)) is not None}
-    if ids is not None:
-        check_names(ids, [*(entry.id for entry in entries()), *own], what="suite")
-    kinds = sorted({entry.variant_kind for entry in entries() if entry.variant_kind is not None})
-    check_names(variants, kinds, what="kind of variant")
-
-    def wanted(entry: SuiteEntry) -> bool:
-        if entry.variant_of is None or entry.variant_kind not in variants:
-            return entry.id in ids if ids is not None else entry.variant_of is None
-        return ids is None or entry.variant_of in ids or entry.id in ids
-
-    chosen = (*(entry for entry in entries(prompts) if wanted(entry)), *own.values())
-    for suite_id, count in Counter(entry.id for entry in chosen).items():
-        if count > 1:
-            raise UserError(
-                f"two suites are called {suite_id!r}; rename the file of the one or leave one out"
-            )
-    return chosen
-
-
-def find(suite_id: str) -> SuiteEntry | None:
-    """Returns the suite of results, one of the user's own too; None where nothing is known of it."""
-    known = {entry.id: entry for entry in entries()}
-    of_results = (one.suite_of_results(suite_id) for one in DISCIPLINES)
-    return (
-        known.get(suite_id)
-        or _at_temperature(suite_id, None)
-        or next((entry for entry in of_results if entry is not None), None)
-    )
-
-
-def _suite_of_user(text: str, prompts: Path | None) -> SuiteEntry | None:
-    """Returns a suite at a temperature, or of a file of the user's own; None for other texts."""
-    of_file = (one.suite_of_file(text, prompts) for one in DISCIPLINES)
-    return _at_temperature(text, prompts) or next((entry for entry in of_file if entry is not None), None)
-
-
-def _at_temperature(suite_id: str, prompts: Path | None) -> SuiteEntry | None:
-    """`evolved/core-seeds@temperature-0.7`; None for other ids, and for suites of the catalogue itself."""
-    plain, _, text = suite_id.partition("@temperature-")
-    known = {entry.id: entry for entry in entries(prompts)}
-    if suite_id in known or plain not in known or not re.fullmatch(r"\d+(\.\d+)?", text):
-        return None
-    make = known[plain].at_temperature
-    entry = make(float(text)) if make is not None else None
-    return entry if entry is not None and entry.id == suite_id else None

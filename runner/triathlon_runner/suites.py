@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from triathlon_runner.datasets import DataStore, FunctionProblem
+from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.endpoints import Model, Sampling
 from triathlon_runner.grading import Grader
 from triathlon_runner.metrics import Metric
@@ -149,6 +150,8 @@ class SuiteEntry:
     judged: JudgedWhere = "outside"
     core: bool = False
     """On our own problems: needs no download."""
+    user_data: UserDataSet | None = None
+    """The data set of suites.yaml that it is on; None for a suite of the catalogue's own."""
     languages: tuple[Language, ...] = ()
     """What it executes beside Python: without their interpreters it cannot run."""
     variant_of: str | None = None
@@ -167,11 +170,20 @@ class SuiteEntry:
     """The same suite asked at another temperature (`run --temperature`), as a suite of its own; at its own
     temperature itself. None where the settings fix the temperature."""
 
+    @property
+    def private(self) -> bool:
+        """Whether texts of tasks and replies stay out of the site."""
+        return self.user_data is not None and self.user_data.private
+
     def sampling_of(self, kind: ModelKind) -> Sampling:
         """Returns how a model of this kind is asked, before its row of models.yaml changes anything."""
         if kind == "base" and self.base_stop is not None:
             return replace(self.sampling, stop=self.base_stop)
         return self.sampling
+
+
+def _no_suites_of_user(_data: UserDataSet, _prompts: Path | None) -> tuple[SuiteEntry, ...]:
+    return ()
 
 
 def _no_suite_of_file(_text: str, _prompts: Path | None) -> SuiteEntry | None:
@@ -197,6 +209,8 @@ class DisciplineEntry:
     overall ranking. Empty for most."""
     one_board: bool = False
     """Whether its suites on one family of data are columns of one board; else each has a board of its own."""
+    suites_of_user: Callable[[UserDataSet, Path | None], tuple[SuiteEntry, ...]] = _no_suites_of_user
+    """The suites on a data set of suites.yaml, variants included; the second argument as of `suites`."""
     suite_of_file: Callable[[str, Path | None], SuiteEntry | None] = _no_suite_of_file
     """From a name at `--suites` and a user's folder of prompts to a suite of the user's own file; None for
     other names."""

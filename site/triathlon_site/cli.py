@@ -18,6 +18,7 @@ from triathlon_runner.screen import console, counted, print_error, write
 
 if TYPE_CHECKING:
     from triathlon_runner import registry
+    from triathlon_runner.catalogue import Catalogue
     from triathlon_site.pages import Gathered
 
 ModelsFile = Annotated[
@@ -98,7 +99,16 @@ def build_command(
     from triathlon_site.build import about_commands, build, cache_folder  # noqa: PLC0415  see above
 
     cache = None if no_cache else cache_folder()
-    report = build(results, out, load_models(models_file), strict, cache=cache, history=history, url=url)
+    report = build(
+        results,
+        out,
+        load_models(models_file),
+        strict,
+        known=known_suites(models_file),
+        cache=cache,
+        history=history,
+        url=url,
+    )
     screen = console()
     for notice in report.notices:
         screen.print_message(f"warning: {notice.below(results)}")
@@ -163,7 +173,8 @@ def scores_command(
     from triathlon_site.build import cache_folder, gather  # noqa: PLC0415  see above
     from triathlon_site.exports import records, score_frame  # noqa: PLC0415  see above
 
-    gathered = gather(results, load_models(models_file), cache=cache_folder())
+    models, known = load_models(models_file), known_suites(models_file)
+    gathered = gather(results, models, known=known, cache=cache_folder())
     rows = records(score_frame(gathered.boards, gathered.models))
     notices = gathered.results.notices
     for notice in notices:
@@ -232,6 +243,14 @@ def load_models(path: Path | None) -> "registry.Registry | None":
     from triathlon_runner import registry  # noqa: PLC0415  see above
 
     return registry.load(path or Path("models.yaml"))
+
+
+def known_suites(models_file: Path | None) -> "Catalogue":
+    """The built-in suites, and those of a suites.yaml beside the list of models."""
+    from triathlon_runner.catalogue import read_catalogue  # noqa: PLC0415  see above
+    from triathlon_runner.suites_file import suites_file_beside  # noqa: PLC0415  see above
+
+    return read_catalogue(suites_file_beside(models_file))
 
 
 def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:

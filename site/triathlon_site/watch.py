@@ -10,6 +10,7 @@ from typing import Final
 
 import triathlon_runner
 import triathlon_site
+from triathlon_runner.suites_file import suites_file_beside
 from triathlon_site.render import find_templates
 
 INTERVAL: Final = 0.5
@@ -53,11 +54,13 @@ def snapshot(places: Sequence[Path]) -> Snapshot:
 
 
 def watched_places(results: Path, models_file: Path | None) -> list[Path]:
-    """What a site is built from: results, the list of models, templates, and the code of both packages."""
+    """What a site is built from: results, lists of models and suites, templates, the packages' code."""
     packages = [
         Path(file).parent for module in (triathlon_runner, triathlon_site) if (file := module.__file__)
     ]
-    return [results, *([models_file] if models_file else []), find_templates(), *packages]
+    suites_file = suites_file_beside(models_file)
+    lists = [path for path in (models_file, suites_file) if path and path.exists()]
+    return [results, *lists, find_templates(), *packages]
 
 
 def watch(

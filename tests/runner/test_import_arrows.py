@@ -21,7 +21,7 @@ LAYERS = (
         "sandbox",
         "endpoints",
     ),
-    ("serving", "grading"),
+    ("serving", "grading", "suites_file"),
     ("registry",),
     ("suites", "cluster"),
     ("loop", "runtime", "evolved"),

@@ -5,7 +5,8 @@ from contextlib import AsyncExitStack
 
 import typer
 
-from triathlon_runner import catalogue, registry
+from triathlon_runner import registry
+from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import about_replies, estimated_part
 from triathlon_runner.cli._gate_options import (
@@ -26,6 +27,7 @@ from triathlon_runner.cli._options import (
     ModelsFile,
     Results,
     cache_folder,
+    catalogue_beside,
     console,
     data_store,
     names,
@@ -89,7 +91,12 @@ def gate(
     request.check(markdown)
     listed = registry.load(models_file)
     options = Options(
-        wanted=Wanted(PROFILES["standard"], request.models, names(suites) or _suites()),
+        wanted=Wanted(
+            PROFILES["standard"],
+            request.models,
+            names(suites) or _suites(),
+            catalogue=catalogue_beside(models_file),
+        ),
         dry_run=False,
         bounds=Bounds(budget),
         stop_within=STOP_SECONDS,
@@ -117,7 +124,7 @@ def gate(
 
 def _suites() -> list[str]:
     """The core suites that the profile quick takes."""
-    return [entry.id for entry in catalogue.select() if PROFILES["quick"].takes(entry)]
+    return [entry.id for entry in BUILT_IN.select() if PROFILES["quick"].takes(entry)]
 
 
 async def _gate(
@@ -135,7 +142,7 @@ async def _gate(
         if not comparison.decided:
             summary = await _ask(options, session, plan, comparison, progress)
     if progress.has_accounts:
-        screen.print(progress.final())
+        screen.print(progress.final(all_planned=not comparison.decided))
     for account in options.bounds.accounts:
         if warning := about_replies(account):
             screen.print_message(warning)

@@ -9,10 +9,9 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.table import Table
 
-from triathlon_runner import catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
-from triathlon_runner.cli._options import Data, cache_folder, console, data_store
+from triathlon_runner.cli._options import Data, cache_folder, catalogue_beside, console, data_store
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
 from triathlon_runner.datasets.official import problem_file
 from triathlon_runner.errors import UserError
@@ -35,7 +34,7 @@ def grade(
     suite: Annotated[str | None, typer.Option(help="Judge against the problems of this suite.")] = None,
     problems: Annotated[
         Path | None,
-        typer.Option(help="Judge against a file in HumanEval, EvalPlus, EvoEval or ClassEval format."),
+        typer.Option(help="Judge against a file in HumanEval, MBPP, EvalPlus, EvoEval or ClassEval format."),
     ] = None,
     model: Annotated[str, typer.Option(help="Whose programs these are; stands in every line.")] = "",
     out: Annotated[Path | None, typer.Option(help="File that gets one JSON line a sample.")] = None,
@@ -104,7 +103,7 @@ def _problems(
         )
     if file is not None:
         return problem_file(file), "all"
-    (entry,) = catalogue.select([suite or ""])
+    (entry,) = catalogue_beside().select([suite or ""])
     built = entry.build(data)
     if not isinstance(built, Programs):
         raise UserError(

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from triathlon_runner import catalogue, registry
+from triathlon_runner import registry
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._options import Common, Data, ModelsFile, console, data_store
+from triathlon_runner.cli._options import Common, Data, ModelsFile, catalogue_beside, console, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import why_not
@@ -65,10 +65,19 @@ def _model(row: ModelRow) -> dict[str, str]:
         "triathlon suites --variants --json",
     )
 )
-def suites(data: Data = None, variants: bool = False, as_json: AsJson = False) -> None:
-    """The suites, where they are judged and whether their data is here; --variants lists those too."""
+def suites(
+    data: Data = None,
+    variants: bool = False,
+    models_file: ModelsFile = Common.models_file,
+    as_json: AsJson = False,
+) -> None:
+    """The suites, where they are judged and whether their data is here; --variants lists those too.
+
+    Those of a suites.yaml beside the list of models are among them.
+    """
     store = data_store(data, fetch=False)
-    chosen = [entry for entry in catalogue.entries() if variants or entry.variant_of is None]
+    entries = catalogue_beside(models_file).entries()
+    chosen = [entry for entry in entries if variants or entry.variant_of is None]
     rows = [_suite(entry, store) for entry in chosen]
     if as_json:
         console().print_json(json.dumps(rows))

@@ -6,9 +6,11 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import cache, screen
+from triathlon_runner.catalogue import Catalogue, read_catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import ResultsFolder
+from triathlon_runner.suites_file import suites_file_beside
 
 ModelsFile = Annotated[
     Path, typer.Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")
@@ -27,6 +29,15 @@ class Common:
 
     models_file = Path("models.yaml")
     results = Path("results")
+
+
+def catalogue_beside(models_file: Path | None = None) -> Catalogue:
+    """The suites that there are, with those of a suites.yaml beside the list of models.
+
+    Raises:
+        UserError: suites.yaml is not as it should be.
+    """
+    return read_catalogue(suites_file_beside(models_file))
 
 
 def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:

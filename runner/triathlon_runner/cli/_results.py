@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner import catalogue, registry
+from triathlon_runner import registry
+from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._commands import App
@@ -20,6 +21,7 @@ from triathlon_runner.cli._options import (
     Names,
     Results,
     cache_folder,
+    catalogue_beside,
     console,
     data_store,
     names,
@@ -77,6 +79,7 @@ def list_command(
             _states(
                 folder,
                 registry.load(models_file, missing_ok=models_file == Common.models_file),
+                catalogue_beside(models_file),
                 data_store(data, fetch=False),
             )
         )
@@ -124,6 +127,7 @@ def archive_command(
             _states(
                 folder,
                 registry.load(models_file, missing_ok=models_file == Common.models_file),
+                catalogue_beside(models_file),
                 data_store(data, fetch=False),
             )
         )
@@ -197,7 +201,9 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
     ]
 
 
-async def _states(folder: ResultsFolder, listed: Registry, data: DataStore) -> dict[tuple[str, str], Finding]:
+async def _states(
+    folder: ResultsFolder, listed: Registry, catalogue: Catalogue, data: DataStore
+) -> dict[tuple[str, str], Finding]:
     """How each file stands to what a run would ask today."""
     files = list(folder.files())
     states: dict[tuple[str, str], Finding] = {}
@@ -205,7 +211,7 @@ async def _states(folder: ResultsFolder, listed: Registry, data: DataStore) -> d
         grader = ProgramGrader(await stack.enter_async_context(open_sandbox()), cache_folder() / "keys")
         judge = _judge(listed)
         for suite in dict.fromkeys(suite for _, suite in files):
-            built = await _built(suite, data, grader)
+            built = await _built(suite, catalogue, data, grader)
             for model in (model for model, one in files if one == suite):
                 states[model, suite] = (
                     built if isinstance(built, Finding) else _state(folder, listed, model, built, judge)
@@ -220,7 +226,7 @@ def _judge(listed: Registry) -> DryRunModel | None:
     return DryRunModel(listed.judge, listed.row(listed.judge).kind)
 
 
-async def _built(suite: str, data: DataStore, grader: Grader) -> BuiltSuite | Finding:
+async def _built(suite: str, catalogue: Catalogue, data: DataStore, grader: Grader) -> BuiltSuite | Finding:
     try:
         (entry,) = catalogue.select([suite])
     except UserError:

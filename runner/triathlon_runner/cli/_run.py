@@ -18,6 +18,7 @@ from triathlon_runner.cli._options import (
     Names,
     Results,
     cache_folder,
+    catalogue_beside,
     console,
     data_store,
     names,
@@ -114,7 +115,15 @@ def run(
     amount = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
     listed, wanted = models_to_run(models_file, models, SingleModelOptions(model, base_url, key_env, price))
     options = Options(
-        wanted=Wanted(amount, wanted, names(suites), names(variants) or (), prompts, not dry_run),
+        wanted=Wanted(
+            amount,
+            wanted,
+            names(suites),
+            names(variants) or (),
+            prompts,
+            not dry_run,
+            catalogue_beside(models_file),
+        ),
         dry_run=dry_run,
         bounds=Bounds(budget, None if deadline is None else moment(deadline)),
         stop_within=seconds("--stop-within", stop_within),

@@ -137,7 +137,7 @@ class Options:
             _check_that_they_run(rows)
         if self.bounds.budget_usd is not None:
             check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])], self.single)
-        catalogue.select(self.wanted.suites, self.wanted.variants)
+        self.wanted.catalogue.select(self.wanted.suites, self.wanted.variants)
         if self.wanted.prompts is not None:
             catalogue.check_prompts(self.wanted.prompts)
 

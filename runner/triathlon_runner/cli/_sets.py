@@ -10,10 +10,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from triathlon_runner import catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._options import Common, Names, Results, console, names
+from triathlon_runner.cli._options import Common, Names, Results, catalogue_beside, console, names
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import PASS_AT_1, analysis, pass_at_k
 from triathlon_runner.records import EvolvedRecord
@@ -78,7 +77,7 @@ def compare(
 
 
 def _set_of(suite: str) -> tuple[analysis.Source, str]:
-    catalogue.select([suite])
+    catalogue_beside().select([suite])
     found = analysis.source_of(suite)
     if found is None:
         raise UserError(f"expected a set of the evolved discipline, got {suite!r}; see `triathlon suites`")
@@ -109,7 +108,7 @@ def report_samples(
     as_json: AsJson = False,
 ) -> None:
     """The unbiased pass@k of each model over the tasks that have at least k samples."""
-    catalogue.select([suite])
+    catalogue_beside().select([suite])
     read = _results(results, models)
     by_model = {model: suites[suite] for model, suites in read.items() if suites.get(suite)}
     if not by_model:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from triathlon_runner import registry
+from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._options import Data, ModelsFile, cache_folder, console, data_store
@@ -106,7 +106,7 @@ async def _check(submission: Submission, suite: str, data: DataStore, grader: Gr
     check.open_units = manifest.open_units if manifest is not None else 0
     if entry is None or manifest is None or not records:
         return check
-    built = await built_suite(suite, data, grader, None)
+    built = await built_suite(catalogue.BUILT_IN, data, None, suite, grader)
     if isinstance(built, str):
         check.problems.append(Problem(f"{suite}.jsonl", f"expected the suite's data here: {built}"))
         return check

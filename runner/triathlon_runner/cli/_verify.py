@@ -2,16 +2,17 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from triathlon_runner import catalogue
+from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._doctor import grader_integrity
@@ -19,9 +20,11 @@ from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_exe
 from triathlon_runner.cli._options import (
     Common,
     Data,
+    ModelsFile,
     Names,
     Results,
     cache_folder,
+    catalogue_beside,
     console,
     data_store,
     names,
@@ -95,6 +98,7 @@ def verify(
     ] = False,
     executor: ExecutorOption = "local",
     ray_address: RayAddress = None,
+    models_file: ModelsFile = Common.models_file,
     results: Results = Common.results,
     data: Data = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
@@ -110,7 +114,8 @@ def verify(
     recorded = list(recorded_files(results))
     wanted, checked = _wanted(ResultsFolder(results), recorded, names(models), names(suites))
     grader = open_grader(executor, ray_address, cache_folder(), lambda line: say(screen, line))
-    job = _verify(wanted, data_store(data), prompts, grader, None if as_json else screen, update=update)
+    build = partial(built_suite, catalogue_beside(models_file), data_store(data), prompts)
+    job = _verify(wanted, build, grader, None if as_json else screen, update=update)
     verified = asyncio.run(job)
     if as_json:
         typer.echo(json.dumps(_document(verified), indent=1))
@@ -165,8 +170,7 @@ def _wanted(
 
 async def _verify(
     wanted: list[_Stored],
-    data: DataStore,
-    prompts: Path | None,
+    build: Callable[[str, Grader], Awaitable[BuiltSuite | str]],
     opening: AbstractAsyncContextManager[Grader],
     screen: Console | None,
     *,
@@ -175,7 +179,7 @@ async def _verify(
     verified: list[_Verified] = []
     async with opening as grader:
         for suite in dict.fromkeys(one.suite for one in wanted):
-            built = await built_suite(suite, data, grader, prompts)
+            built = await build(suite, grader)
             for stored in (one for one in wanted if one.suite == suite):
                 with stored.folder.locked(stored.model) if update else nullcontext():
                     one = await _file(stored, built, grader, update=update)
@@ -185,7 +189,9 @@ async def _verify(
     return verified
 
 
-async def built_suite(suite: str, data: DataStore, grader: Grader, prompts: Path | None) -> BuiltSuite | str:
+async def built_suite(
+    catalogue: Catalogue, data: DataStore, prompts: Path | None, suite: str, grader: Grader
+) -> BuiltSuite | str:
     """The suite, or why it is not to be had."""
     try:
         (entry,) = catalogue.select([suite], (), prompts)

@@ -62,6 +62,8 @@ class TestedProblem:
     tests: str
     reference: str = ""
     """A complete program that passes, where the file has one."""
+    assertion: str = ""
+    """One example that fixes name and signature, as a `Problem` has it."""
     parents: tuple[str, ...] = ()
     """task_ids, with their data set, of the problems that this one was evolved from."""
     level: int | None = None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, Problem, core, official
+from triathlon_runner.datasets.user import USER_VERSION, UserDataSet
 from triathlon_runner.evolved import naive
 from triathlon_runner.evolved._metrics import METRICS, SAMPLED_METRICS
 from triathlon_runner.evolved._suite import GREEDY, STOP, STOP_SELF_INVOKING, EvolvedSuite
@@ -55,6 +56,7 @@ class _Set:
     inputs: Inputs = "all"
     core: bool = False
     self_invoking: bool = False
+    user_data: UserDataSet | None = None
 
     @property
     def family(self) -> str:
@@ -62,7 +64,12 @@ class _Set:
         return "evolved/core-" if self.core else "evolved/"
 
     @property
-    def seeds(self) -> str:
+    def seeds(self) -> str | None:
+        """The id of the suite that its problems stem from."""
+        return None if self.user_data else f"{self.family}{self._seeds}"
+
+    @property
+    def _seeds(self) -> str:
         return "seeds" if self.core else seed_of(self.name)
 
 
@@ -147,6 +154,17 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     return tuple(_entry(one, prompts) for one in (*_OURS, *_OFFICIAL))
 
 
+def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
+    """The suite of a data set of the user's own."""
+
+    def read(_: DataStore) -> tuple[DataSetInfo, tuple[FunctionProblem, ...]]:
+        found = data.read()
+        info = DataSetInfo(data.id, USER_VERSION, found.sha256)
+        return info, tuple(one.problem for one in found.problems)
+
+    return (_entry(_Set(data.id, data.title, read, user_data=data), prompts),)
+
+
 def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperature) -> SuiteEntry:
     """A set asked at a temperature; another than the paper's makes another suite."""
     plain = f"{one.family}{one.name}"
@@ -165,7 +183,7 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
             inputs=one.inputs,
             prompts=load_prompts("evolved", prompts),
             sampling=replace(GREEDY, temperature=temperature),
-            typing_names=one.core,
+            typing_names=one.core or one.user_data is not None,
             self_invoking=one.self_invoking,
         )
 
@@ -181,11 +199,12 @@ def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperat
         quick_tasks=_QUICK_TASKS.get(plain, 2),
         in_quick=plain not in _NOT_IN_QUICK,
         core=one.core,
+        user_data=one.user_data,
         variant_of=plain if warm else None,
         variant_kind="temperatures" if warm else None,
         set_name=one.name,
-        seeds=f"{one.family}{one.seeds}",
-        averaged=one.name in {"seeds", SEED, *SEMANTIC_ALTERING},
+        seeds=one.seeds,
+        averaged=one.user_data is None and one.name in {"seeds", SEED, *SEMANTIC_ALTERING},
         at_temperature=partial(_entry, one, prompts),
     )
 
@@ -196,4 +215,10 @@ def _with_base_inputs(problem: FunctionProblem) -> FunctionProblem:
     return problem
 
 
-DISCIPLINE: Final = DisciplineEntry("evolved", catalogue, partial(load_prompts, "evolved"), one_board=True)
+DISCIPLINE: Final = DisciplineEntry(
+    "evolved",
+    catalogue,
+    partial(load_prompts, "evolved"),
+    one_board=True,
+    suites_of_user=suites_of_user,
+)

@@ -1,7 +1,9 @@
 """A gate's report: as text, as a summary for continuous integration, as JSON."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.gate._comparison import Comparison
@@ -25,6 +27,14 @@ class LostTask:
     candidate: float
     baseline_file: str
     candidate_file: str
+    baseline_line: int
+    """Of `baseline_file`, from 1."""
+    candidate_line: int
+
+    @property
+    def evidence(self) -> str:
+        """File and line of the candidate's prompt, reply and verdict, as editors and terminals take it."""
+        return f"{self.candidate_file}:{self.candidate_line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +97,11 @@ class GateReport:
         if self.lost:
             lines.append(f"{self.candidate} lost {counted(len(self.lost), 'task')} and won {self.won}; lost:")
             lines += [
-                f"  {lost.suite} {lost.task_id}: {lost.baseline:.2f} to {lost.candidate:.2f}"
+                f"  {lost.suite} {lost.task_id}: {lost.baseline:.2f} to {lost.candidate:.2f}, {lost.evidence}"
                 for lost in self.lost[:_SHOWN]
             ]
             if len(self.lost) > _SHOWN:
                 lines.append(f"  and {len(self.lost) - _SHOWN} more (--json has all)")
-            files = dict.fromkeys(lost.candidate_file for lost in self.lost[:_SHOWN])
-            lines.append(f"evidence (search for the task id): {', '.join(files)}")
         return lines
 
     @property
@@ -142,7 +150,7 @@ class GateReport:
             )
             for lost in self.lost:
                 cells = (lost.suite, lost.task_id, f"{lost.baseline:.2f}", f"{lost.candidate:.2f}")
-                text += "".join(f"| {_cell(cell)} " for cell in (*cells, lost.candidate_file)) + "|\n"
+                text += "".join(f"| {_cell(cell)} " for cell in (*cells, lost.evidence)) + "|\n"
         return text
 
 
@@ -171,6 +179,12 @@ def report_of(
         usd: what asking has cost; None where no price is known.
     """
     baseline, candidate = comparison.models
+    losses = comparison.lost()
+    lines = {
+        (model, suite): _line_numbers(folder.lines(model, suite))
+        for model in comparison.models
+        for suite in {loss.suite for loss in losses}
+    }
     lost = tuple(
         LostTask(
             loss.suite,
@@ -179,8 +193,10 @@ def report_of(
             loss.candidate,
             str(folder.lines(baseline, loss.suite)),
             str(folder.lines(candidate, loss.suite)),
+            lines[baseline, loss.suite][loss.task_id],
+            lines[candidate, loss.suite][loss.task_id],
         )
-        for loss in comparison.lost()
+        for loss in losses
     )
     return GateReport(
         baseline=baseline,
@@ -204,6 +220,13 @@ def report_of(
         errors=(*summary.errors, *_kept_apart(summary)),
         notes=tuple(summary.notes),
     )
+
+
+def _line_numbers(path: Path) -> dict[str, int]:
+    """By task_id, the line of its first sample; a torn last line is none."""
+    with path.open("rb") as lines:
+        records = [json.loads(line) for line in lines if line.endswith(b"\n")]
+    return {one["task_id"]: number for number, one in enumerate(records, start=1) if one["sample"] == 0}
 
 
 def _kept_apart(summary: Summary) -> list[str]:

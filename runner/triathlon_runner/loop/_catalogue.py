@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from triathlon_runner.datasets import DataStore, Problem, core, official
+from triathlon_runner.datasets import DataStore, FunctionProblem, Problem, core, official
+from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, check_examples
 from triathlon_runner.loop._metrics import metrics
 from triathlon_runner.loop._setting import BASE_STOPS, Attack, Setting, Summary
 from triathlon_runner.loop._suite import LoopSuite
@@ -25,8 +26,9 @@ class _Source:
 
     id: str
     title: str
-    read: Callable[[DataStore], tuple[Sequence[Problem], DataSetInfo]]
+    read: Callable[[DataStore], tuple[Sequence[FunctionProblem], DataSetInfo]]
     core: bool = False
+    user_data: UserDataSet | None = None
     as_written: bool = False
     """Whether the paper's own runs are to be reproduced: its harness executes what the model wrote."""
 
@@ -68,6 +70,19 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     return tuple(entry for source in _SOURCES for entry in _entries(source, prompts))
 
 
+def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
+    """Every loop suite on a data set of the user's own."""
+
+    def read(_store: DataStore) -> tuple[Sequence[FunctionProblem], DataSetInfo]:
+        found = data.read()
+        check_examples(found)
+        info = DataSetInfo(data.id, USER_VERSION, found.sha256)
+        return [one.problem for one in found.problems], info
+
+    source = _Source(f"loop/{data.id}", f"Loop on {data.title}", read, user_data=data)
+    return tuple(_entries(source, prompts))
+
+
 def _entries(source: _Source, prompts: Path | None) -> Iterator[SuiteEntry]:
     yield _entry(source, prompts, Setting(as_written=source.as_written))
     for variant in VARIANTS:
@@ -91,6 +106,7 @@ def _entry(
         most_requests=2 * setting.max_loops - 1,  # a program and a summary a loop, none after the last
         quick_tasks=5,
         core=source.core,
+        user_data=source.user_data,
         variant_of=source.id if variant else None,
         variant_kind=variant.kind if variant else None,
     )
@@ -123,4 +139,6 @@ _SOURCES: Final = (
     _Source("loop/humaneval-plus", "Loop on HumanEval+", _humaneval_plus, as_written=True),
 )
 
-DISCIPLINE: Final = DisciplineEntry("loop", catalogue, partial(load_prompts, "loop"))
+DISCIPLINE: Final = DisciplineEntry(
+    "loop", catalogue, partial(load_prompts, "loop"), suites_of_user=suites_of_user
+)

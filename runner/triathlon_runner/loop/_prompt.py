@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from textwrap import dedent, indent
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.extraction import code_blocks, visible_text
 from triathlon_runner.loop._setting import Attack
 from triathlon_runner.prompts import PromptSet
@@ -14,7 +14,7 @@ _DOCSTRING = re.compile(r"(\"\"\"|''')(.*?)\1", re.DOTALL)
 _QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("`", "`"))
 
 
-def first_prompt(problem: Problem, attack: Attack | None, prompts: PromptSet) -> str:
+def first_prompt(problem: FunctionProblem, attack: Attack | None, prompts: PromptSet) -> str:
     """p^1: the data set's prompt, or its attacked form (EVALOOOP, listing 3.1)."""
     parts = _split(problem.prompt)
     if attack is None or parts is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.endpoints import Model
 from triathlon_runner.grading import Grader
 from triathlon_runner.loop import _judge
@@ -25,14 +25,14 @@ class LoopSuite:
 
     id: str
     data: DataSetInfo
-    problems: Sequence[Problem]
+    problems: Sequence[FunctionProblem]
     prompts: PromptSet
     setting: Setting = field(default_factory=Setting)
 
     inputs: Literal["base", "all"] = "all"
     """The whole test suite decides whether a loop is sustained."""
 
-    def functions(self) -> tuple[Problem, ...]:
+    def functions(self) -> tuple[FunctionProblem, ...]:
         return tuple(self.problems)
 
     def tasks(self) -> Sequence[Task]:
@@ -106,5 +106,5 @@ class LoopSuite:
         return Phrasing(kind, self.prompts, self.setting)
 
     @cached_property
-    def _by_id(self) -> dict[str, Problem]:
+    def _by_id(self) -> dict[str, FunctionProblem]:
         return {problem.task_id: problem for problem in self.problems}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.endpoints import Answer, Chat, Completion, Model, Sampling
 from triathlon_runner.extraction import Extraction, extract_program
 from triathlon_runner.grading import Grader
@@ -15,7 +15,7 @@ from triathlon_runner.records import Finish, LoopStep, Outcome, Reply, Usage, Ve
 class LoopUnit:
     """A task on its way through the loops, with one model."""
 
-    problem: Problem
+    problem: FunctionProblem
     phrasing: Phrasing
     model: Model
     grader: Grader

@@ -35,6 +35,8 @@ class Manifest(Strict):
     grader_integrity: str
     """Result of the last `doctor --attack` with this engine, or `not run`."""
     profile: str
+    private: bool = False
+    """Whether suites.yaml keeps the texts of tasks and replies out of the site."""
     tasks_in_suite: int
     tasks_planned: int
     """Fewer than `tasks_in_suite` where the profile takes a subset."""

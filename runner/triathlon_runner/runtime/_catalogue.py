@@ -3,13 +3,14 @@
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner.datasets import DataFile, DataStore, core, official
+from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, with_inputs
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import RuntimeRecord
@@ -34,6 +35,7 @@ class _DataSet:
     title: str
     source: Callable[[DataStore], QuestionSource]
     core: bool = False
+    user_data: UserDataSet | None = None
 
 
 def _core_data() -> DataSetInfo:
@@ -122,6 +124,22 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     )
 
 
+def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
+    """The suites of questions on a data set of the user's own, built by our constructor."""
+
+    def source(store: DataStore) -> QuestionSource:
+        found = data.read()
+        info = DataSetInfo(data.id, USER_VERSION, found.sha256)
+        problems = [with_inputs(one.problem) for one in found.problems]
+        return QuestionSource(info, lambda: list(map(function_subject, problems)), store.cache / "questions")
+
+    dataset = _DataSet(data.id, data.title, source, user_data=data)
+    return tuple(
+        _entry(dataset, style, sampled=sampled, prompts=prompts)
+        for sampled, style in product((False, True), STYLES)
+    )
+
+
 def suite_id(dataset: str, style: Style, *, sampled: bool) -> str:
     """`runtime/core`, `runtime/core@cot`, `runtime/core@sampled`, `runtime/core@cot-sampled`."""
     parts = [name for name, there in (("cot", style == "cot"), ("sampled", sampled)) if there]
@@ -135,7 +153,8 @@ def _entry(dataset: _DataSet, style: Style, *, sampled: bool, prompts: Path | No
         source = dataset.source(store)
         return _suite(own, source.data, source, _Manner(style, sampled, prompts))
 
-    return _described(dataset.name, dataset.title, style, sampled=sampled, build=build, core=dataset.core)
+    entry = _described(dataset.name, dataset.title, style, sampled=sampled, build=build)
+    return replace(entry, core=dataset.core, user_data=dataset.user_data)
 
 
 def _described(
@@ -145,7 +164,6 @@ def _described(
     *,
     sampled: bool,
     build: Callable[[DataStore], RuntimeSuite],
-    core: bool = False,
 ) -> SuiteEntry:
     own, plain = suite_id(name, style, sampled=sampled), suite_id(name, "direct", sampled=False)
     manner = " (chain of thought)" if style == "cot" else ""
@@ -160,7 +178,6 @@ def _described(
         most_requests=None,
         quick_tasks=3,
         judged="in part",
-        core=core,
         variant_of=None if own == plain else plain,
         variant_kind=None if own == plain else "style" if not sampled else "sampling",
         default_samples=PAPER_REPEATS if sampled else 1,
@@ -238,6 +255,7 @@ DISCIPLINE: Final = DisciplineEntry(
     "runtime",
     catalogue,
     partial(load_prompts, "runtime"),
+    suites_of_user=suites_of_user,
     suite_of_file=entry_of_file,
     suite_of_results=entry_of_results,
 )

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from triathlon_runner import catalogue
+from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.endpoints import Model
 from triathlon_runner.errors import UserError
@@ -14,6 +15,7 @@ from triathlon_runner.sandbox import Language, try_language
 from triathlon_runner.schedule._open import why_not
 from triathlon_runner.schedule._plan import BuiltSuite, RunPlan, choose, work_for
 from triathlon_runner.schedule._profiles import Profile
+from triathlon_runner.schedule._references import check_references
 from triathlon_runner.suites import Preparable, SuiteEntry
 
 
@@ -32,6 +34,13 @@ class Wanted:
     """Folder with prompts of the user's own."""
     asks: bool = True
     """Whether models will be asked; if not, named ones need no key and no GPU."""
+    catalogue: Catalogue = BUILT_IN
+    """The suites that there are."""
+
+
+_NO_TASKS: Final = (
+    "no task could be made of its problems: runtime asks about programs with inputs of plain values"
+)
 
 
 async def build_plan(
@@ -53,7 +62,7 @@ async def build_plan(
     """
     plan, profile, suites = RunPlan(), wanted.profile, wanted.suites
     variants = (*wanted.variants, "sampling") if profile.repeats and suites is None else wanted.variants
-    chosen = catalogue.select(suites, variants, wanted.prompts)
+    chosen = wanted.catalogue.select(suites, variants, wanted.prompts)
     taken = [entry for entry in chosen if suites is not None or profile.takes(entry)]
     rows = registry.select(wanted.models)
     entries = at_temperature(taken, rows, profile, named=suites is not None)
@@ -77,6 +86,8 @@ async def build_plan(
         else:
             if suite.chosen:
                 built.append(suite)
+            elif entry.user_data is not None:
+                plan.skipped_suites[entry.id] = _NO_TASKS
     for row in rows:
         reason = why_not(row) if wanted.asks or wanted.models is None else None
         if reason is None:
@@ -152,9 +163,12 @@ async def build_suite(entry: SuiteEntry, data: DataStore, grader: Grader, profil
 
     Raises:
         DataUnavailableError: its data is not here.
+        UserError: a reference of a user's own problems fails their tests.
         SandboxError: a reference could not be executed.
     """
     suite = entry.build(data)
+    if entry.user_data is not None:
+        await check_references(entry.user_data.read(), grader, data.cache / "references")
     if isinstance(suite, Preparable):
         await suite.prepare(grader)
     return choose(entry, suite, profile)

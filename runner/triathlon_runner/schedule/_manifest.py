@@ -109,6 +109,7 @@ def manifest_of(
         sandbox_level=conditions.sandbox_level,
         grader_integrity=conditions.grader_integrity,
         profile=conditions.profile,
+        private=work.built.entry.private,
         tasks_in_suite=len(work.built.tasks),
         tasks_planned=len(wanted),
         open_units=open_units,

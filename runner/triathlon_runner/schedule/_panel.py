@@ -172,12 +172,22 @@ class ConsoleProgress:
         """Whether any model was asked."""
         return any(model.account for model in self._models.values())
 
-    def final(self) -> Table:
-        """Returns a table of what each model did and what that cost."""
-        models = {name: model for name, model in self._models.items() if model.account}
-        table, columns = self._table(FINAL, [model.cells() for model in models.values()])
-        for name, model in models.items():
-            table.add_row(visible(name), *_row(model.cells(), columns))
+    def final(self, *, all_planned: bool = True) -> Table:
+        """Returns a table of what each model did and what that cost.
+
+        Args:
+            all_planned: Whether all that was planned was to be asked. A gate stops as soon as it is decided,
+                and what it did not ask is not open.
+        """
+        rows = {name: model.cells() for name, model in self._models.items() if model.account}
+        if not all_planned:
+            rows = {
+                name: {**cells, "done": cells["done"].partition("/")[0], "open": ""}
+                for name, cells in rows.items()
+            }
+        table, columns = self._table(FINAL, list(rows.values()))
+        for name, cells in rows.items():
+            table.add_row(visible(name), *_row(cells, columns))
         return table
 
     def panel(self) -> RenderableType:

@@ -15,7 +15,7 @@ class Profile:
     name: str
     about: str
     official: bool
-    """Official data sets too, where their data is present."""
+    """Official data sets too, where their data is present. Those of suites.yaml are taken in any case."""
     quick: bool
     """Of each suite only its quick size, and only the suites that say they are `in_quick`."""
     repeats: bool
@@ -41,7 +41,9 @@ class Profile:
 
     def takes(self, entry: SuiteEntry) -> bool:
         """Whether the profile runs this suite without its being named."""
-        return (entry.core or self.official) and (entry.in_quick or not self.quick)
+        return (entry.core or self.official or entry.user_data is not None) and (
+            entry.in_quick or not self.quick
+        )
 
     def samples(self, entry: SuiteEntry) -> int:
         """Returns how many samples of each task are asked."""

@@ -12,6 +12,7 @@ from typing import Final
 from threadpoolctl import threadpool_limits
 
 from triathlon_runner import cache
+from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry
 from triathlon_runner.screen import counted
@@ -51,6 +52,7 @@ def build(
     strict: bool = False,
     *,
     catalogue: Sequence[SuiteEntry] | None = None,
+    known: Catalogue = BUILT_IN,
     cache: Path | None = None,
     history: bool = False,
     url: str = "",
@@ -63,6 +65,7 @@ def build(
         registry: what is known of the models.
         strict: whether any fault in the results ends the build.
         catalogue: the suites; left out, all that there are.
+        known: all that there are: the built-in ones and those of a suites.yaml.
         cache: where is kept what was read; left out, every results file is read and the site written anew.
         history: whether `history.json` is brought up to date, so that the next build says what changed since.
         url: where the site will be published, for the addresses in the feed.
@@ -76,12 +79,12 @@ def build(
     started = time.monotonic()
     sweep(out.resolve())
     ids = None if catalogue is None else [entry.id for entry in catalogue]
-    inputs = inputs_of(results, registry, ids, url, history)
+    inputs = inputs_of(results, registry, (ids, known), url, history)
     if cache and not strict and (last := last_build(cache, out, results, inputs)):
         seconds = time.monotonic() - started
         return BuildReport(out, last.pages, last.models, last.units, seconds, last.notices)
     with _folder(cache) as kept, _rare_collections():
-        site = replace(gather(results, registry, catalogue=catalogue, cache=kept), url=url)
+        site = replace(gather(results, registry, catalogue=catalogue, known=known, cache=kept), url=url)
         if strict and site.notices:
             lines = "\n".join(notice.below(results) for notice in site.notices)
             found = counted(len(site.notices), "fault")

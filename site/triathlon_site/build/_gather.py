@@ -15,7 +15,7 @@ from typing import Final
 
 from threadpoolctl import threadpool_limits
 
-from triathlon_runner import catalogue as suites
+from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry
 from triathlon_runner.store import IMPORTED
@@ -36,6 +36,7 @@ from triathlon_site.published import read_published
 from triathlon_site.recordings import read_recordings
 from triathlon_site.render import Environment, find_templates
 from triathlon_site.scores import (
+    FAMILIES,
     Board,
     BoardPlan,
     Overall,
@@ -56,6 +57,7 @@ def gather(
     registry: Registry | None,
     *,
     catalogue: Sequence[SuiteEntry] | None = None,
+    known: Catalogue = BUILT_IN,
     cache: Path | None = None,
 ) -> Gathered:
     """Reads and scores everything; writes nothing but the cache.
@@ -64,6 +66,7 @@ def gather(
         results: the folder of results.
         registry: what is known of the models.
         catalogue: the suites; left out, all that there are.
+        known: all that there are: the built-in ones and those of a suites.yaml.
         cache: where aggregates are kept; left out, the pages of evidence are not kept either.
 
     Raises:
@@ -75,7 +78,7 @@ def gather(
             " run `triathlon run` first or name another with --results"
         )
     day = _day()
-    entries = catalogue if catalogue is not None else _catalogue(results)
+    entries = catalogue if catalogue is not None else _catalogue(results, known)
     names = {row.id: row.name for row in registry.models} if registry else {}
     if cache is not None:
         measured, imported = _read(results, entries, names, cache)
@@ -100,11 +103,11 @@ def _day() -> str | None:
     raise UserError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {epoch!r}; mend or unset it")
 
 
-def _catalogue(results: Path) -> Sequence[SuiteEntry]:
+def _catalogue(results: Path, known: Catalogue) -> Sequence[SuiteEntry]:
     """Every suite, and those of the user's own that there are results of."""
-    known = suites.entries()
-    others = suite_ids(results) - {entry.id for entry in known}
-    return (*known, *(found for suite in sorted(others) if (found := suites.find(suite))))
+    entries = known.entries()
+    others = suite_ids(results) - {entry.id for entry in entries}
+    return (*entries, *(found for suite in sorted(others) if (found := known.find(suite))))
 
 
 def _read(
@@ -185,7 +188,6 @@ def _score(plans: Sequence[BoardPlan], results: Results) -> list[Board]:
 
 
 def _overalls(boards: Sequence[Board]) -> dict[str, Overall]:
-    families = ("core", "official")
-    by_family = {f: [board for board in boards if board.plan.family == f] for f in families}
+    by_family = {f: [board for board in boards if board.plan.family == f] for f in FAMILIES}
     firsts = {family: first_boards(own) for family, own in by_family.items()}
     return {family: overall(own) for family, own in firsts.items() if own}

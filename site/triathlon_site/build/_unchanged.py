@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.records import Strict
 from triathlon_runner.registry import Registry
 from triathlon_runner.store import replace_file
@@ -36,14 +37,18 @@ class Built(Strict):
 
 
 def inputs_of(
-    results: Path, registry: Registry | None, suites: Sequence[str] | None, url: str, history: bool
+    results: Path,
+    registry: Registry | None,
+    suites: tuple[Sequence[str] | None, Catalogue],
+    url: str,
+    history: bool,
 ) -> str:
     """Hash of everything that shapes the site but its history: results, templates, code and options.
 
     Args:
         results: the folder of results; of its files, names, sizes and times count.
         registry: what is known of the models.
-        suites: ids of the suites; None for all that there are.
+        suites: ids of the suites, None for all that there are; and which there are.
         url: where the site will be published.
         history: whether the history is brought up to date.
     """

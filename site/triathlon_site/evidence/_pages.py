@@ -109,11 +109,17 @@ class EvidenceExtractor:
         return self._names.get(model, model)
 
     def __call__(
-        self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
+        self,
+        records: Sequence[UnitRecord],
+        model: str,
+        suite: str,
+        parents: Mapping[str, UnitRecord],
+        *,
+        private: bool = False,
     ) -> dict[str, str]:
         name = self._name(model)
         source = EvidenceSource(model_slug(model), name, suite, parents, imported=self._imported)
-        return extracts(records, self._environment, source)
+        return extracts(records, self._environment, source, private=private)
 
 
 LINKS: Final = "links.html"
@@ -121,11 +127,11 @@ ATTEMPTS: Final = "attempts.json"
 
 
 def extracts(
-    records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
+    records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource, *, private: bool = False
 ) -> dict[str, str]:
     """Every text of one file's records: its evidence pages `1.html`…, `LINKS` and `ATTEMPTS`."""
-    if any(isinstance(record, RecordedUnit) for record in records):
-        return _recorded(records, environment, source)
+    if private or any(isinstance(record, RecordedUnit) for record in records):
+        return _without_texts(records, environment, source)
     pages, numbers = render_evidence(records, environment, source)
     paths = source.paths(len(pages))
     addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
@@ -142,14 +148,14 @@ def receipt_anchor(suite: str) -> str:
     return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
 
 
-def _recorded(
+def _without_texts(
     records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
 ) -> dict[str, str]:
-    """`LINKS` and `ATTEMPTS` of recorded results, without texts: each unit leads to the receipt.
+    """`LINKS` and `ATTEMPTS` of recorded and private results, without texts: each unit leads to the receipt.
 
     Samples of one task lead to the same place: they are one link.
     """
-    addresses = [f"models/{source.slug}.html#{receipt_anchor(source.suite)}"] * len(records)
+    addresses = [f"{source.home}#{receipt_anchor(source.suite)}"] * len(records)
     if any(record.sample for record in records):
         links = task_links(records, addresses)
     else:

@@ -10,7 +10,7 @@ from triathlon_site.exchange._source import Source
 def fault(source: Source) -> str:
     """Why there are no programs to export; empty where there are."""
     if not source.with_texts:
-        return "its programs are others' work and are not kept here"
+        return "its programs are others' work, or its tasks are private"
     if not issubclass(source.entry.record, EvolvedRecord):
         return "its units are no single programs; expected a suite of the evolved discipline"
     return ""

@@ -37,8 +37,9 @@ class Source:
 
     @property
     def with_texts(self) -> bool:
-        """Whether prompts and replies may be handed on: they were asked for here."""
-        return self.file.receipt is None and self.manifest.origin is None
+        """Whether prompts and replies may be handed on: they were asked for here, on tasks that are no secret."""
+        private = self.manifest.private or self.entry.private
+        return self.file.receipt is None and self.manifest.origin is None and not private
 
     @property
     def repository(self) -> str:

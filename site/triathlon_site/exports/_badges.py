@@ -14,6 +14,11 @@ from triathlon_site.scores import Board, Overall
 
 _COLOURS: Final = {"loop": "#0b5fa5", "runtime": "#b3450b", "evolved": "#00704f", "translation": "#7a3f9d"}
 _NEUTRAL: Final = "#3a3d42"
+_OVERALL: Final = {
+    "core": "Triathlon",
+    "official": "Triathlon, official data",
+    "added": "Triathlon, added data",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ def badges_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, O
         ranked = [row for row in found.rows if row.rank]
         place = next((row.rank for row in ranked if row.model == info.id), None)
         if place:
-            name = "Triathlon" if family == "core" else "Triathlon, official data"
+            name = _OVERALL[family]
             yield _badge(info, f"overall-{family}", name, place, len(ranked), _NEUTRAL)
     for board in boards:
         score = board.headline.scores.get(info.id)

@@ -109,8 +109,8 @@ class OverallFile(Strict):
 
     schema_: Literal[1] = Field(alias="schema")
     """Version of this schema: a change that readers must know of raises it."""
-    family: Literal["core", "official"]
-    """Our own problems, or official data."""
+    family: Literal["core", "official", "added"]
+    """Our own problems, official data, or data sets of suites.yaml."""
     rows: list[OverallRow]
     """One a model, best first."""
 

@@ -64,7 +64,13 @@ class Extractor(Protocol):
     """What makes texts of the records of one file, so that pages need not read them again."""
 
     def __call__(
-        self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
+        self,
+        records: Sequence[UnitRecord],
+        model: str,
+        suite: str,
+        parents: Mapping[str, UnitRecord],
+        *,
+        private: bool = False,
     ) -> Mapping[str, str]:
         """Texts by the names of the files that keep them.
 
@@ -73,6 +79,7 @@ class Extractor(Protocol):
             model: whose they are.
             suite: whose they are.
             parents: by task_id what the model did with the problems that these were evolved from.
+            private: whether texts of tasks and replies are left out.
         """
         ...
 
@@ -118,7 +125,8 @@ class _Reader:
         sources = [file, *self._seeds_of(file)]
         states = [file_state(path) for one in sources for path in (one.path, one.manifest)]
         root = str(file.root.resolve())
-        return cache_key(root, file.name, *states, self.extractor.fingerprint(file.model))
+        private = str(self.entries[file.suite].private)
+        return cache_key(root, file.name, *states, private, self.extractor.fingerprint(file.model))
 
     def read_model(self, files: Sequence[RunFile], keys: Mapping[RunFile, str]) -> None:
         """Reads files of one model into the cache; what is read of their seeds serves all of them."""
@@ -141,7 +149,10 @@ class _Reader:
         current = [record for record in records if record.protocol == protocol]
         wanted = {parent for record in current for parent in getattr(record, PARENTS, ())}
         parents = {task: record for task, record in seeds.items() if task in wanted}
-        extracts = self.extractor(current, file.model, file.suite, parents)
+        private = _is_private(entry, manifest)
+        if private and manifest:
+            manifest = _without_reasons(manifest)
+        extracts = self.extractor(current, file.model, file.suite, parents, private=private)
         with file.path.open("rb") as lines:
             sha256 = hashlib.file_digest(lines, "sha256").hexdigest()
         result = aggregate(
@@ -215,6 +226,18 @@ def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Iterator[U
     ):
         if not isinstance(line, Notice):
             yield line
+
+
+def _is_private(entry: SuiteEntry, manifest: Manifest | None) -> bool:
+    """As suites.yaml says; where it does not list the data set any more, as it did when the run was made."""
+    return entry.private if entry.user_data else manifest is not None and manifest.private
+
+
+def _without_reasons(manifest: Manifest) -> Manifest:
+    """Why units stay open may repeat what a server said, and with it what it was asked."""
+    count = sum(manifest.open_reasons.values())
+    hidden = {"not shown: the tasks are private": count} if count else {}
+    return manifest.model_copy(update={"open_reasons": hidden})
 
 
 def _skipped(root: Path) -> Iterator[Skipped]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from triathlon_runner import catalogue as runner_catalogue
 from triathlon_runner.metrics import Metric, Role
 from triathlon_runner.suites import DisciplineEntry, SuiteEntry
 
-Family = Literal["core", "official"]
+Family = Literal["core", "official", "added"]
+"""`added`: the data sets of a suites.yaml."""
+FAMILIES: Final[tuple[Family, ...]] = get_args(Family)
 FIELD_NAMES: Final = {
     "core": "own problems",
     "official": "official sets",
@@ -75,14 +77,21 @@ class BoardPlan:
 def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
     """One board a suite; the suites of a discipline with `one_board` share one for each family of data.
 
+    A data set of suites.yaml has boards of its own in any case.
+
     Disciplines that are a kind of another one come last.
     """
     boards: list[BoardPlan] = []
     for discipline in sorted(runner_catalogue.DISCIPLINES, key=lambda one: bool(one.kind_of)):
-        for family in ("core", "official"):
-            own = [e for e in catalogue if e.discipline == discipline.name and e.core == (family == "core")]
+        for family in FAMILIES:
+            own = [e for e in catalogue if e.discipline == discipline.name and family_of(e) == family]
             boards += _plan(own, discipline, family, catalogue)
     return tuple(boards)
+
+
+def family_of(suite: SuiteEntry) -> Family:
+    """Returns which family of data a suite is on."""
+    return "core" if suite.core else "official" if suite.user_data is None else "added"
 
 
 def _plan(
@@ -92,17 +101,18 @@ def _plan(
     catalogue: Sequence[SuiteEntry],
 ) -> Iterator[BoardPlan]:
     plain = tuple(suite for suite in suites if suite.variant_of is None)
-    together = discipline.one_board
+    together = discipline.one_board and family != "added"
     for group in [plain] if together else [(suite,) for suite in plain]:
         if not group:
             continue
         name = family if together else group[0].id.partition("/")[2]
+        data = group[0].user_data
         columns = _columns_of_sets(discipline.name, group) if together else _columns(group[0])
         ids = {suite.id for suite in group}
         variants = tuple(entry for entry in catalogue if entry.variant_of in ids)
         yield BoardPlan(
             f"{discipline.name}-{name}",
-            FIELD_NAMES.get(name, name),
+            data.title if data else FIELD_NAMES.get(name, name),
             discipline.name,
             family,
             group,

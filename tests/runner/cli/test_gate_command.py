@@ -27,9 +27,10 @@ def test_a_worse_model_is_found_before_all_tasks_are_asked(place: GatePlace) -> 
     assert report["difference"] < 0 and report["interval"][1] <= 0
     assert report["won"] == 0 and report["usd"] > 0
     for lost in report["lost"]:
-        stored = (place.root / lost["candidate_file"]).read_text().splitlines()
-        (line,) = [line for line in map(json.loads, stored) if line["task_id"] == lost["task_id"]]
-        assert (lost["baseline"], lost["candidate"], line["outcome"]) == (1, 0, "failed")
+        for model, score, outcome in (("baseline", 1, "passed"), ("candidate", 0, "failed")):
+            stored = (place.root / lost[f"{model}_file"]).read_text().splitlines()
+            line = json.loads(stored[lost[f"{model}_line"] - 1])
+            assert (line["task_id"], line["outcome"], lost[model]) == (lost["task_id"], outcome, score)
 
 
 def test_what_was_asked_is_not_asked_again(place: GatePlace) -> None:
@@ -175,8 +176,19 @@ def test_results_of_other_conditions_are_refused(place: GatePlace) -> None:
 
 
 def test_the_markdown_report(place: GatePlace) -> None:
-    """A summary for continuous integration: verdict, numbers, and a row for each task that was lost."""
+    """A summary for continuous integration: verdict, numbers, and a row with evidence for each lost task."""
     report = place.gate("worse", *SEEDS, "--markdown", "gate.md", code=1)
     text = (place.root / "gate.md").read_text()
     assert text.startswith("## worse against good\n") and "| verdict | **WORSE** |" in text
-    assert text.count("| results/runs/worse/evolved/core-seeds.jsonl |") == len(report["lost"]) > 0
+    file = "results/runs/worse/evolved/core-seeds.jsonl"
+    rows = [f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} |" for lost in report["lost"]]
+    assert rows and all(row in text for row in rows)
+
+
+def test_a_decided_gate_leaves_nothing_open(place: GatePlace) -> None:
+    """What an early verdict made needless is not called open; the printed report names file and line."""
+    done = place.call("gate", "--baseline", "good", "--candidate", "worse", *SEEDS, code=1)
+    head, good, *_ = done.stdout[done.stdout.index("model ") :].splitlines()
+    assert "open" not in head.split()
+    assert "/" not in good.split()[1] and 0 < int(good.split()[1]) < 80
+    assert "1.00 to 0.00, results/runs/worse/evolved/core-seeds.jsonl:" in done.stdout

@@ -30,7 +30,13 @@ class NoExtracts:
         return "none"
 
     def __call__(
-        self, records: Sequence[UnitRecord], model: str, suite: str, parents: Mapping[str, UnitRecord]
+        self,
+        records: Sequence[UnitRecord],
+        model: str,
+        suite: str,
+        parents: Mapping[str, UnitRecord],
+        *,
+        private: bool = False,
     ) -> dict[str, str]:
         self.calls += 1
         self.parents |= set(parents)

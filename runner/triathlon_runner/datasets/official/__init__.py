@@ -1,5 +1,6 @@
 """Official benchmark data, read from its released files. Nothing of it ships with the project."""
 
+from triathlon_runner.datasets.official._assertions import example_assertion
 from triathlon_runner.datasets.official._catalogue import (
     CLASSEVAL,
     CRUXEVAL,
@@ -26,7 +27,7 @@ from triathlon_runner.datasets.official._evalplus import (
     mbpp_plus,
 )
 from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only, judged_typed
-from triathlon_runner.datasets.official._files import problem_file
+from triathlon_runner.datasets.official._files import FileProblem, file_problems, problem_bytes, problem_file
 from triathlon_runner.datasets.official._pro import humaneval_pro, mbpp_pro
 from triathlon_runner.datasets.official._raw import (
     ClassEvalRow,
@@ -62,6 +63,7 @@ __all__ = [
     "DrevalInput",
     "DrevalProgram",
     "EvoEvalSet",
+    "FileProblem",
     "HumanEvalRow",
     "MbxpLanguage",
     "MbxpRow",
@@ -70,6 +72,8 @@ __all__ = [
     "dreval",
     "evoeval",
     "evoeval_main_only",
+    "example_assertion",
+    "file_problems",
     "humaneval",
     "humaneval_contracts",
     "humaneval_original",
@@ -80,5 +84,6 @@ __all__ = [
     "mbpp_plus",
     "mbpp_pro",
     "mbxp",
+    "problem_bytes",
     "problem_file",
 ]

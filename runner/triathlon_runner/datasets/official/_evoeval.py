@@ -58,8 +58,8 @@ def _problem(row: Row, name: EvoEvalSet) -> Problem:
 
 
 def _comparison(task_id: str, name: EvoEvalSet) -> Comparison:
-    number = int(task_id.rpartition("/")[2])
-    if number in _CHECKED.get(name, ()):
+    number = task_id.rpartition("/")[2]
+    if number in map(str, _CHECKED.get(name, ())):
         return Comparison("checker", tolerance=FLOAT_TOLERANCE, checker=f"evoeval-{name}-{number}")
     return Comparison("typed", tolerance=FLOAT_TOLERANCE)
 

@@ -1,8 +1,11 @@
-"""Problem files of anybody's, in the formats of HumanEval, EvalPlus, EvoEval and ClassEval."""
+"""Problem files of anybody's, in the formats of HumanEval, MBPP, EvalPlus, EvoEval and ClassEval."""
 
 import gzip
 import json
+import zlib
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,11 +13,23 @@ from triathlon_runner.datasets import ClassProblem, Problem, TestedProblem
 from triathlon_runner.datasets.official._catalogue import EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
 from triathlon_runner.datasets.official._evoeval import _problem
+from triathlon_runner.datasets.official._pro import tested_function
 from triathlon_runner.datasets.official._rows import Row
 from triathlon_runner.errors import UserError
 from triathlon_runner.syntax import third_party
 
 AnyProblem = Problem | TestedProblem | ClassProblem
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """A problem with where it stands."""
+
+    place: str
+    """`mine.jsonl, line 3`."""
+    problem: AnyProblem
+    tests: str = ""
+    """Tests that stand beside the inputs of a `Problem`; programs are not judged by them."""
 
 
 def problem_file(path: Path) -> tuple[AnyProblem, ...]:
@@ -23,16 +38,37 @@ def problem_file(path: Path) -> tuple[AnyProblem, ...]:
     Raises:
         UserError: the file can't be read, or a row is in none of the formats.
     """
+    return tuple(row.problem for row in file_problems(path))
+
+
+def file_problems(path: Path) -> Iterator[FileProblem]:
+    """As `problem_file`, with the line of each problem.
+
+    Raises:
+        UserError: the file can't be read, or a row is in none of the formats.
+    """
     try:
-        data = path.read_bytes()
-        text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+        text = problem_bytes(path).decode()
+    except UnicodeDecodeError as error:
         raise UserError(f"expected a problem file in JSON lines at {str(path)!r}: {error}") from None
     lines = [(number, line) for number, line in enumerate(_rows(text), start=1) if line.strip()]
-    problems = tuple(_read(line, f"{path.name}, line {number}", path.name) for number, line in lines)
-    if not problems:
+    if not lines:
         raise UserError(f"expected problems in {str(path)!r}, it has none")
-    return problems
+    for number, line in lines:
+        yield _read(line, f"{path.name}, line {number}", path.name)
+
+
+def problem_bytes(path: Path) -> bytes:
+    """The content of a problem file, decompressed.
+
+    Raises:
+        UserError: the file can't be read.
+    """
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"expected a problem file in JSON lines at {str(path)!r}: {error}") from None
 
 
 def _rows(text: str) -> list[str]:
@@ -43,21 +79,28 @@ def _rows(text: str) -> list[str]:
     return text.split("\n")
 
 
-def _read(line: str, place: str, name: str) -> AnyProblem:
+def _read(line: str, place: str, name: str) -> FileProblem:
     try:
         row = json.loads(line)
-        return _of_row(row, name)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        tests = row.get("test", "")
+        return FileProblem(place, _of_row(row, name), tests if isinstance(tests, str) else "")
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, SyntaxError) as error:
         raise UserError(
-            f"{place}: expected a problem in the format of HumanEval (prompt, test), EvalPlus (base_input, "
-            f"plus_input), EvoEval (inputs) or ClassEval (class_name, solution_code, test), "
-            f"got {line[:80]!r}… ({type(error).__name__}: {error})"
+            f"{place}: expected a problem in the format of HumanEval (prompt, test), MBPP (text, code, "
+            "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs) or ClassEval (class_name, "
+            f"solution_code, test), got {line[:80]!r}… ({_in_words(error)})"
         ) from None
+
+
+def _in_words(error: Exception) -> str:
+    return f"it has no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
 
 
 def _of_row(row: Row, name: str) -> AnyProblem:
     if "solution_code" in row:
         return _class_of(row)
+    if "test_list" in row:
+        return _mbpp_of(row)
     if "base_input" in row:
         return _mbpp_problem(row) if row["task_id"].startswith("Mbpp/") else humaneval_problem(_whole(row))
     if "inputs" in row:
@@ -65,6 +108,21 @@ def _of_row(row: Row, name: str) -> AnyProblem:
     solution = row.get("canonical_solution", "")
     reference = f"{row['prompt']}{solution}" if solution else ""
     return TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"], reference)
+
+
+def _mbpp_of(row: Row) -> TestedProblem:
+    """A row of MBPP's own release, asked as EvalPlus asks MBPP+: the text and the first test."""
+    tests = "\n".join([row.get("test_setup_code", ""), *row["test_list"]]).strip()
+    prompt = f'"""\n{(row["text"] if "text" in row else row["prompt"]).strip()}\n{row["test_list"][0]}\n"""\n'
+    entry_point = tested_function(row["code"], tests)
+    return TestedProblem(
+        f"Mbpp/{row['task_id']}" if isinstance(row["task_id"], int) else row["task_id"],
+        entry_point,
+        prompt,
+        tests,
+        row["code"],
+        assertion=row["test_list"][0],
+    )
 
 
 def _class_of(row: Row) -> ClassProblem:

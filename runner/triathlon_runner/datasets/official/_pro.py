@@ -38,7 +38,7 @@ def _problem(row: Row, data_set: str, parent: str) -> TestedProblem:
     reference = f"{base}\n\n{row['new_problem'].rstrip()}\n{row['new_solution']}\n"
     return TestedProblem(
         task_id=f"{data_set}/{row['id']}",
-        entry_point=_tested_function(reference, row["test_code"]),
+        entry_point=tested_function(reference, row["test_code"]),
         prompt=f"{row['raw_problem'].strip()}\n\n{row['new_problem'].strip()}\n",
         tests=row["test_code"],
         reference=reference,
@@ -46,12 +46,21 @@ def _problem(row: Row, data_set: str, parent: str) -> TestedProblem:
     )
 
 
-def _tested_function(program: str, tests: str) -> str:
-    """The function of the program that the tests call: no field of the file names it."""
+def tested_function(program: str, tests: str) -> str:
+    """The function of the program that the tests call: no field of the file names it.
+
+    Raises:
+        ValueError: they call none of its functions.
+    """
     defined = {one.name for one in parse(program).body if isinstance(one, ast.FunctionDef)}
     called = (
         node.func.id
         for node in ast.walk(parse(tests))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     )
-    return next(name for name in called if name in defined)
+    name = next((name for name in called if name in defined), None)
+    if name is None:
+        raise ValueError(
+            f"the tests call none of the functions {', '.join(sorted(defined)) or '(it has none)'}"
+        )
+    return name

@@ -19,7 +19,11 @@ SMALL_BILLIONS: Final = 10
 """Up to which size a model is one that people run themselves; the filter of sizes has the same bound."""
 OLD_DAYS: Final = 183
 """A result so much older than the newest is marked: servers, engines and prompts have changed since."""
-_TITLES: Final = {"core": "Overall", "official": "Overall, official data"}
+_TITLES: Final = {
+    "core": "Overall",
+    "official": "Overall, official data",
+    "added": "Overall, added data",
+}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,164 @@
+"""Problems of the user's own, listed in suites.yaml: a file in a format that `grade --problems` takes."""
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from triathlon_runner.datasets import ClassProblem, FunctionProblem, Problem, TestedProblem
+from triathlon_runner.datasets.official import (
+    FileProblem,
+    example_assertion,
+    file_problems,
+    problem_bytes,
+)
+from triathlon_runner.errors import UserError
+from triathlon_runner.syntax import parse_or_none, third_party
+
+USER_VERSION: Final = "of suites.yaml"
+"""In place of a release's version: the SHA-256 says which file it is."""
+_CALLED_AS: Final = "candidate"
+"""What HumanEval's tests call the function."""
+_SHOWN: Final = 5
+"""Problems that one error names."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserProblem:
+    """One problem with where it stands and all that its reference has to pass."""
+
+    place: str
+    """`mine.jsonl, line 3, task 'mine/slug'`."""
+    problem: FunctionProblem
+    tests: tuple[TestedProblem, ...] = ()
+    """Tests and the example of the prompt, where the problem's inputs are what programs are judged on."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserProblems:
+    """The problems of one file."""
+
+    sha256: str
+    """Of the file's content, decompressed."""
+    problems: tuple[UserProblem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UserDataSet:
+    """A data set of the user's own, as suites.yaml lists it."""
+
+    id: str
+    title: str
+    path: Path
+    """Of its problems."""
+    listed_at: str
+    """`suites.yaml, line 1`."""
+    private: bool = False
+    """Whether the texts of its tasks and of the replies stay out of the site and of what it exports."""
+
+    def read(self) -> UserProblems:
+        """Reads the problems; nothing is executed.
+
+        Raises:
+            UserError: the file cannot be read, a problem is in no known format, has no reference, is a class,
+                or two have the same task_id.
+        """
+        if not self.path.is_file():
+            raise UserError(
+                f"{self.listed_at}: expected problems: to name a file, relative to the folder of suites.yaml,"
+                f" got {str(self.path)!r}, which is none"
+            )
+        rows = list(file_problems(self.path))
+        _check_task_ids(rows)
+        problems = tuple(_user_problem(row) for row in rows)
+        return UserProblems(hashlib.sha256(problem_bytes(self.path)).hexdigest(), problems)
+
+
+def _check_task_ids(rows: list[FileProblem]) -> None:
+    first: dict[str, FileProblem] = {}
+    for row in rows:
+        task_id = row.problem.task_id
+        if task_id in first:
+            raise UserError(
+                f"{row.place}: expected a task_id of its own, got {task_id!r}, which {first[task_id].place}"
+                " has, too; rename one"
+            )
+        first[task_id] = row
+
+
+def _user_problem(row: FileProblem) -> UserProblem:
+    problem = row.problem
+    place = f"{row.place}, task {problem.task_id!r}"
+    if isinstance(problem, ClassProblem):
+        raise UserError(f"{place}: expected a function to write, got a class; take this line out of the file")
+    if not problem.reference.strip():
+        raise UserError(
+            f"{place}: expected a reference in canonical_solution, got none; add a solution that is right"
+        )
+    text = row.tests
+    problem = replace(problem, parents=())  # ids of a public file's problems, which are none of this one's
+    if not problem.assertion and parse_or_none(text) is not None:
+        example = example_assertion(problem.task_id, problem.prompt, text, problem.entry_point)
+        problem = replace(problem, assertion=example)
+    if isinstance(problem, TestedProblem):
+        return UserProblem(place, problem)
+    tests = (tests for tests in (text, problem.assertion) if tests)
+    return UserProblem(place, problem, tuple(_tested(problem, one) for one in tests))
+
+
+def _tested(problem: Problem, tests: str) -> TestedProblem:
+    return TestedProblem(problem.task_id, problem.entry_point, problem.prompt, tests, problem.reference)
+
+
+def check_examples(problems: UserProblems) -> None:
+    """Refuses problems without an example: the loop's second prompt has the name and signature only from it.
+
+    Raises:
+        UserError: naming the first of them.
+    """
+    without = [one.place for one in problems.problems if not one.problem.assertion]
+    if without:
+        more = f"\nand {len(without) - _SHOWN} more" if len(without) > _SHOWN else ""
+        raise UserError(
+            "\n".join(
+                f"{place}: the loop expects an example that shows how the function is called, got none; write"
+                " one into the docstring (`>>> f(1)` and the result below it), or a test `assert"
+                " candidate(1) == 2` of plain values"
+                for place in without[:_SHOWN]
+            )
+            + more
+        )
+
+
+def with_inputs(problem: FunctionProblem) -> Problem:
+    """Returns the problem with inputs to trace: its own, or those of the calls in its tests."""
+    if isinstance(problem, Problem):
+        return problem
+    return Problem(
+        task_id=problem.task_id,
+        entry_point=problem.entry_point,
+        prompt=problem.prompt,
+        reference=problem.reference,
+        inputs=tuple(dict.fromkeys(_called_with(problem.tests, problem.entry_point))),
+        assertion=problem.assertion,
+        libraries=third_party(problem.reference),
+        level=problem.level,
+    )
+
+
+def _called_with(tests: str, entry_point: str) -> Iterator[str]:
+    """The arguments of each call of the function in the tests, where they are plain values."""
+    module = parse_or_none(tests)
+    for node in ast.walk(module) if module is not None else ():
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+            continue
+        if node.func.id not in (_CALLED_AS, entry_point) or node.keywords:
+            continue
+        arguments = ast.Tuple(node.args, ast.Load())
+        try:
+            ast.literal_eval(arguments)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            continue
+        yield ast.unparse(arguments)

@@ -1,0 +1,86 @@
+"""Whether the references of a user's problems pass their own tests: what fails cannot judge a model."""
+
+import asyncio
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from triathlon_runner.datasets import FunctionProblem, TestedProblem
+from triathlon_runner.datasets.user import UserProblem, UserProblems
+from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.errors import UserError, leaves
+from triathlon_runner.grading import Grader, ReferenceFailedError, UngradableError
+from triathlon_runner.records import Outcome, Verdict
+from triathlon_runner.sandbox import SandboxError
+from triathlon_runner.syntax import import_statements, third_party
+
+_SHOWN: Final = 20
+"""Refused problems that are named; the others are counted."""
+
+
+async def check_references(problems: UserProblems, grader: Grader, passed: Path) -> None:
+    """Executes every reference on its problem's inputs, tests and example.
+
+    Args:
+        problems: of one file.
+        grader: executes and judges.
+        passed: a folder in which is noted which files passed, so that each is executed once.
+
+    Raises:
+        UserError: naming each problem whose reference fails, with what happened.
+        SandboxError: our machinery failed.
+    """
+    note = passed / hashlib.sha256(f"{problems.sha256} {ENGINE_VERSION}".encode()).hexdigest()[:32]
+    if note.exists():
+        return
+    try:
+        async with asyncio.TaskGroup() as group:
+            checks = [group.create_task(_fault(one, grader)) for one in problems.problems]
+    except* SandboxError as errors:
+        raise next(leaves(errors)) from errors
+    faults = [fault for check in checks if (fault := check.result())]
+    if faults:
+        more = [f"and {len(faults) - _SHOWN} more problems"] if len(faults) > _SHOWN else []
+        raise UserError("\n".join([*faults[:_SHOWN], *more]))
+    _write(note)
+
+
+def _write(note: Path) -> None:
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.touch()
+
+
+async def _fault(one: UserProblem, grader: Grader) -> str:
+    """Why the problem cannot judge a model, in words; empty where it can."""
+    for problem in (one.problem, *one.tests):
+        wanted = (
+            "passes its own tests" if isinstance(problem, TestedProblem) else "returns the same each time"
+        )
+        try:
+            verdict = await grader.grade(problem.reference, _without_reference(problem))
+        except (UngradableError, ReferenceFailedError) as error:
+            return f"{one.place}: expected a reference that {wanted}, got: {error}; mend one of them"
+        if verdict.outcome is not Outcome.PASSED:
+            return (
+                f"{one.place}: expected a reference that {wanted}, got {_in_words(verdict)}; mend one of them"
+            )
+    return ""
+
+
+def _without_reference(problem: FunctionProblem) -> FunctionProblem:
+    """Tests whose verdict on the reference is wanted: with a reference, one that fails them is an error.
+
+    What the tests use of the modules that the reference imports stays.
+    """
+    if not isinstance(problem, TestedProblem):
+        return problem
+    imports = [line for line in import_statements(problem.reference) if not third_party(line)]
+    return replace(problem, reference="", tests="\n".join([*imports, problem.tests]))
+
+
+def _in_words(verdict: Verdict) -> str:
+    """`failed: f(1) gave 3 at assert f(1) == 2 (AssertionError: )`."""
+    failing = verdict.failing
+    where = f"{failing.input} gave {failing.got} at {failing.expected}" if failing else verdict.detail
+    return f"{verdict.outcome}: {where}"

@@ -1,0 +1,94 @@
+"""suites.yaml: data sets of the user's own, each a suite in loop, runtime and evolved."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from triathlon_runner import yaml_file
+from triathlon_runner.config_errors import faults_in_words, matching
+from triathlon_runner.datasets.user import UserDataSet
+from triathlon_runner.errors import UserError
+
+NAME: Final = "suites.yaml"
+
+
+class DataSetRow(BaseModel):
+    """One data set."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+
+    id: Annotated[
+        str,
+        AfterValidator(
+            matching(
+                r"[a-z0-9][a-z0-9._-]{0,59}",
+                "an id of at most 60 lower-case letters, digits, '.', '_' and '-', such as 'mine'",
+            )
+        ),
+    ]
+    """What the ids of its suites end in: `loop/mine`, `runtime/mine`, `evolved/mine`."""
+    title: Annotated[str, Field(min_length=1)]
+    """As the board calls it."""
+    problems: Annotated[str, Field(min_length=1)]
+    """The file with the problems, relative to the folder of suites.yaml."""
+    private: bool = False
+    """Whether the texts of its tasks and of the replies stay out of the site and of what it exports."""
+
+
+class _Rows(RootModel[tuple[DataSetRow, ...]]):
+    root: Annotated[tuple[DataSetRow, ...], Field(strict=False)]
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Self:
+        ids = [row.id for row in self.root]
+        for number, name in enumerate(ids):
+            if (first := ids.index(name)) != number:
+                raise PydanticCustomError(
+                    "misplaced",
+                    "{message}",
+                    {
+                        "message": f"expected an id of its own, but {name!r} stands twice; rename one",
+                        "place": (number, "id"),
+                        "also": (first, "id"),
+                    },
+                )
+        return self
+
+
+def suites_file_beside(models_file: Path | None = None) -> Path:
+    """Where suites.yaml lies: beside the list of models, which is TRIATHLON_MODELS where none is named."""
+    return (models_file or Path(os.environ.get("TRIATHLON_MODELS") or "models.yaml")).parent / NAME
+
+
+def read_suites_file(path: Path) -> tuple[UserDataSet, ...]:
+    """Reads and checks suites.yaml; nothing is listed where there is no file. Problems are not read yet.
+
+    Raises:
+        UserError: bad YAML, an unknown key, a wrong value; names line and key.
+    """
+    if not path.exists():
+        return ()
+    file = yaml_file.read(path)
+    if not isinstance(file.content, list):
+        got = "nothing" if file.content is None else f"{file.content!r:.80}"
+        raise UserError(
+            f"{path}: expected a list of data sets, each as `- {{id: mine, title: My functions, problems:"
+            f" mine.jsonl}}`, got {got}; remove the file if you want none"
+        )
+    try:
+        rows = _Rows.model_validate(file.content).root
+    except ValidationError as error:
+        raise UserError("\n".join(faults_in_words(error, file, DataSetRow))) from None
+    return tuple(
+        UserDataSet(
+            row.id,
+            row.title,
+            path.parent / row.problems,
+            f"{path}, line {file.line((number, 'problems'))}",
+            row.private,
+        )
+        for number, row in enumerate(rows)
+    )

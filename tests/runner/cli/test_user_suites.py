@@ -1,0 +1,253 @@
+"""suites.yaml: data sets of the user's own in every command."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from support.model_server import model_server_process
+from support.user_problems import MARKER, PROBLEMS, ROW, RUNS, SLUG, SUITES, TOTAL, write_problems
+from triathlon_runner.cli import add_commands, app
+from triathlon_runner.errors import UserError
+from triathlon_site import cli as site_commands
+
+add_commands()
+assert site_commands
+
+
+class Place:
+    """A folder with models.yaml, suites.yaml and problems."""
+
+    def __init__(self, root: Path, url: str) -> None:
+        self.root = root
+        rows = [
+            f"  - {{id: {name}, api: {{base_url: '{url}', model: {name}}}}}\n" for name in ("good", "worse")
+        ]
+        (root / "models.yaml").write_text("models:\n" + "".join(rows))
+        (root / "suites.yaml").write_text(ROW)
+        write_problems(root / "mine.jsonl")
+
+    def call(self, *arguments: str, code: int = 0) -> str:
+        """What one `triathlon` command in this folder says, which is to end with this exit code."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.root)
+            patch.setenv("TRIATHLON_CACHE", str(self.root / "cache"))
+            patch.delenv("TRIATHLON_MODELS", raising=False)
+            result = CliRunner().invoke(app, arguments)
+        for_user = isinstance(result.exception, UserError)  # the entry point prints it and ends with 2
+        said = f"{result.output}{result.exception}" if for_user else result.output
+        assert (2 if for_user else result.exit_code) == code, said
+        return result.stdout if not for_user else said
+
+    def run(self, *arguments: str, code: int = 0) -> str:
+        return self.call("run", "--suites", SUITES, "--profile", "standard", *arguments, code=code)
+
+    def lines(self, model: str, suite: str) -> list[dict[str, object]]:
+        path = self.root / "results/runs" / model / f"{suite}.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def site(self) -> dict[str, str]:
+        """Every file of the built site, by path."""
+        self.call("build")
+        files = [path for path in (self.root / "_site").rglob("*") if path.is_file()]
+        return {path.relative_to(self.root / "_site").as_posix(): _text(path) for path in files}
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with model_server_process("support.user_problems:answer") as url:
+        yield url
+
+
+@pytest.fixture
+def place(tmp_path: Path, server: str) -> Place:
+    return Place(tmp_path, server)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, server: str) -> Place:
+    """A finished run of both models on all three suites; to be looked at."""
+    place = Place(tmp_path_factory.mktemp("finished"), server)
+    place.run()
+    return place
+
+
+def test_a_data_set_is_a_suite_in_three_disciplines(place: Place) -> None:
+    """`suites` lists them with their variants; a dry run counts their tasks without asking."""
+    listed = {row["id"]: row for row in json.loads(place.call("suites", "--variants", "--json"))}
+    assert set(SUITES.split(",")) | {"loop/mine@attack-upper", "runtime/mine@cot"} <= set(listed)
+    assert listed["loop/mine"]["title"] == "Loop on My functions"
+    output = " ".join(place.run("--models", "good", "--dry-run").split())
+    assert "loop/mine 3 3" in output and "evolved/mine 3 3" in output
+
+
+def test_runs_are_graded_resumed_and_verified(finished: Place) -> None:
+    """Verdicts are right in every discipline; a second run asks nothing; `verify` finds all as stored."""
+    outcomes = {
+        model: {line["task_id"]: line["outcome"] for line in finished.lines(model, "evolved/mine")}
+        for model in ("good", "worse")
+    }
+    assert set(outcomes["good"].values()) == {"passed"}
+    assert outcomes["worse"] == {"mine/slug": "passed", "mine/total": "failed", "Mbpp/17": "failed"}
+    assert {line["sustained_loops"] for line in finished.lines("good", "loop/mine")} == {10}
+    questions = {str(line["task_id"]).partition("#")[0] for line in finished.lines("good", "runtime/mine")}
+    assert questions == {"mine/slug", "mine/total", "Mbpp/17"}
+    before = finished.lines("good", "loop/mine")
+    finished.run()
+    assert finished.lines("good", "loop/mine") == before
+    verified = json.loads(finished.call("verify", "--json"))
+    assert verified["follows"] and len(verified["files"]) == 6
+
+
+def test_a_changed_file_is_another_data_set(finished: Place, tmp_path: Path) -> None:
+    """The manifest has the file's hash; lines of the old file are not mixed with those of the new one."""
+    manifest = finished.root / "results/runs/good/evolved/mine.manifest.json"
+    hashes = json.loads(manifest.read_text())["data"]
+    write_problems(finished.root / "mine.jsonl", SLUG, TOTAL)
+    try:
+        output = " ".join(finished.run("--models", "good").split())
+    finally:
+        write_problems(finished.root / "mine.jsonl")
+    assert len(hashes["sha256"]) == 64
+    assert f"other data (mine of suites.yaml, SHA-256 {hashes['sha256'][:12]}, now mine" in output
+
+
+def test_the_site_has_boards_of_their_own(finished: Place) -> None:
+    """A board a discipline with the data set's title, and an overall order; evidence shows the texts."""
+    site = finished.site()
+    for name in ("loop-mine", "runtime-mine", "evolved-mine"):
+        assert "My functions" in site[f"{name}.html"] and "good" in site[f"{name}.html"]
+    assert "added data" in site["index.html"]
+    assert json.loads(site["data/overall-added.json"])["family"] == "added"
+    assert MARKER in site["evidence/good/evolved-mine-1.html"]
+
+
+def test_private_texts_stay_out_of_the_site(finished: Place) -> None:
+    """Not a word of tasks and replies in any file, also where texts were shown before; scores are."""
+    finished.site()
+    (finished.root / "suites.yaml").write_text(ROW.replace("}", ", private: true}"))
+    try:
+        site = finished.site()
+    finally:
+        (finished.root / "suites.yaml").write_text(ROW)
+    assert [name for name, text in site.items() if MARKER in text] == []
+    assert "evolved-mine.html" in site and "mine/slug" in site["models/good-tasks.html"]
+
+
+def test_private_texts_stay_out_without_the_suites_file(place: Place) -> None:
+    """The manifest says that a run was private: a build elsewhere, without suites.yaml, shows no text."""
+    (place.root / "suites.yaml").write_text(ROW.replace("}", ", private: true}"))
+    place.call("run", "--models", "good", "--suites", "runtime/mine", "--limit", "1")
+    (place.root / "suites.yaml").unlink()
+    site = place.site()
+    assert "runtime-mine.html" in site
+    assert [name for name, text in site.items() if MARKER in text] == []
+
+
+def test_a_gate_takes_them(finished: Place) -> None:
+    """Stored results of the user's own tasks are compared like any others."""
+    gate = ("gate", "--baseline", "good", "--candidate", "worse", "--suites", "evolved/mine", "--json")
+    report = json.loads(finished.call(*gate, code=3))
+    assert {lost["task_id"] for lost in report["lost"]} == {"mine/total", "Mbpp/17"}
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (
+            {**SLUG, "canonical_solution": "    return title\n"},
+            "reference that passes its own tests, got failed: slug('Big News') gave 'Big News' at assert",
+        ),
+        (
+            {**TOTAL, "canonical_solution": "    return price\n"},
+            "line 2, task 'mine/total': expected a reference",
+        ),
+        (
+            {
+                **TOTAL,
+                "canonical_solution": "    return 150 + 0 * sum(prices)\n",
+                "test": "assert total([]) == 0",
+            },
+            "line 2, task 'mine/total': expected a reference that passes its own tests",
+        ),
+        (
+            {**TOTAL, "canonical_solution": "    return 0\n"},
+            "line 2, task 'mine/total': expected a reference that passes its own tests",
+        ),
+        (
+            {
+                **TOTAL,
+                "canonical_solution": "    import time\n    return time.time_ns()\n",
+                "prompt": "def total(p):\n",
+            },
+            "line 2, task 'mine/total': expected a reference that returns the same each time",
+        ),
+        (
+            SLUG | {"canonical_solution": ""},
+            "line 2, task 'mine/slug': expected a reference in canonical_solution",
+        ),
+        (RUNS, "line 2: expected a task_id of its own, got 'Mbpp/17', which mine.jsonl, line 1 has, too"),
+        ({"task_id": "x"}, "mine.jsonl, line 2: expected a problem in the format of HumanEval"),
+        ({**RUNS, "task_id": 4, "test_list": ["assert 1"]}, "the tests call none of the functions runs"),
+    ],
+)
+def test_problems_that_cannot_judge_are_refused(
+    place: Place, problem: dict[str, object], message: str
+) -> None:
+    """By name, with file and line, before a model is asked anything; exit code 2."""
+    write_problems(place.root / "mine.jsonl", RUNS, problem)
+    result = place.call("run", "--models", "good", "--suites", "evolved/mine", code=2)
+    assert message in " ".join(result.split())
+    assert not (place.root / "results/runs/good").exists()
+
+
+def test_the_loop_wants_an_example(place: Place) -> None:
+    """Without one a second loop could not know the function's name; runtime and evolved need none."""
+    write_problems(place.root / "mine.jsonl", {**TOTAL, "prompt": "def total(prices):\n"})
+    output = " ".join(place.run("--models", "good", code=2).split())
+    assert "mine.jsonl, line 1, task 'mine/total': the loop expects an example" in output
+    place.call("run", "--models", "good", "--suites", "evolved/mine,runtime/mine")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mine: mine.jsonl\n", "suites.yaml: expected a list of data sets"),
+        ("- {id: mine, title: T, problem: x}\n", "line 1: 0.problem: unknown key; did you mean 'problems'?"),
+        (
+            "- {id: Mine, title: T, problems: x}\n",
+            "line 1: 0.id: expected an id of at most 60 lower-case letters",
+        ),
+        (ROW * 2, "line 2: 1.id: expected an id of its own, but 'mine' stands twice"),
+        ("- {id: mbpp-plus, title: T, problems: x}\n", "expected an id that no built-in data set has"),
+        ("- {id: core-mine, title: T, problems: x}\n", "does not begin with 'core', got 'core-mine'"),
+        ("- {id: mine, title: T, problems: none.jsonl}\n", "line 1: expected problems: to name a file"),
+    ],
+)
+def test_what_is_wrong_with_the_file_is_said(place: Place, text: str, message: str) -> None:
+    """Line, key, what was expected and what came; exit code 2."""
+    (place.root / "suites.yaml").write_text(text)
+    suite = "evolved/mine" if "none.jsonl" in text else "evolved/core-seeds"
+    result = place.call("run", "--models", "good", "--suites", suite, "--dry-run", code=2)
+    assert message in " ".join(result.split())
+
+
+def test_profiles_take_them(place: Place) -> None:
+    """Without --suites a run asks the user's own data sets beside those of its profile."""
+    result = place.call("run", "--models", "good", "--dry-run", "--limit", "1")
+    assert all(suite in result for suite in (*SUITES.split(","), "loop/core"))
+
+
+def test_problems_of_every_format_are_there() -> None:
+    """The three problems are in three formats, so that the tests above cover each."""
+    assert [{"test", "base_input", "test_list"} & set(problem) for problem in PROBLEMS] == [
+        {"test"},
+        {"base_input"},
+        {"test_list"},
+    ]

@@ -1,0 +1,67 @@
+"""Three problems of a user's own, in three formats, and a scripted model that knows them."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from support.server_replies import Asked
+
+MARKER: Final = "confidential-7f3a"
+"""Stands in every problem and in every reply."""
+SLUG: Final = {
+    "task_id": "mine/slug",
+    "entry_point": "slug",
+    "prompt": f'def slug(title):\n    """Words of a title, joined by hyphens ({MARKER}).\n\n'
+    "    >>> slug('Big  News')\n    'big-news'\n    \"\"\"\n",
+    "canonical_solution": "    text = ''\n    for word in title.lower().split():\n        if text:\n"
+    "            text += '-'\n        text += word\n    return text\n",
+    "test": "def check(candidate):\n    assert candidate('Big  News') == 'big-news'\n"
+    "    assert candidate('') == ''\n    assert candidate('One') == 'one'\n",
+}
+"""As HumanEval."""
+TOTAL: Final = {
+    "task_id": "mine/total",
+    "entry_point": "total",
+    "prompt": f'def total(prices):\n    """Sum; what is above 100 counts half ({MARKER}).\n\n'
+    '    >>> total([50, 200])\n    150\n    """\n',
+    "canonical_solution": "    result = 0\n    for price in prices:\n        if price > 100:\n"
+    "            price = price // 2\n        result += price\n    return result\n",
+    "base_input": [[[50, 200]], [[]], [[10, 20, 30]]],
+}
+"""As EvalPlus."""
+RUNS: Final = {
+    "task_id": 17,
+    "text": f"Write a function runs that counts the runs of equal items ({MARKER}).",
+    "code": "def runs(items):\n    count = 0\n    last = None\n    for item in items:\n"
+    "        if item != last:\n            count += 1\n        last = item\n    return count\n",
+    "test_list": ["assert runs([1, 1, 2]) == 2", "assert runs([]) == 0"],
+}
+"""As MBPP."""
+PROBLEMS: Final = (SLUG, TOTAL, RUNS)
+PROGRAMS: Final = {
+    "slug": f"{SLUG['prompt']}{SLUG['canonical_solution']}",
+    "total": f"{TOTAL['prompt']}{TOTAL['canonical_solution']}",
+    "runs": str(RUNS["code"]),
+}
+ROW: Final = "- {id: mine, title: My functions, problems: mine.jsonl}\n"
+SUITES: Final = "loop/mine,runtime/mine,evolved/mine"
+
+
+def write_problems(path: Path, *problems: dict[str, Any]) -> None:
+    """One JSON line each."""
+    path.write_text("".join(json.dumps(problem) + "\n" for problem in problems or PROBLEMS))
+
+
+def answer(asked: Asked) -> str:
+    """Says the reference of the function that is asked for; the model `worse` says it of `slug` alone."""
+    if "[ANSWER]" in asked.prompt:
+        return f"[ANSWER]YES[/ANSWER] {MARKER}"
+    known = [name for name in re.findall(r"\w+", asked.prompt) if name in PROGRAMS]
+    if not known:
+        return f"I do not know that function, {MARKER}."
+    if "sentence" in asked.prompt.lower():
+        return f"A function that does what {known[-1]} does, {MARKER}."
+    if asked.body["model"] == "worse" and known[-1] != "slug":
+        return f"```python\ndef {known[-1]}(*arguments):\n    return '{MARKER}'\n```"
+    return f"{MARKER}\n```python\n{PROGRAMS[known[-1]]}\n```"
