@@ -214,9 +214,10 @@ def export_command(
     from triathlon_site.build import cache_folder, gather  # noqa: PLC0415  see above
     from triathlon_site.exchange import Wanted, write_export  # noqa: PLC0415  see above
 
-    gathered = gather(results, load_models(models_file), cache=cache_folder())
+    known = known_suites(models_file)
+    gathered = gather(results, load_models(models_file), known=known, cache=cache_folder())
     wanted = Wanted(_names(models), _names(suites))
-    done = write_export(form, gathered, results, out, wanted)
+    done = write_export(form, gathered, results, out, wanted, known=known)
     screen = console()
     for why, count in Counter(done.left_out.values()).items():
         screen.print_message(f"left out {counted(count, 'results file')}: {why}")

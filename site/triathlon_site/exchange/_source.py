@@ -37,7 +37,7 @@ class Source:
 
     @property
     def with_texts(self) -> bool:
-        """Whether prompts and replies may be handed on: they were asked for here, on tasks that are no secret."""
+        """Whether prompts and replies may be handed on: asked for here, on tasks that are not private."""
         private = self.manifest.private or self.entry.private
         return self.file.receipt is None and self.manifest.origin is None and not private
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from triathlon_runner import catalogue
+from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import check_names
 from triathlon_site.exchange._formats import EXPORTS
@@ -32,7 +32,15 @@ class Exported:
     """Results files that this format cannot hold, and why."""
 
 
-def write_export(name: str, site: Gathered, root: Path, out: Path, wanted: Wanted | None = None) -> Exported:
+def write_export(
+    name: str,
+    site: Gathered,
+    root: Path,
+    out: Path,
+    wanted: Wanted | None = None,
+    *,
+    known: Catalogue = BUILT_IN,
+) -> Exported:
     """Writes results in another program's format. The same results give the same bytes.
 
     Args:
@@ -41,6 +49,7 @@ def write_export(name: str, site: Gathered, root: Path, out: Path, wanted: Wante
         root: the results folder that they were read from.
         out: a folder that is new or empty.
         wanted: left out, all results.
+        known: the suites that there are.
 
     Raises:
         UserError: an unknown name, an `out` with something in it, or nothing to export.
@@ -48,7 +57,7 @@ def write_export(name: str, site: Gathered, root: Path, out: Path, wanted: Wante
     check_names([name], list(EXPORTS), what="format")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"expected a new or empty folder at --out, got {str(out)!r}; name another")
-    sources = in_order(list(_sources(site, root, wanted or Wanted())))
+    sources = in_order(list(_sources(site, root, wanted or Wanted(), known)))
     left_out: dict[str, str] = {}
     written = kept = 0
     for source in sources:
@@ -66,7 +75,7 @@ def write_export(name: str, site: Gathered, root: Path, out: Path, wanted: Wante
     return Exported(written, kept, left_out)
 
 
-def _sources(site: Gathered, root: Path, wanted: Wanted) -> Iterator[Source]:
+def _sources(site: Gathered, root: Path, wanted: Wanted, known: Catalogue) -> Iterator[Source]:
     files = [file for file in site.results.files if file.units and file.manifest]
     models = sorted({file.model for file in files})
     suites = sorted({file.suite for file in files})
@@ -81,7 +90,7 @@ def _sources(site: Gathered, root: Path, wanted: Wanted) -> Iterator[Source]:
             continue
         if wanted.suites is not None and file.suite not in wanted.suites:
             continue
-        entry = catalogue.find(file.suite)
+        entry = known.find(file.suite)
         if entry is not None:
             scores = tuple(_scores(site.boards, file.model, file.suite))
             yield Source(site.models[file.model], entry, file, scores, root)
