@@ -62,7 +62,7 @@ class RecordedSource:
     @property
     def unexplained(self) -> int:
         """Differing verdicts that no row gives a cause for."""
-        return self.compared - self.equal - self.differing
+        return max(0, self.compared - self.equal - self.differing)
 
 
 @dataclass(frozen=True, slots=True)

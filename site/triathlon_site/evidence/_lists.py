@@ -28,6 +28,13 @@ class UnitLink(NamedTuple):
     parents_solved: bool
     """Whether all problems that it was made from are solved."""
 
+    @property
+    def kind(self) -> str:
+        """The class of its colour: an outcome, or `partly` where some of several units passed."""
+        if " of " not in self.outcome:
+            return self.outcome
+        return "failed" if self.outcome.startswith("0 of ") else "partly"
+
 
 def unit_links(
     records: Sequence[UnitRecord], addresses: Sequence[str], parents: Mapping[str, UnitRecord]

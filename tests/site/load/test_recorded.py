@@ -243,7 +243,7 @@ def test_recorded_samples_of_a_task(tmp_path: Path) -> None:
     assert links == [
         ("passed", receipt, "sample_0", ""),
         ("partly", receipt, "sample_1", "1 of 2 passed"),
-        ("partly", receipt, "sample_2", "0 of 2 passed"),
+        ("failed", receipt, "sample_2", "0 of 2 passed"),
     ]
     assert '<code>other.json.gz</code> of <a href="https://example.org/runs"' in page
     (board,) = (tmp_path / "_site/data").glob("runtime-*.json")

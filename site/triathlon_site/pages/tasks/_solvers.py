@@ -22,6 +22,8 @@ class Solvers:
         """The class of its colour."""
         if self.outcome == "passed" or self.outcome.endswith(("loop", "loops")):
             return "passed"
+        if self.outcome.startswith("0 of "):
+            return "failed"
         return "partly" if " of " in self.outcome else self.outcome
 
     @property
