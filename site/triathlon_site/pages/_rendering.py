@@ -11,7 +11,6 @@ from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages import (
     agreement,
-    all_models,
     board,
     changes,
     compare,
@@ -20,6 +19,7 @@ from triathlon_site.pages import (
     imported,
     method,
     model,
+    overall,
     tasks,
 )
 from triathlon_site.pages import published as published_pages
@@ -49,6 +49,13 @@ class Gathered:
     archived: tuple[Archived, ...] = ()
     url: str = ""
     """Where the site will be published, with a slash at its end; empty where that is not known."""
+    published_names: Mapping[str, str] = field(default_factory=dict)
+    """By id of a model with results, its name in the published tables, where it is certain."""
+
+    @property
+    def core_page(self) -> str:
+        """The board of our own problems: the front page where there is nothing else to show."""
+        return overall.PATH if front.has_models(self.published, self.boards) else front.PATH
 
     @property
     def units(self) -> int:
@@ -108,7 +115,7 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
     """The front page first; models, of which there are many, a few at a time."""
     shown = site.results.models
     return (
-        lambda: front.drafts(site.overalls, site.models, site.results),
+        lambda: _front_section(site),
         *(partial(_board_section, site, own) for own in site.boards),
         lambda: agreement.drafts(site.boards, site.models),
         lambda: tasks.drafts(site.boards, site.models),
@@ -122,6 +129,20 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
             for start in range(0, len(shown), MODELS_A_SECTION)
         ),
     )
+
+
+def _front_section(site: Gathered) -> Parts:
+    """The front page, and the board of our own problems where that is another page."""
+    boards = published_boards(site.published) if site.published else ()
+    if site.core_page != front.PATH:
+        tables = front.ReportedTables(site.published, boards, published_pages.paths(boards))
+        yield from front.drafts(
+            tables, site.boards, site.models, site.results, site.published_names, site.core_page
+        )
+    elif not site.overalls:
+        yield front.empty_draft(site.results, site.models)
+        return
+    yield from overall.drafts(site.core_page, site.overalls, site.models, site.results)
 
 
 def _board_section(site: Gathered, own: Board) -> Parts:
@@ -141,7 +162,6 @@ def _compare_section(site: Gathered) -> Parts:
 def _published_section(site: Gathered) -> Parts:
     if site.published:
         boards = published_boards(site.published)
-        yield from all_models.drafts(site.published, boards, published_pages.paths(boards))
         yield from published_pages.drafts(site.published, boards)
         yield from published_files(site.published)
 
@@ -155,12 +175,9 @@ def _other_section(site: Gathered) -> Parts:
 
 def _links(site: Gathered) -> list[Link]:
     """The links to the main pages, as every page has them."""
-    links = [Link("Overall", "index.html")]
-    if site.published:
-        links.append(Link("All models", all_models.PATH))
-    links += [
-        Link(front.title(family), front.path(family, site.overalls)) for family in list(site.overalls)[1:]
-    ]
+    links = [Link(front.TITLE, front.PATH)] if site.core_page != front.PATH or not site.overalls else []
+    if site.core_page != front.PATH or site.overalls:
+        links.append(Link(overall.TITLE, site.core_page))
     for heading in dict.fromkeys(board.heading_of(own) for own in site.boards):
         pages = [board.board_page(own) for own in site.boards if board.heading_of(own) == heading]
         links.append(Link(heading.capitalize(), pages[0], tuple(pages)))
