@@ -1,4 +1,4 @@
-"""What others published: read from `results/published/`, ranked by itself, never mixed with measurements."""
+"""What others published: read from `results/published/`, part of no tier and no paired test."""
 
 from triathlon_site.published._csv_file import read_table
 from triathlon_site.published._facts import ModelFacts, read_facts
