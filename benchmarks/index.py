@@ -3,7 +3,9 @@
     python benchmarks/index.py TABLE [--draws N]
 
 TABLE is a CSV file with a line for each model: `model`, `released` (2024-11; may be empty) and one field for
-each column of `COLUMNS`, scores in 0..1, empty where there is none. `triathlon scores --table` writes it.
+each column of `COLUMNS`, scores in 0..1, empty where there is none, and may have a field `…_tasks` beside it,
+the independent tasks that the score rests on where they are not those of the column. `triathlon build` writes
+it as `_site/data/all-models.csv`.
 Each cell of a model with two or more is left out in turn, everything is fitted anew, and the cell predicted.
 Prints the mean absolute error in points, Spearman's correlation with the truth and the share of cells inside
 their 95 % prediction interval. Exit code 1 where the index does not beat both rules or fewer than 93 % of the
@@ -30,17 +32,17 @@ from triathlon_site.ability import (
 )
 
 
-def read_table(path: Path) -> tuple[Array, Array]:
-    """Scores, shape (models, columns), and release dates in years."""
+def read_table(path: Path) -> tuple[Array, Array, Array]:
+    """Scores and their numbers of tasks, shape (models, columns), and release dates in years."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     scores = [[float(row[column.id] or "nan") for column in COLUMNS] for row in rows]
-    return np.array(scores), np.array([years(row["released"]) for row in rows])
+    tasks = [[float(row.get(f"{column.id}_tasks") or column.tasks) for column in COLUMNS] for row in rows]
+    return np.array(scores), np.array(tasks), np.array([years(row["released"][:7]) for row in rows])
 
 
-def by_index(scores: Array, released: Array, draws: int) -> Array:
+def by_index(scores: Array, tasks: Array, released: Array, draws: int) -> Array:
     """Left-out cells: truth, median of the prediction, lower and upper end; shape (cells, 4)."""
-    tasks = np.array([column.tasks for column in COLUMNS], float)
     cells = Cells.from_scores(scores, tasks, released)
     start = fit_columns(cells)
     random = np.random.default_rng(0)
@@ -53,7 +55,7 @@ def by_index(scores: Array, released: Array, draws: int) -> Array:
         left = cells.where(others)
         columns = fit_columns(left, start)
         posterior = abilities(columns, left)[model]
-        predicted = predict_scores(columns, posterior, column, COLUMNS[column].tasks, random, draws)
+        predicted = predict_scores(columns, posterior, column, int(tasks[model, column]), random, draws)
         rows.append([scores[model, column], *np.quantile(predicted, [0.5, 0.025, 0.975])])
     return np.array(rows)
 
@@ -96,8 +98,8 @@ def main() -> int:
     parser.add_argument("table", type=Path)
     parser.add_argument("--draws", type=int, default=4000, help="draws of a prediction")
     options = parser.parse_args()
-    scores, released = read_table(options.table)
-    index = by_index(scores, released, options.draws)
+    scores, tasks, released = read_table(options.table)
+    index = by_index(scores, tasks, released, options.draws)
     rules = {
         "index": index,
         "mean percentile": by_rule(scores, by_percentile),

@@ -3,12 +3,18 @@
 (() => {
   const FILTERS = [
     ["has", "Results in"], ["org", "Organisation"], ["license", "Licence"], ["open", "Weights"], ["kind", "Kind"],
-    ["size", "Size"], ["year", "Released"], ["run", "Run in"],
+    ["size", "Size"], ["year", "Released"], ["grade", "Evidence"], ["run", "Run in"],
   ];
+  const SEVERAL = "two disciplines or more";
   /* What a row offers under a filter: several words, a month of a day, or the value itself. */
-  const offers = (name, value) => name === "has" ? value.split(" ").filter(Boolean) : [name === "run" ? value.slice(0, 7) : value];
+  const offers = (name, value) => {
+    if (name !== "has" && name !== "grade") return [name === "run" ? value.slice(0, 7) : value];
+    const words = value.split(" ").filter(Boolean);
+    return name === "has" && words.length > 1 ? [...words, SEVERAL] : words;
+  };
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
-  /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand takes longer than anybody waits. */
+  /* Of a table longer than LONG the FIRST rows are in the page, unless it says `data-whole`: laying out a thousand rows of
+     many lines takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;
   /* Ties of an order are left as the orders before it had them: so many stand in the address. */
   const ORDERS = 3;
@@ -66,7 +72,7 @@
       for (const item of means) item.top = true;
       this.order = this.rows;
       this.orders = [];
-      this.limit = this.rows.length > LONG && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
+      this.limit = this.rows.length > LONG && !("whole" in table.dataset) && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
       this.filters = new Map();
       this.words = [];
       this.status = null;
@@ -177,7 +183,7 @@
       });
       this.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       this.status = make("output", { class: "status", "aria-live": "polite" });
-      const controls = make("div", { class: "controls" }, search, ...this.folded(this.selects()), this.columnChooser(), this.status);
+      const controls = make("div", { class: "controls" }, search, ...this.folded(this.selects()), this.columnChooser(), ...this.rowHeight(), this.status);
       this.table.parentElement.before(controls);
       this.table.parentElement.classList.add("ready");
       this.addMore();
@@ -316,6 +322,20 @@
       }
     }
 
+    /* One line a row, or all that is known of each score below it. */
+    rowHeight() {
+      if (!this.table.classList.contains("compact")) return [];
+      const button = make("button", { type: "button" }, "Details");
+      const turn = (open) => {
+        this.table.classList.toggle("compact", !open);
+        button.setAttribute("aria-pressed", String(open));
+        remember("rows", open ? "details" : "");
+      };
+      turn(state.get("rows") === "details");
+      button.addEventListener("click", () => turn(this.table.classList.contains("compact")));
+      return [button];
+    }
+
     restore() {
       for (const one of (state.get("sort") ?? "").split(".").slice(0, ORDERS).reverse()) {
         const column = this.heads.findIndex((head) => head.dataset.key === one.replace(/^-/, ""));
@@ -333,16 +353,17 @@
         return make("input", { type: "range", min: "0", max: "100", step: "5", value: String(start), "aria-label": `Weight of ${name}` });
       });
       const note = make("output", { class: "status", "aria-live": "polite" });
-      const reset = make("button", { type: "button" }, "Equal weights");
+      const start = place.dataset.unweighted;
+      const reset = make("button", { type: "button" }, start ? "Back to the index" : "Equal weights");
       const update = (restored = false) => {
         const weights = inputs.map((input) => Number(input.value));
         const equal = weights.every((weight) => weight === weights[0]);
         remember("w", equal ? "" : weights.join("."));
-        if (!equal || this.weighted) this.weigh(equal ? weights.map(() => 1) : weights, equal, restored);
+        if (!equal) this.weigh(weights, restored); else if (this.weighted) this.unweigh();
         const total = weights.reduce((a, b) => a + b, 0);
         note.textContent = equal
-          ? "All disciplines weigh the same."
-          : `${names.map((n, i) => `${n} ${Math.round((100 * weights[i]) / total)} %`).join(", ")}. Intervals of ranks are for equal weights and are not shown.`;
+          ? start ?? "All disciplines weigh the same."
+          : `${names.map((n, i) => `${n} ${Math.round((100 * weights[i]) / total)} %`).join(", ")}. Intervals of ranks are not for these weights and are not shown.`;
         reset.hidden = equal;
       };
       inputs.forEach((input) => input.addEventListener("input", () => update()));
@@ -356,23 +377,49 @@
       update(true);
     }
 
-    weigh(weights, equal, restored) {
-      const total = weights.reduce((a, b) => a + b, 0) || 1;
-      const column = this.heads.findIndex((head) => head.dataset.key?.startsWith("mean"));
-      const values = new Map();
+    /* The mean of the percentiles in the disciplines that weigh something, for rows that have all of these. */
+    weigh(weights, restored) {
+      const total = weights.reduce((a, b) => a + b, 0);
+      const column = this.weightedColumn();
+      this.weighted = new Map();
       for (const item of this.rows) {
-        if (!item.row.dataset.p) continue;
-        const mean = item.row.dataset.p.split(" ").reduce((sum, p, i) => sum + Number(p) * weights[i], 0) / total;
-        values.set(item, Math.round(mean * 1e6) / 1e6);
+        const parts = (item.row.dataset.p ?? "").split(" ");
+        const known = weights.every((weight, i) => !weight || parts[i]);
+        const mean = known ? weights.reduce((sum, weight, i) => sum + (weight && weight * Number(parts[i])), 0) / total : null;
+        if (known) this.weighted.set(item, Math.round(mean * 1e6) / 1e6);
         const cell = item.row.cells[column];
-        cell.dataset.v = String(mean);
-        cell.textContent = mean.toFixed(1);
+        item.unweighted ??= { value: cell.dataset.v, nodes: [...cell.childNodes] };
+        cell.dataset.v = known ? String(mean) : "";
+        cell.replaceChildren(known ? mean.toFixed(1) : "–");
         item.keys = null;
       }
-      this.weighted = equal ? null : values;
+      this.sayWeighted(column, this.heads[column].dataset.weighted);
       this.rerank();
       if (restored && this.orders.length) this.sort(this.orders[0][0], this.orders[0][1] < 0 ? "descending" : "ascending");
       else this.sort(column, "descending");
+    }
+
+    unweigh() {
+      const column = this.weightedColumn();
+      for (const item of this.rows) {
+        const cell = item.row.cells[column];
+        cell.dataset.v = item.unweighted.value;
+        cell.replaceChildren(...item.unweighted.nodes);
+        item.keys = null;
+      }
+      this.weighted = null;
+      this.sayWeighted(column, "");
+      this.rerank();
+      this.sort(column, "descending");
+    }
+
+    weightedColumn() { return this.heads.findIndex((head) => "weighted" in head.dataset); }
+
+    /* What the column is called while it shows the visitor's own order. */
+    sayWeighted(column, text) {
+      const name = this.heads[column].querySelector("button").firstChild;
+      this.unweightedName ??= name.textContent;
+      name.textContent = text || this.unweightedName;
     }
   }
 

@@ -31,7 +31,7 @@ MODELS: Final = (
 )
 VARIANTS: Final = ("loop/core@prompt-upper", "loop/core@attack-upper", "translation/core", "runtime/core@cot")
 SHOWN: Final = (
-    "index.html",
+    "overall-core.html",
     "loop.html",
     "models/strong.html",
     "tasks/loop-core.html",

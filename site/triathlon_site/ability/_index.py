@@ -68,16 +68,35 @@ class Index:
     rows: tuple[IndexRow, ...]
     fitted: Columns
     draws: Array
-    """Joint draws of all models' indices, in points, shape (draws, models)."""
+    """Abilities, shape (draws, models): what intervals and ranks are quantiles of."""
+
+    def not_told_from(self, model: int, others: Sequence[int]) -> list[int]:
+        """Those of `others` that are above the model in at least 2.5 % of the draws; all are row numbers."""
+        above = (self.draws[:, others] > self.draws[:, [model]]).mean(axis=0)
+        return [other for other, share in zip(others, above, strict=True) if share >= (1 - LEVEL) / 2]
 
 
-def compute_index(scores: Array, columns: Sequence[IndexColumn], released: Array, seed: int = 0) -> Index:
-    """The index of each row of `scores` (0..1, shape (models, columns), nan where there is none).
+def compute_index(
+    scores: Array,
+    columns: Sequence[IndexColumn],
+    released: Array,
+    *,
+    tasks: Array | None = None,
+    seed: int = 0,
+) -> Index:
+    """The index of each row of `scores`.
 
-    `released` are the models' release dates in years, shape (models,), nan where unknown. The value is the
-    posterior mean of the ability. Intervals at 95 %: models are drawn with replacement `RESAMPLES` times, the
-    columns fitted to each draw, and `DRAWS_EACH` abilities of every model drawn from its posterior under that
-    fit.
+    The value is the posterior mean of the ability. Intervals at 95 %: models are drawn with replacement
+    `RESAMPLES` times, the columns fitted to each draw, and `DRAWS_EACH` abilities of every model drawn from
+    its posterior under that fit.
+
+    Args:
+        scores: 0..1, shape (models, columns), nan where there is none.
+        columns: what the columns are.
+        released: release dates in years, shape (models,), nan where unknown.
+        tasks: how many tasks each score rests on, shape (models, columns); left out, or where nan, those of
+            the column.
+        seed: of the draws.
 
     Raises:
         ValueError: a model without any score.
@@ -85,7 +104,9 @@ def compute_index(scores: Array, columns: Sequence[IndexColumn], released: Array
     if np.isnan(scores).all(axis=1).any():
         raise ValueError("every model of the index needs a score in some column")
     random = np.random.default_rng(seed)
-    cells = Cells.from_scores(scores, np.array([column.tasks for column in columns], float), released)
+    most = np.array([column.tasks for column in columns], float)
+    counts = most if tasks is None else np.where(np.isnan(tasks), most, tasks)
+    cells = Cells.from_scores(scores, counts, released)
     fitted = fit_columns(cells)
     means = abilities(fitted, cells) @ GRID
     draws = _draws(cells, fitted, random)
@@ -95,9 +116,11 @@ def compute_index(scores: Array, columns: Sequence[IndexColumn], released: Array
     ranks = 1 + (-draws).argsort(axis=1).argsort(axis=1)
     rank_low, rank_high = np.quantile(ranks, [tail, 1 - tail], axis=0, method="closest_observation")
     order = (-means).argsort().argsort() + 1
-    counts = np.bincount(cells.model, minlength=cells.models)
+    numbers = np.bincount(cells.model, minlength=cells.models)
     points = [CENTRE + POINTS * (values - centre) / spread for values in (means, low, high)]
-    rows = zip(*points, order, np.minimum(rank_low, order), np.maximum(rank_high, order), counts, strict=True)
+    rows = zip(
+        *points, order, np.minimum(rank_low, order), np.maximum(rank_high, order), numbers, strict=True
+    )
     return Index(
         tuple(
             IndexRow(
@@ -106,7 +129,7 @@ def compute_index(scores: Array, columns: Sequence[IndexColumn], released: Array
             for value, bottom, top, *rest in rows
         ),
         fitted,
-        CENTRE + POINTS * (draws - centre) / spread,
+        draws,
     )
 
 

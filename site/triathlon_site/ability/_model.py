@@ -57,14 +57,14 @@ class Cells:
     def from_scores(cls, scores: Array, tasks: Array, released: Array) -> "Cells":
         """The cells of `scores` in 0..1, shape (models, columns), nan where a model has none.
 
-        `tasks` has shape (columns,), `released` (years, nan where unknown) shape (models,). Half a task is
-        added to the solved and to the unsolved, so that 0 and 1 have a logit.
+        `tasks` has shape (columns,) or (models, columns), `released` (years, nan where unknown) shape
+        (models,). Half a task is added to the solved and to the unsolved, so that 0 and 1 have a logit.
         """
         known = released[~np.isnan(released)]
         spread = float(np.std(known)) if len(known) else 0.0
         dates = np.nan_to_num((released - np.mean(known)) / spread) if spread else np.zeros(len(scores))
         model, column = np.nonzero(~np.isnan(scores))
-        count = tasks[column]
+        count = np.broadcast_to(tasks, scores.shape)[model, column]
         share = (scores[model, column] * count + 0.5) / (count + 1)
         variances = 1 / (count * share * (1 - share))
         models, columns = scores.shape

@@ -155,13 +155,15 @@ def _gathered(
     results = replace(measured, notices=(*measured.notices, *faults, *imported.notices))
     named = {*results.models, *imported.models, *(skipped.model for skipped in results.skipped)}
     program = version("triathlon-leaderboard")
+    recorded = recorded_infos(folder)
     date = day or max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
-    models = model_infos(registry, named, recorded_infos(folder))
+    models = model_infos(registry, named, recorded)
     return Gathered(
         results=results,
         boards=boards,
         overalls=overalls,
         models=models,
+        published_names={model: info.name for model, info in recorded.items()},
         date=date,
         published=read_published(folder / "published"),
         version=program,

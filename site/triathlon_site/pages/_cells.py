@@ -41,11 +41,11 @@ def cell(column: ColumnScores, model: str, *, with_strip: bool) -> Cell:
     if score and with_strip:
         drawn = strip(score.interval.low, score.value, score.interval.high, maximum)
     graded = any(one.grade == RECORDED for one in column.scores.values())
-    return Cell(score, maximum, drawn, _receipt(column, model) if graded else "")
+    return Cell(score, maximum, drawn, receipt_path(column, model) if graded else "")
 
 
-def _receipt(column: ColumnScores, model: str) -> str:
-    """That of the column's suite; of a mean over several, the list of all."""
+def receipt_path(column: ColumnScores, model: str) -> str:
+    """Where a model's receipt of a column stands; that of its suite, or of a mean over several, of all."""
     suites = [suite for suite, _ in column.column.parts]
     anchor = receipt_anchor(suites[0]) if len(suites) == 1 else "receipts"
     return f"models/{model_slug(model)}.html#{anchor}"

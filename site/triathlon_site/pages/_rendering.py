@@ -12,7 +12,6 @@ from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages import (
     agreement,
-    all_models,
     board,
     changes,
     choose,
@@ -22,11 +21,11 @@ from triathlon_site.pages import (
     imported,
     method,
     model,
+    overall,
     tasks,
 )
 from triathlon_site.pages import published as published_pages
 from triathlon_site.published import Published, published_boards
-from triathlon_site.published import all_models as join_all_models
 from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, Environment, Link, Page
 from triathlon_site.scores import Board, Overall
@@ -54,6 +53,13 @@ class Gathered:
     recordings: Recordings = field(default_factory=Recordings)
     url: str = ""
     """Where the site will be published, with a slash at its end; empty where that is not known."""
+    published_names: Mapping[str, str] = field(default_factory=dict)
+    """By id of a model with results, its name in the published tables, where it is certain."""
+
+    @property
+    def core_page(self) -> str:
+        """The board of our own problems: the front page where there is nothing else to show."""
+        return overall.PATH if front.has_models(self.published, self.boards) else front.PATH
 
     @property
     def units(self) -> int:
@@ -113,13 +119,12 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
     """The front page first; models, of which there are many, a few at a time."""
     shown = site.results.models
     return (
-        lambda: front.drafts(site.overalls, site.models, site.results),
+        lambda: _front_section(site),
         *(partial(_board_section, site, own) for own in site.boards),
         lambda: agreement.drafts(site.boards, site.models),
         lambda: tasks.drafts(site.boards, site.models),
         lambda: _compare_section(site),
         lambda: _published_section(site),
-        lambda: _choose_section(site),
         lambda: imported.drafts(site.imported, site.models),
         lambda: _other_section(site),
         lambda: data_files(site.boards, site.overalls, site.models, site.notices),
@@ -128,6 +133,26 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
             for start in range(0, len(shown), MODELS_A_SECTION)
         ),
     )
+
+
+def _front_section(site: Gathered) -> Parts:
+    """The front page, the page to choose a model from its table, and the board of our own problems."""
+    if site.core_page != front.PATH:
+        found = _all_models(site)
+        yield from front.drafts(found, site.boards, site.models, site.results, site.core_page)
+        solved = solved_cost_by_name(site.boards, site.models, choose.BOARDS)
+        yield from choose.drafts(choose.candidates(found, solved))
+    elif not site.overalls:
+        yield front.empty_draft(site.results, site.models)
+        return
+    yield from overall.drafts(site.core_page, site.overalls, site.models, site.results)
+
+
+def _all_models(site: Gathered) -> front.AllModels:
+    boards = published_boards(site.published) if site.published else ()
+    tables = front.ReportedTables(site.published, boards, published_pages.paths(boards))
+    infos = {model: site.models[model] for model in site.results.models}
+    return front.all_models(tables, front.OwnCells(site.boards, site.results), infos, site.published_names)
 
 
 def _board_section(site: Gathered, own: Board) -> Parts:
@@ -147,16 +172,8 @@ def _compare_section(site: Gathered) -> Parts:
 def _published_section(site: Gathered) -> Parts:
     if site.published:
         boards = published_boards(site.published)
-        yield from all_models.drafts(site.published, boards, published_pages.paths(boards))
         yield from published_pages.drafts(site.published, boards)
         yield from published_files(site.published)
-
-
-def _choose_section(site: Gathered) -> Parts:
-    found = join_all_models(site.published, published_boards(site.published)) if site.published else None
-    if found is not None:
-        solved = solved_cost_by_name(site.boards, site.models, choose.BOARDS)
-        yield from choose.drafts(choose.candidates(found, solved))
 
 
 def _other_section(site: Gathered) -> Parts:
@@ -168,12 +185,13 @@ def _other_section(site: Gathered) -> Parts:
 
 def _links(site: Gathered) -> list[Link]:
     """The links to the main pages, as every page has them."""
-    links = [Link("Overall", "index.html")]
-    if site.published:
-        links += [Link("All models", all_models.PATH), Link("Choose", choose.PATH)]
-    links += [
-        Link(front.title(family), front.path(family, site.overalls)) for family in list(site.overalls)[1:]
-    ]
+    links = [Link(front.TITLE, front.PATH)] if site.core_page != front.PATH or not site.overalls else []
+    if site.core_page != front.PATH:
+        links.append(Link("Choose", choose.PATH))
+    if site.core_page != front.PATH or site.overalls:
+        links.append(Link(overall.TITLE, site.core_page))
+    if overall.ADDED in site.overalls:
+        links.append(Link(overall.ADDED_TITLE, overall.ADDED_PATH))
     for heading in dict.fromkeys(board.heading_of(own) for own in site.boards):
         pages = [board.board_page(own) for own in site.boards if board.heading_of(own) == heading]
         links.append(Link(heading.capitalize(), pages[0], tuple(pages)))

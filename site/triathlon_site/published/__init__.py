@@ -1,6 +1,5 @@
-"""What others published: read from `results/published/`, ranked by itself, never mixed with measurements."""
+"""What others published: read from `results/published/`, part of no tier and no paired test."""
 
-from triathlon_site.published._all_models import AllModels, ModelLine, all_models
 from triathlon_site.published._csv_file import read_table
 from triathlon_site.published._facts import UNDISCLOSED, ModelFacts, read_facts
 from triathlon_site.published._joined import JoinedModel, join_models
@@ -17,18 +16,15 @@ from triathlon_site.published._tables import (
 
 __all__ = [
     "UNDISCLOSED",
-    "AllModels",
     "DoubtfulAlias",
     "JoinedModel",
     "ModelFacts",
-    "ModelLine",
     "Published",
     "PublishedBoard",
     "PublishedColumn",
     "PublishedRow",
     "PublishedScore",
     "Source",
-    "all_models",
     "is_model",
     "join_models",
     "published_boards",

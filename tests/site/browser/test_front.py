@@ -53,20 +53,91 @@ def test_the_first_ranks_are_seen_at_once(
     context.close()
 
 
-def test_each_question_leads_to_its_answer(page: Page, site: Path) -> None:
+@pytest.mark.parametrize(("path", "count"), [("index.html", 5), ("overall-core.html", 7)])
+def test_each_question_leads_to_its_answer(page: Page, site: Path, path: str, count: int) -> None:
     """One that sorts finds its column; one with an anchor finds its place."""
-    page.goto((site / "index.html").as_uri())
+    page.goto((site / path).as_uri())
     links = page.locator(".asks a")
     questions = {link.inner_text(): link.get_attribute("href") or "" for link in links.all()}
-    assert len(questions) == 7, questions
+    assert len(questions) == count, questions
     for text, address in questions.items():
-        page.goto((site / "index.html").as_uri())
+        page.goto((site / path).as_uri())
         page.locator(".asks a", has_text=text).click()
         if "sort=" in address:
             expect(page.locator("th[aria-sort]")).to_have_count(1)
+            expect(page.locator("th[aria-sort]")).to_be_visible()
         if "#" in address:
             settle(page)
             expect(page.locator(f"[id='{address.partition('#')[2]}']")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("path", ["index.html", "overall-core.html", "loop.html", "evolved.html"])
+def test_rows_are_one_line_until_details_are_asked_for(page: Page, site: Path, path: str) -> None:
+    """Every row alike; a button opens what stands below the scores, and the address keeps it."""
+    visit(page, (site / path).as_uri())
+    heights = "[...document.querySelector('table.board').tBodies[0].rows].map(row => row.offsetHeight)"
+    assert len({round(height) for height in page.evaluate(heights)}) == 1
+    assert page.evaluate(heights)[0] < 30
+    page.get_by_role("button", name="Details").click()
+    assert max(page.evaluate(heights)) > 40
+    page.reload()
+    settle(page)
+    assert max(page.evaluate(heights)) > 40
+    expect(page.get_by_role("button", name="Details")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_column_comes_when_it_is_asked_for(page: Page, site: Path) -> None:
+    """Tier and rank shift are not there at first; the menu brings one, and the address keeps it."""
+    visit(page, (site / "loop.html").as_uri())
+    tier = page.get_by_role("columnheader", name="Tier")
+    expect(tier).to_have_count(0)
+    page.locator("summary", has_text="Columns").click()
+    page.get_by_role("checkbox", name="Tier").check()
+    expect(tier).to_be_visible()
+    assert "show=tier" in page.url
+    page.reload()
+    settle(page)
+    expect(tier).to_be_visible()
+    cells = page.locator("table.board tbody tr").first.locator("td:visible, th:visible")
+    assert cells.count() == page.locator("table.board thead th:visible").count()
+
+
+def test_models_are_found_by_evidence_and_disciplines(page: Page, site: Path) -> None:
+    """Every row is in the page; filters choose by grade and by having two disciplines or more."""
+    visit(page, (site / "index.html").as_uri())
+    rows = page.locator("table.board tbody tr")
+    whole = rows.count()
+    assert whole > 250
+    page.get_by_label("Results in").select_option("two disciplines or more")
+    several = rows.count()
+    assert 0 < several < whole
+    assert all(" " in (row.get_attribute("data-has") or "") for row in rows.all())
+    page.get_by_label("Results in").select_option("runtime")
+    assert all("runtime" in (row.get_attribute("data-has") or "") for row in rows.all())
+    page.get_by_label("Find a model").fill("steady-3")
+    page.get_by_label("Results in").select_option("")
+    expect(rows).to_have_count(1)
+    expect(rows.locator("a.flag")).to_have_attribute("href", "overall-core.html#steady-3")
+
+
+def test_weights_make_an_order_and_the_index_comes_back(page: Page, site: Path) -> None:
+    """All weight on one discipline: the models that have it, best first; then all by the index again."""
+    visit(page, (site / "index.html").as_uri())
+    heads = page.locator("table.board thead th")
+    first = page.locator("table.board tbody th").first.inner_text()
+    index = page.locator("table.board tbody tr td:nth-child(3)").first.inner_text()
+    visit(page, (site / "index.html").as_uri() + "?w=100.0.0")
+    expect(heads.nth(2)).to_contain_text("Your mean")
+    scores = page.evaluate(LOOP_SCORES)
+    assert len(scores) > 90 and scores == sorted(scores, reverse=True)
+    page.get_by_role("button", name="Back to the index").click()
+    expect(heads.nth(2)).to_contain_text("Index")
+    assert page.locator("table.board tbody th").first.inner_text() == first
+    assert page.locator("table.board tbody tr td:nth-child(3)").first.inner_text() == index
+
+
+LOOP_SCORES = """() => [...document.querySelector('table.board').tBodies[0].rows]
+  .filter(row => row.cells[2].dataset.v !== '').map(row => Number(row.cells[4].dataset.v))"""
 
 
 def test_a_link_into_a_page_holds_while_its_tables_grow(page: Page, site: Path) -> None:
@@ -78,7 +149,7 @@ def test_a_link_into_a_page_holds_while_its_tables_grow(page: Page, site: Path) 
 
 def test_a_fall_opens_where_it_is_told(page: Page, site: Path) -> None:
     """From a drop in the ranking to the reasons, even where they are folded; then to the evidence."""
-    page.goto((site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri() + "?rows=details")
     drop = page.locator("a[title='Why it falls']").first
     anchor = (drop.get_attribute("href") or "").partition("#")[2]
     drop.click()
@@ -108,7 +179,9 @@ def test_a_long_table_unfolds_without_scripts_and_on_paper(browser: Browser, sit
     context.close()
 
 
-@pytest.mark.parametrize("path", ["index.html", "evolved.html", "models/forgetful.html", "agreement.html"])
+@pytest.mark.parametrize(
+    "path", ["index.html", "overall-core.html", "evolved.html", "models/forgetful.html", "agreement.html"]
+)
 def test_paper_cuts_no_table_and_carries_no_controls(page: Page, site: Path, path: str) -> None:
     """On a sheet of A4 on its side; a visitor who chose dark prints dark on white all the same."""
     page.goto((site / path).as_uri())

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.browser
 
 MAIN = (
     "index.html",
+    "overall-core.html",
     "loop.html",
     "runtime.html",
     "evolved.html",
@@ -98,12 +99,12 @@ def test_without_scripts_everything_is_there(browser: Browser, site: Path) -> No
     """Tables are complete, figures are drawn, links lead on; no control that would do nothing."""
     context = browser.new_context(java_script_enabled=False)
     opened = context.new_page()
-    opened.goto((site / "index.html").as_uri())
+    opened.goto((site / "overall-core.html").as_uri())
     assert names(opened) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
     opened.goto((site / "compare.html").as_uri())
     assert opened.locator("#neighbours-core tbody tr").count() == 10
     expect(opened.locator("noscript p")).to_be_visible()
-    opened.goto((site / "index.html").as_uri())
+    opened.goto((site / "overall-core.html").as_uri())
     assert opened.locator("button:visible, input:visible, select:visible").count() == 0
     opened.goto((site / "loop.html").as_uri())
     assert opened.locator("figure svg path.line").count() >= 4
@@ -127,7 +128,7 @@ def test_sorting(page: Page, site: Path) -> None:
 
 def test_sorting_by_keyboard(page: Page, site: Path) -> None:
     """Heads are buttons: Tab reaches them, Enter presses them."""
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     button = page.get_by_role("button", name="Model", exact=True)
     button.focus()
     page.keyboard.press("Enter")
@@ -136,7 +137,7 @@ def test_sorting_by_keyboard(page: Page, site: Path) -> None:
 
 def test_a_missing_value_is_last_either_way(page: Page, site: Path) -> None:
     """Gamma and Epsilon have no size: they end both orders."""
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     size = page.get_by_role("button", name="Size", exact=True)
     size.click()
     assert names(page) == ["Delta", "Alpha", "Beta", "Gamma", "Epsilon"]
@@ -146,7 +147,7 @@ def test_a_missing_value_is_last_either_way(page: Page, site: Path) -> None:
 
 def test_searching_and_filtering_rank_what_is_left(page: Page, site: Path) -> None:
     """Ranks count the models shown and the table says so; their intervals, of the whole board, are gone."""
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     page.get_by_label("Organisation").select_option("Other")
     assert names(page) == ["Gamma", "Delta"]
     assert page.locator("td.rank:visible b").all_inner_texts() == ["1", "2"]
@@ -161,7 +162,10 @@ def test_searching_and_filtering_rank_what_is_left(page: Page, site: Path) -> No
 
 def test_a_view_has_an_address(page: Page, site: Path) -> None:
     """Search, filter, order and hidden columns come back from the address."""
-    visit(page, (site / "index.html").as_uri() + "?q=a&license=mit&size=under+1+B&sort=-model&hide=licence")
+    visit(
+        page,
+        (site / "overall-core.html").as_uri() + "?q=a&license=mit&size=under+1+B&sort=-model&hide=licence",
+    )
     assert names(page) == ["Delta"]
     assert page.get_by_label("Find a model").input_value() == "a"
     expect(page.get_by_role("columnheader", name="Licence")).to_have_count(0)
@@ -169,7 +173,7 @@ def test_a_view_has_an_address(page: Page, site: Path) -> None:
 
 def test_own_weights_reorder_the_board(page: Page, site: Path) -> None:
     """All weight on one discipline gives its order; equal weights bring the old one back."""
-    visit(page, (site / "index.html").as_uri() + "?w=100.0.0")
+    visit(page, (site / "overall-core.html").as_uri() + "?w=100.0.0&rows=details")
     scores = [float(text) for text in page.locator("tbody tr td:nth-child(3) b").all_inner_texts()]
     assert scores == sorted(scores, reverse=True)
     intervals = page.locator("td.rank small").filter(visible=True)
@@ -181,7 +185,7 @@ def test_own_weights_reorder_the_board(page: Page, site: Path) -> None:
 
 def test_the_theme_can_be_chosen(page: Page, site: Path) -> None:
     """The switch turns the page and the next page remembers."""
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.get_by_role("button", name="Dark").click()
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -290,7 +294,7 @@ def test_a_long_table_shows_its_first_rows_and_the_rest_when_asked(page: Page, s
 
 def test_filters_for_every_question(page: Page, site: Path) -> None:
     """By discipline, organisation, licence, weights, size: what fits is left, in combination too."""
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     expect(page.get_by_label("Results in")).to_be_visible()
     page.get_by_label("Weights").select_option("open")
     page.get_by_role("combobox", name="Size").select_option("under 10 B")
@@ -304,7 +308,7 @@ def test_filters_for_every_question(page: Page, site: Path) -> None:
 
 def test_a_newcomers_questions_have_a_link_each(page: Page, site: Path) -> None:
     """The most robust small open model is on top; whether one is better than the next stands in words."""
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     page.get_by_role("link", name="The most robust open model under 10 B").click()
     page.wait_for_url("**sort=-loop*")
     settle(page)

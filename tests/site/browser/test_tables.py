@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 
 BOARDS = (
     "index.html",
+    "overall-core.html",
     "loop.html",
     "runtime.html",
     "evolved.html",
@@ -30,7 +31,7 @@ NONSENSE = (
 
 def test_a_second_order_keeps_the_first_among_ties(page: Page, site: Path) -> None:
     """Sorting is stable, missing values last; a reload brings both orders back."""
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     model, licence = (page.get_by_role("button", name=name, exact=True) for name in ("Model", "Licence"))
     model.click()
     model.click()
@@ -59,18 +60,18 @@ def test_a_folded_table_sorts_as_a_whole(page: Page, site: Path) -> None:
 @pytest.mark.parametrize("query", NONSENSE)
 def test_a_nonsense_address_breaks_nothing(page: Page, site: Path, query: str) -> None:
     """What no table knows is passed over: the board is whole, and still sorts."""
-    visit(page, (site / "index.html").as_uri() + query.replace("&q=%00%FF", ""))
+    visit(page, (site / "overall-core.html").as_uri() + query.replace("&q=%00%FF", ""))
     assert names(page) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
     page.get_by_role("button", name="Model", exact=True).click()
     assert names(page) == ["Alpha", "Beta", "Delta", "Epsilon", "Gamma"]
-    visit(page, (site / "index.html").as_uri() + query)
+    visit(page, (site / "overall-core.html").as_uri() + query)
     visit(page, (site / "compare.html").as_uri() + query + "&m=%FF,alpha,alpha,,nobody")
     expect(page.locator("#compare .lede").first).to_contain_text("Switch from Alpha to Beta?")
 
 
 def test_back_leads_to_the_same_view(page: Page, site: Path) -> None:
     """From a model's page back to the board: search, filter and order are as they were."""
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     page.get_by_role("combobox", name="Licence").select_option("mit")
     page.get_by_label("Find a model").fill("ta")
     page.get_by_role("button", name="Model", exact=True).click()
@@ -86,7 +87,7 @@ def test_back_leads_to_the_same_view(page: Page, site: Path) -> None:
 
 def test_columns_are_chosen_with_keys_alone(page: Page, site: Path) -> None:
     """Enter opens the list, Space takes a column away, Escape closes and leads back; the address knows."""
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     page.locator("summary", has_text="Columns").focus()
     page.keyboard.press("Enter")
     box = page.get_by_role("checkbox", name="Licence")
@@ -136,9 +137,8 @@ def test_every_board_sorts_by_every_column(page: Page, site: Path, path: str) ->
     expect(found).to_have_text(re.compile(rf"^0 of {whole.split()[0]} "))
 
 
-SHOW_ALL = """() => {
-  for (const box of document.querySelectorAll('.chooser .choices input:not(:checked)')) box.click();
-}"""
+SHOW_ALL = """() => document.querySelectorAll('.chooser input[type=checkbox]:not(:checked)').forEach(
+  box => box.click())"""
 ORDERED = """place => {
   const table = document.querySelector('table[data-table]');
   const head = table.tHead.rows[0].cells[place], up = head.getAttribute('aria-sort') === 'ascending';
@@ -166,7 +166,7 @@ NAMELESS = """() => [...document.querySelectorAll('table')].filter(table =>
 def test_the_head_stays_above_where_the_table_fits(page: Page, site: Path) -> None:
     """A table that needs no frame of its own sticks to the window."""
     page.set_viewport_size({"width": 1700, "height": 320})
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     page.wait_for_selector(".table-frame.fits", state="attached")
     page.locator("tbody tr").nth(2).evaluate(
         "row => scrollTo(0, scrollY + row.getBoundingClientRect().top - 90)"
@@ -179,7 +179,7 @@ def test_what_has_the_focus_is_not_behind_the_head(page: Page, site: Path) -> No
     """Going back through a scrolled table with Shift and Tab, each link is seen when it is reached."""
     page.set_viewport_size({"width": 1700, "height": 330})
     page.emulate_media(reduced_motion="reduce")
-    visit(page, (site / "index.html").as_uri())
+    visit(page, (site / "overall-core.html").as_uri())
     page.wait_for_selector(".table-frame.fits", state="attached")
     links = page.locator("tbody th a")
     links.last.focus()
@@ -201,7 +201,7 @@ def test_without_its_script_a_table_is_as_without_scripts(browser: Browser, site
     context = browser.new_context()
     opened = context.new_page()
     opened.route("**/tables-*.js", lambda route: route.abort())
-    opened.goto((site / "index.html").as_uri())
+    opened.goto((site / "overall-core.html").as_uri())
     opened.wait_for_selector("html:not(.js)", state="attached")
     assert names(opened) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
     gap = opened.evaluate("getComputedStyle(document.querySelector('.table-frame:has(.board)')).marginTop")

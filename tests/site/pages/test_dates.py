@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.site import build_small, page_text, small_results
-from triathlon_site.pages.front import is_old
+from triathlon_site.pages.overall import is_old
 from triathlon_site.render.formats import age
 
 

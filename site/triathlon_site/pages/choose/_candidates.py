@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triathlon_site.ability import IndexRow
-from triathlon_site.published import AllModels, ModelFacts
+from triathlon_site.pages.front import AllModels, ModelRow
 from triathlon_site.uncertainty import Interval
 
-_OPENNESS: Final = {"yes": "open", "no": "closed", "": ""}
+_OPENNESS: Final = {True: "open", False: "closed", None: ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,36 +50,38 @@ def candidates(found: AllModels, solved: Mapping[str, float]) -> Candidates:
     """
     models = tuple(
         Candidate(
-            name=line.name,
-            organization=line.facts.organization,
-            license=line.facts.licence,
-            openness=_OPENNESS[line.facts.open_weights],
-            context=int(line.facts.context) if line.facts.context else None,
-            costs=_costs(line.facts, solved),
-            scores={column: (cell.score.value, cell.score.interval) for column, cell in line.cells.items()},
-            index=line.index,
+            name=row.name,
+            organization=row.info.organization or "",
+            license=row.info.license or "",
+            openness=_OPENNESS[row.info.open_weights],
+            context=int(row.facts.context) if row.facts.context else None,
+            costs=_costs(row, solved),
+            scores={column: (cell.value, cell.interval) for column, cell in row.cells.items()},
+            index=row.index,
         )
-        for line in found.lines
+        for row in found.rows
+        if row.index
     )
-    place = {id(row): number for number, row in enumerate(found.index.rows)}
-    return Candidates(models, found.index.draws[:, [place[id(line.index)] for line in found.lines]])
+    draws = found.index.draws if found.index else np.empty((0, 0))
+    return Candidates(models, draws)
 
 
-def _costs(facts: ModelFacts, solved: Mapping[str, float]) -> dict[str, float]:
+def _costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
     """Of a dense model, all parameters work on every token."""
+    info, active = row.info, row.facts.active_b
     costs = {
-        "price": facts.price[1] if facts.price else None,
-        "size": facts.billions,
-        "active": float(facts.active_b) if facts.active_b else facts.billions,
-        "released": _months(facts.released),
-        "solved": solved.get(facts.model),
+        "price": info.price[1] if info.price else None,
+        "size": info.billions,
+        "active": float(active) if active else info.billions,
+        "released": _months((info.released or "")[:7]),
+        "solved": solved.get(info.name),
     }
     return {name: value for name, value in costs.items() if value is not None}
 
 
 def _months(released: str) -> float | None:
-    """Months since the year 0 of `2024-11`; None for an empty text."""
-    if not released:
+    """Months since the year 0 of `2024-11`; None where no month is known."""
+    if "-" not in released:
         return None
     year, month = released.split("-")
     return 12.0 * int(year) + int(month) - 1

@@ -1,5 +1,21 @@
-"""The front page: all disciplines, who leads, and how sure that is."""
+"""The front page: every model of any grade of evidence in one table."""
 
-from triathlon_site.pages.front._page import drafts, is_old, path, title
+from triathlon_site.pages.front._cells import FrontCell, OwnCells
+from triathlon_site.pages.front._findings import is_small_and_open
+from triathlon_site.pages.front._models import AllModels, ModelRow, ReportedTables, all_models
+from triathlon_site.pages.front._page import PATH, TITLE, drafts, empty_draft, has_models
 
-__all__ = ["drafts", "is_old", "path", "title"]
+__all__ = [
+    "PATH",
+    "TITLE",
+    "AllModels",
+    "FrontCell",
+    "ModelRow",
+    "OwnCells",
+    "ReportedTables",
+    "all_models",
+    "drafts",
+    "empty_draft",
+    "has_models",
+    "is_small_and_open",
+]

@@ -1,69 +1,43 @@
-"""The front page: all disciplines, who leads, and how sure that is."""
+"""The front page: all models in one table, ordered by the overall index, with what it says in sentences."""
 
-import re
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
-from triathlon_runner.records import Manifest, RecordedManifest
+import pandas as pd
+
+from triathlon_site.ability import CENTRE, POINTS, IndexRow
 from triathlon_site.load import Results
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages.board import Finding, finding, part_run
+from triathlon_site.pages._skipped import Skipped, skipped_models
+from triathlon_site.pages.front._cells import OwnCells
+from triathlon_site.pages.front._columns import FRONT, SHOWN, FrontColumn
+from triathlon_site.pages.front._findings import (
+    ColumnLead,
+    IndexLead,
+    ages,
+    discipline_leads,
+    index_lead,
+    small_open_lead,
+)
+from triathlon_site.pages.front._models import DISCIPLINES, AllModels, ModelRow
 from triathlon_site.pages.model import SteepestFall, steepest
-from triathlon_site.render import Draft, PageContext
-from triathlon_site.scores import Overall, OverallRow
+from triathlon_site.published import Published
+from triathlon_site.render import Draft, Page, PageContext
+from triathlon_site.scores import Board
 
-SMALL_BILLIONS: Final = 10
-"""Up to which size a model is one that people run themselves; the filter of sizes has the same bound."""
-OLD_DAYS: Final = 183
-"""A result so much older than the newest is marked: servers, engines and prompts have changed since."""
-_TITLES: Final = {
-    "core": "Overall",
-    "official": "Overall, official data",
-    "added": "Overall, added data",
-}
-
-
-@dataclass(frozen=True)
-class OverallLine:
-    """One model on the front page."""
-
-    info: ModelInfo
-    row: OverallRow
-    cells: tuple[Cell, ...]
-    open_units: int
-    tasks_done: tuple[str, ...]
-    cost: float | None
-    """USD over the boards' files; None where no price is known."""
-    date: str
-    """Day of its newest result."""
-    old: bool
-    """Whether that is long before the newest result of the board."""
-    measured: bool
-    """Whether some of its results were measured here."""
-
-    @property
-    def percentiles(self) -> str:
-        """For the visitor's own weights."""
-        return " ".join("" if share is None else f"{share:.6g}" for share in self.row.percentiles)
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A registered model that was not run here."""
-
-    info: ModelInfo
-    reason: str
+PATH: Final = "index.html"
+TITLE: Final = "All models"
+TABLE: Final = "data/all-models.csv"
 
 
 @dataclass(frozen=True)
 class EmptyContext(PageContext):
-    """What the front page shows before there are results."""
+    """What the front page shows before there is anything to show."""
 
     template: ClassVar[str] = "front/empty"
-    skipped: list[Skipped]
+    skipped: Sequence[Skipped]
 
 
 @dataclass(frozen=True)
@@ -71,122 +45,111 @@ class FrontContext(PageContext):
     """What the front page shows."""
 
     template: ClassVar[str] = "front/page"
-    overall: Overall
-    family: str
-    lines: list[OverallLine]
-    findings: list[Finding]
-    skipped: list[Skipped]
-    partial: bool
-    """Whether some model was run on a part of the tasks."""
-    costs: bool
-    """Whether what some model's run cost is known."""
-    prices: bool
-    """Whether the price of some model is known."""
+    rows: Sequence[ModelRow]
+    columns: Sequence[FrontColumn]
+    disciplines: Sequence[str]
+    leads: Mapping[str, Sequence[ColumnLead]]
+    """By discipline."""
+    first: IndexLead | None
+    small_open: IndexLead | None
+    ages: Mapping[str, tuple[str, str]]
+    """By grade, the dates of its oldest and its newest figure."""
+    linking: Sequence[str]
+    """Titles of the columns that only link the others."""
     fallen: SteepestFall | None
-    measured: tuple[str, str] | None
-    """Days of the oldest and of the newest result."""
-    neighbours: bool
-    """Whether there are two models to compare."""
-    small_open: bool
-    """Whether there are two small models with open weights."""
-    robust: str
-    """The order by the first discipline, as the page's address says it."""
-    old: int
-    """Models whose results are old."""
-    open_units: int
-    graded: bool
-    """Whether some scores are recorded: cells show their grade."""
+    core: Mapping[str, str]
+    """By id of a model that has results on our own problems, where these stand."""
+    neighbours: str
+    """Address of the comparison of neighbours; empty where there are no two models to compare."""
+    ranges: bool
+    """Whether some score is only known as a range."""
+    centre: float
+    points: float
+    table: str
 
 
-def title(family: str) -> str:
-    """What the ranking of a family of data is called."""
-    return _TITLES[family]
-
-
-def path(family: str, overalls: Mapping[str, Overall]) -> str:
-    """The page of a family of data: the first with results is the front page."""
-    return "index.html" if family == next(iter(overalls)) else f"overall-{family}.html"
+def has_models(published: Published | None, boards: Sequence[Board]) -> bool:
+    """Whether there is a model that the front page has a row of: one on official data, or a published one."""
+    tables = published.tables.values() if published else ()
+    return any(board.plan.family == "official" for board in boards) or any(tables)
 
 
 def drafts(
-    overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo], results: Results
+    found: AllModels,
+    boards: Sequence[Board],
+    models: Mapping[str, ModelInfo],
+    results: Results,
+    core_page: str,
 ) -> Iterator[Draft]:
-    """The front page, and a page like it for each further family of data; one page where nothing was run."""
-    skipped = _skipped(results, models)
-    if not overalls:
-        yield Draft("index.html", EmptyContext(skipped))
-    newest = max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
-    for family, overall in overalls.items():
-        yield Draft(path(family, overalls), _context(family, overall, models, skipped, newest))
+    """The front page and its CSV file.
 
-
-def _context(
-    family: str, overall: Overall, models: Mapping[str, ModelInfo], skipped: list[Skipped], newest: str
-) -> FrontContext:
-    lines = [_line(overall, row, models, newest) for row in overall.rows]
-    dates = [line.date for line in lines if line.date and line.measured]
-    return FrontContext(
-        overall=overall,
-        family=family,
-        lines=lines,
-        findings=[found for board in overall.boards if (found := finding(board, models))],
-        skipped=skipped,
-        partial=any(line.tasks_done for line in lines),
-        costs=any(line.cost is not None for line in lines),
-        prices=any(line.info.price for line in lines),
-        fallen=steepest(overall.boards),
-        measured=(min(dates), max(dates)) if dates else None,
-        neighbours=sum(row.rank is not None for row in overall.rows) > 1,
-        small_open=sum(_small_and_open(line.info) for line in lines) > 1,
-        robust=_by_first_column(overall),
-        graded=any(cell.receipt for line in lines for cell in line.cells),
-        old=sum(line.old for line in lines),
-        open_units=sum(line.open_units for line in lines),
+    Args:
+        found: the table of all models.
+        boards: measured and recorded scores.
+        models: what is known of models that have results.
+        results: where the scores come from.
+        core_page: the board of our own problems.
+    """
+    own = OwnCells(boards, results)
+    on_core = {model for board in boards if board.plan.family == "core" for model in board.models}
+    families = {str(board.plan.family) for board in boards}
+    official = [board for board in boards if board.plan.family == "official"]
+    titled = {column.id for column in SHOWN}
+    context = FrontContext(
+        rows=found.rows,
+        columns=SHOWN,
+        disciplines=DISCIPLINES,
+        leads=dict(discipline_leads(found, own, models)),
+        first=index_lead(found),
+        small_open=small_open_lead(found),
+        ages=ages(found.rows),
+        linking=[column.index.title for column in FRONT if column.id not in titled],
+        fallen=steepest(official),
+        core={model: f"{core_page}#{models[model].slug}" for model in sorted(on_core)},
+        neighbours=_neighbours(families) if len(results.models) > 1 else "",
+        ranges=any(cell.upper is not None for row in found.rows for cell in row.cells.values()),
+        centre=CENTRE,
+        points=POINTS,
+        table=TABLE,
     )
+    yield Draft(PATH, context, (Page(TABLE, _table(found)),))
 
 
-def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo], newest: str) -> OverallLine:
-    boards = [board for board in overall.boards if row.model in board.models]
-    manifests = [file.manifest for board in boards for file in board.files[row.model] if file.manifest]
-    return OverallLine(
-        models[row.model],
-        row,
-        tuple(cell(board.headline, row.model, with_strip=True) for board in overall.boards),
-        sum(board.open_units(row.model) for board in boards),
-        tuple(done for board in boards if (done := part_run(board, row.model))),
-        _cost(manifests),
-        (ended := max((manifest.ended[:10] for manifest in manifests), default="")),
-        is_old(ended, newest),
-        not all(isinstance(manifest, RecordedManifest) for manifest in manifests),
-    )
+def _neighbours(families: set[str]) -> str:
+    return f"compare.html#neighbours-{'official' if 'official' in families else 'core'}"
 
 
-def _cost(manifests: Sequence[Manifest]) -> float | None:
-    """USD of all suites together; None where the cost of one of them is not known."""
-    costs = [manifest.cost_usd for manifest in manifests if manifest.cost_usd is not None]
-    return sum(costs) if costs and not any(manifest.usage.uncounted for manifest in manifests) else None
+def empty_draft(results: Results, models: Mapping[str, ModelInfo]) -> Draft:
+    """The front page where there is nothing to show: it says what to do."""
+    return Draft(PATH, EmptyContext(skipped_models(results, models)))
 
 
-def _small_and_open(info: ModelInfo) -> bool:
-    return bool(info.open_weights) and info.billions is not None and info.billions < SMALL_BILLIONS
+def _table(found: AllModels) -> str:
+    """All figures as CSV, scores as shares of their maximum: what benchmarks/index.py reads."""
+    frame = pd.DataFrame([_line(row, row.index) for row in found.rows if row.index])
+    for column in FRONT:
+        for name in (column.id, f"{column.id}_tasks", f"{column.id}_grade"):
+            if name not in frame:
+                frame[name] = None
+    return frame.to_csv(index=False, lineterminator="\n")
 
 
-def _by_first_column(overall: Overall) -> str:
-    """How the page's address says "by the first discipline, best first"."""
-    plan = overall.boards[0].plan
-    return "-" + re.sub(r"[^a-z0-9@+]+", "-", f"{plan.discipline}{plan.headline.title}".lower()).strip("-")
-
-
-def is_old(ended: str, newest: str) -> bool:
-    """Whether a result is old beside the newest one; today's date plays no part."""
-    try:
-        return (date.fromisoformat(newest) - date.fromisoformat(ended)).days > OLD_DAYS
-    except ValueError:
-        return False  # a manifest that somebody wrote by hand
-
-
-def _skipped(results: Results, models: Mapping[str, ModelInfo]) -> list[Skipped]:
-    return [
-        Skipped(models.get(skipped.model, ModelInfo(skipped.model, skipped.model)), skipped.reason)
-        for skipped in results.skipped
-    ]
+def _line(row: ModelRow, index: IndexRow) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "model": row.name,
+        "organization": row.info.organization or "",
+        "released": row.info.released or "",
+        "index": round(index.value, 2),
+        "index_low": round(index.low, 2),
+        "index_high": round(index.high, 2),
+        "rank": index.rank,
+        "rank_low": index.rank_low,
+        "rank_high": index.rank_high,
+        "columns": index.columns,
+    }
+    for column in FRONT:
+        if cell := row.cells.get(column.id):
+            line[column.id] = round(cell.share, 6)
+            line[f"{column.id}_tasks"] = None if math.isnan(cell.tasks) else cell.tasks
+            line[f"{column.id}_grade"] = cell.grade
+    return line

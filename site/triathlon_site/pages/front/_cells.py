@@ -1,0 +1,148 @@
+"""Cells of the table of all models: one score of any grade, with its interval and where it comes from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from triathlon_site.load import FileAggregate, Results
+from triathlon_site.pages._cells import receipt_path
+from triathlon_site.pages.board import part_run
+from triathlon_site.pages.front._columns import FrontColumn
+from triathlon_site.published import JoinedModel, PublishedBoard
+from triathlon_site.scores import Board, ColumnScores
+from triathlon_site.uncertainty import Interval
+
+REPORTED: Final = "reported"
+
+
+@dataclass(frozen=True, slots=True)
+class FrontCell:
+    """One score of one model."""
+
+    value: float
+    maximum: float
+    interval: Interval | None
+    grade: str
+    """`measured`, `recorded` or `reported`."""
+    link: str
+    """Of the receipt or the table that it was copied from, from the site's root."""
+    date: str
+    note: str
+    """How it was come by, for the link."""
+    tier: int | None = None
+    """None for a reported one."""
+    upper: float | None = None
+    """The upper end where the score is only known as a range."""
+    deviation: float | None = None
+    """Published standard deviation over repeats."""
+    tasks: float = np.nan
+    """Independent tasks that it rests on; nan where only the column says how many there are."""
+    replaced: "FrontCell | None" = None
+    """The reported figure that this one takes the place of."""
+
+    @property
+    def share(self) -> float:
+        """Of the maximum."""
+        return self.value / self.maximum
+
+
+class OwnCells:
+    """Cells of measured and recorded scores."""
+
+    def __init__(self, boards: Sequence[Board], results: Results) -> None:
+        self._boards = {board.plan.id: board for board in boards}
+        self._files: dict[str, list[FileAggregate]] = results.of_models(results.models)
+
+    def board(self, column: FrontColumn) -> Board | None:
+        """Where the column's scores are; None where there are none."""
+        return self._boards.get(column.board)
+
+    def find(self, column: FrontColumn, model: str) -> FrontCell | None:
+        """The cell of one model; None where it has no score."""
+        board = self.board(column)
+        scores = _scores_of(board, column.suite) if board else None
+        if board is None or scores is None or model not in scores.scores:
+            return None
+        score = scores.scores[model]
+        suites = {suite for suite, _ in scores.column.parts}
+        day = self._newest(model, suites)
+        part = part_run(board, model) if not column.suite else ""
+        return FrontCell(
+            score.value,
+            scores.column.maximum,
+            score.interval,
+            score.grade,
+            receipt_path(scores, model),
+            day,
+            ", ".join(filter(None, (score.grade, day, part and f"on {part} tasks"))),
+            score.tier,
+            score.upper,
+            tasks=min(column.index.tasks, independent_tasks(scores, model)),
+        )
+
+    def newest(self, model: str) -> str:
+        """Day or month of the model's newest result on any suite; empty where it is not known."""
+        return self._newest(model, None)
+
+    def _newest(self, model: str, suites: set[str] | None) -> str:
+        return max(
+            (
+                file.manifest.ended[:10]
+                for file in self._files.get(model, ())
+                if file.manifest and (suites is None or file.suite in suites)
+            ),
+            default="",
+        )
+
+
+def independent_tasks(column: ColumnScores, model: str) -> int:
+    """Seeds of the tasks that the model's score rests on: problems made from one seed count once."""
+    seeds: set[str] = set()
+    for sample in column.samples:
+        row = sample.models.index(model)
+        for place in np.flatnonzero(sample.denominators[row]):
+            seeds.update(sample.origins[place])
+    return len(seeds)
+
+
+def reported_cell(
+    column: FrontColumn,
+    model: JoinedModel,
+    boards: Mapping[str, PublishedBoard],
+    paths: Mapping[str, str],
+) -> FrontCell | None:
+    """The figure that somebody published; None where nobody did.
+
+    Args:
+        column: of the table of all models.
+        model: with its rows in the published tables.
+        boards: the published tables by id.
+        paths: their pages by id.
+    """
+    for name, field in column.reported:
+        row = model.rows.get(name)
+        score = row.scores.get(field) if row else None
+        if score is not None:
+            board = boards[name]
+            maximum = next(one.maximum for one in board.columns if one.id == field)
+            date = board.sources[0].as_of
+            return FrontCell(
+                score.value,
+                maximum,
+                score.interval,
+                REPORTED,
+                paths[name],
+                date,
+                f"reported by {board.title}, {date}",
+                deviation=score.deviation,
+            )
+    return None
+
+
+def _scores_of(board: Board, suite: str) -> ColumnScores | None:
+    """The headline, or the column of one suite."""
+    if not suite:
+        return board.headline
+    return next((c for c in board.columns if [one for one, _ in c.column.parts] == [suite]), None)

@@ -1,0 +1,82 @@
+"""The columns of the table of all models, and where their figures stand."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_site.ability import COLUMNS, IndexColumn
+
+
+@dataclass(frozen=True, slots=True)
+class FrontColumn:
+    """One column of the index, and of the table where it has a title."""
+
+    index: IndexColumn
+    discipline: str
+    board: str
+    """Id of the board that has the measured and recorded scores."""
+    suite: str
+    """The board's column of this suite; empty for its headline."""
+    reported: tuple[tuple[str, str], ...]
+    """Published tables and the column in each; the first that has a figure counts."""
+    title: str = ""
+    """Empty for a column that only links the others in the index."""
+    small: str = ""
+    data: str = ""
+    """What the tasks are called in a sentence."""
+
+    @property
+    def id(self) -> str:
+        return self.index.id
+
+
+_INDEX: Final = {column.id: column for column in COLUMNS}
+FRONT: Final = (
+    FrontColumn(
+        _INDEX["loop"], "loop", "loop-mbpp-plus", "", (("evaloop", "asl"),), "Loop", "ASL, MBPP+", "MBPP+"
+    ),
+    FrontColumn(
+        _INDEX["runtime_output"],
+        "runtime",
+        "runtime-cruxeval-output",
+        "",
+        (("cruxeval", "output"),),
+        "Runtime",
+        "CRUXEval output",
+        "CRUXEval’s outputs",
+    ),
+    FrontColumn(
+        _INDEX["runtime_consistency"],
+        "runtime",
+        "runtime-dreval",
+        "",
+        (("reval", "ic"),),
+        "Runtime",
+        "DREval IC",
+        "DREval",
+    ),
+    FrontColumn(
+        _INDEX["evolved"],
+        "evolved",
+        "evolved-official",
+        "",
+        (("evoeval", "evoeval"),),
+        "Evolved",
+        "EvoEval mean",
+        "EvoEval",
+    ),
+    FrontColumn(
+        _INDEX["humaneval_plus"],
+        "evolved",
+        "evolved-official",
+        "evolved/humaneval-plus",
+        (("evalplus", "humaneval_plus"), ("evoeval", "humaneval_plus")),
+    ),
+    FrontColumn(
+        _INDEX["mbpp_plus"],
+        "evolved",
+        "evolved-official",
+        "evolved/mbpp-plus",
+        (("evalplus", "mbpp_plus"),),
+    ),
+)
+SHOWN: Final = tuple(column for column in FRONT if column.title)
