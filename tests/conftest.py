@@ -1,4 +1,7 @@
-"""What holds for all tests: their order, and how long one example of hypothesis may take."""
+"""What holds for all tests: their order, how long one example of hypothesis may take, where official data is."""
+
+import os
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -6,6 +9,11 @@ import pytest
 # A busy machine is no fault: timings never decide a test.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
+
+# Commands that tests call find the official data where the tests themselves do (support.official_data).
+_official = Path(__file__).resolve().parents[2] / "shared" / "datasets"
+if _official.is_dir():
+    os.environ.setdefault("TRIATHLON_DATA", str(_official))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "e8086ccf7f41dbba5fbf5498329d62567afa272ce40350679df26ea4a4978ede")
+DECIDED = (1, "89ed70702d33f6b3fc1abf1cd3016f229e69da16f6038673ba51d8d7b487c076")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
