@@ -1,4 +1,4 @@
-"""What holds for all tests: their order, how long one example of hypothesis may take, where official data is."""
+"""What holds for all tests: their order, how long an example of hypothesis may take, official data."""
 
 import os
 from pathlib import Path

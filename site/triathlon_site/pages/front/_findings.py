@@ -106,12 +106,17 @@ def is_small_and_open(info: ModelInfo) -> bool:
     return bool(info.open_weights) and info.billions is not None and info.billions < SMALL_BILLIONS
 
 
-def ages(rows: Sequence[ModelRow]) -> dict[str, tuple[str, str]]:
-    """By grade, the dates of its oldest and its newest cell; grades without a dated cell are left out."""
+def ages(rows: Sequence[ModelRow]) -> dict[str, tuple[str, str, bool]]:
+    """By grade, the dates of its oldest and newest cell, and whether others have no date.
+
+    Grades without a dated cell are left out.
+    """
     dates: dict[str, list[str]] = {}
     for row in rows:
         for cell in row.cells.values():
-            if cell.date:
-                dates.setdefault(cell.grade, []).append(cell.date)
-    order = ("measured", "recorded", REPORTED)
-    return {grade: (min(dates[grade]), max(dates[grade])) for grade in order if grade in dates}
+            dates.setdefault(cell.grade, []).append(cell.date)
+    found = {}
+    for grade in ("measured", "recorded", REPORTED):
+        if known := list(filter(None, dates.get(grade, ()))):
+            found[grade] = (min(known), max(known), len(known) < len(dates[grade]))
+    return found

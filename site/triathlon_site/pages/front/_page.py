@@ -52,8 +52,8 @@ class FrontContext(PageContext):
     """By discipline."""
     first: IndexLead | None
     small_open: IndexLead | None
-    ages: Mapping[str, tuple[str, str]]
-    """By grade, the dates of its oldest and its newest figure."""
+    ages: Mapping[str, tuple[str, str, bool]]
+    """By grade, the dates of its oldest and its newest figure, and whether others have no date."""
     linking: Sequence[str]
     """Titles of the columns that only link the others."""
     fallen: SteepestFall | None
