@@ -23,3 +23,9 @@ def test_the_docs_list_every_page() -> None:
     pages = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
     named = [path for page in pages for path in page.values()]
     assert sorted(named) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+
+
+def test_the_site_has_its_commands_there() -> None:
+    """What builds pages stands beside what asks models."""
+    page = (ROOT / "docs/commands.md").read_text()
+    assert all(f"## `triathlon {name}`" in page for name in ("run", "build", "serve", "scores", "export"))
