@@ -59,7 +59,7 @@ def watched_places(results: Path, models_file: Path | None) -> list[Path]:
         Path(file).parent for module in (triathlon_runner, triathlon_site) if (file := module.__file__)
     ]
     suites_file = suites_file_beside(models_file)
-    lists = [path for path in (models_file, suites_file) if path and path.exists()]
+    lists = [path for path in (models_file, suites_file) if path]
     return [results, *lists, find_templates(), *packages]
 
 

@@ -255,7 +255,7 @@ def test_interactive_figures_load_plotly_when_asked(page: Page, site: Path) -> N
 
 def test_heads_and_names_stay_in_sight(page: Page, site: Path) -> None:
     """In a frame that is scrolled the head stays on top and the name on the left."""
-    page.set_viewport_size({"width": 500, "height": 260})
+    page.set_viewport_size({"width": 500, "height": 150})
     visit(page, (site / "evolved.html").as_uri())
     frame = page.locator(".table-frame", has=page.locator("table.board")).first
     frame.evaluate("frame => frame.scrollTo(300, 120)")

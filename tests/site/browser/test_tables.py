@@ -110,7 +110,7 @@ def test_columns_of_cost_are_there_for_who_asks(page: Page, site: Path) -> None:
     visit(page, (site / "loop.html").as_uri())
     head = page.locator("table.board thead th", has_text="Output tokens")
     expect(head).to_be_hidden()
-    page.get_by_text("Columns", exact=True).click()
+    page.locator("summary", has_text="Columns").click()
     page.get_by_label("Output tokens a unit").check()
     expect(head).to_be_visible()
     assert "show=output-tokens-a-unit" in page.url

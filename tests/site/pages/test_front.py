@@ -139,7 +139,10 @@ def test_the_first_screen_answers_in_sentences(pages: dict[str, str]) -> None:
     said = " ".join(said.split())
     assert re.search(r"Loop ?(GPT-5|mine) leads MBPP\+ with ASL [\d.]+ \([\d.]+–[\d.]+\)", said)
     assert "Higher, but not checked: Claude Opus 4 with 7.79 (7.33–8.19), as reported by EVALOOOP" in said
-    assert "gpt-4o leads CRUXEval’s outputs with 70.0 (66.6–73.1), as reported by CRUXEval, 2024-12" in said
+    assert (
+        "GPT-4o (CRUXEval) leads CRUXEval’s outputs with 70.0 (66.6–73.1), as reported by CRUXEval, 2024-12"
+        in said
+    )
     assert re.search(r"Under 10 B ?Best of \d+ open models: ", said)
     assert "Measured figures are of 2026-01-02, reported figures are from 2024 to 2025-09-29." in said
 

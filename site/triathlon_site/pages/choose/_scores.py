@@ -85,6 +85,8 @@ def scored_models(every: Candidates, score: ChoiceScore) -> ScoredModels | None:
 
     Where no interval is known, it is that of a share of the column's number of tasks.
     """
+    if not every.models:
+        return None
     if score.id == INDEX:
         values = np.array([model.index.value for model in every.models])
         intervals = tuple(Interval(model.index.low, model.index.high) for model in every.models)
