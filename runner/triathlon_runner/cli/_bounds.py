@@ -144,7 +144,7 @@ def estimated_part(accounts: Sequence[Account]) -> str:
     """Which part of the money is an estimate, and why; empty where none is."""
     priced = [account for account in accounts if account.price]
     reasons = []
-    if names := ", ".join(dict.fromkeys(account.model for account in priced if account.stats.uncounted)):
+    if names := ", ".join(sorted({account.model for account in priced if account.stats.uncounted})):
         reasons.append(f"by the length of texts: the server of {names} does not count tokens")
     if lost := sum(account.stats.lost for account in priced):
         reasons.append(f"by the mean of the others: {counted(lost, 'reply')} lost, which may be charged for")

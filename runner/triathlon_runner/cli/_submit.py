@@ -12,6 +12,7 @@ from rich.console import Console
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._options import Data, ModelsFile, cache_folder, console, data_store
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
@@ -32,7 +33,7 @@ from triathlon_runner.submit import (
 )
 from triathlon_runner.verify import verify_file, work_of
 
-submit_app = typer.Typer(
+submit_app = App(
     help="Results that are handed in: may they join the committed ones?",
     epilog=examples("triathlon submit check results/runs/my-model"),
     no_args_is_help=True,

@@ -57,9 +57,14 @@ class Gathered:
     """By id of a model with results, its name in the published tables, where it is certain."""
 
     @property
-    def core_page(self) -> str:
-        """The board of our own problems: the front page where there is nothing else to show."""
-        return overall.PATH if front.has_models(self.published, self.boards) else front.PATH
+    def has_all_models(self) -> bool:
+        """Whether the front page is the table of all models; else it is an order over all disciplines."""
+        return front.has_models(self.published, self.boards)
+
+    @property
+    def overall_pages(self) -> Mapping[str, str]:
+        """By family of data, the page with the order over all disciplines."""
+        return overall.paths(self.overalls, "" if self.has_all_models else front.PATH)
 
     @property
     def units(self) -> int:
@@ -137,15 +142,15 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
 
 def _front_section(site: Gathered) -> Parts:
     """The front page, the page to choose a model from its table, and the board of our own problems."""
-    if site.core_page != front.PATH:
+    if site.has_all_models:
         found = _all_models(site)
-        yield from front.drafts(found, site.boards, site.models, site.results, site.core_page)
+        core = site.overall_pages[overall.CORE]
+        yield from front.drafts(found, site.boards, site.models, site.results, core)
         solved = solved_cost_by_name(site.boards, site.models, choose.BOARDS)
         yield from choose.drafts(choose.candidates(found, solved))
-    elif not site.overalls:
+    elif not site.overall_pages:
         yield front.empty_draft(site.results, site.models)
-        return
-    yield from overall.drafts(site.core_page, site.overalls, site.models, site.results)
+    yield from overall.drafts(site.overall_pages, site.overalls, site.models, site.results)
 
 
 def _all_models(site: Gathered) -> front.AllModels:
@@ -185,13 +190,10 @@ def _other_section(site: Gathered) -> Parts:
 
 def _links(site: Gathered) -> list[Link]:
     """The links to the main pages, as every page has them."""
-    links = [Link(front.TITLE, front.PATH)] if site.core_page != front.PATH or not site.overalls else []
-    if site.core_page != front.PATH:
+    links = [Link(front.TITLE, front.PATH)] if site.has_all_models or not site.overall_pages else []
+    if site.has_all_models:
         links.append(Link("Choose", choose.PATH))
-    if site.core_page != front.PATH or site.overalls:
-        links.append(Link(overall.TITLE, site.core_page))
-    if overall.ADDED in site.overalls:
-        links.append(Link(overall.ADDED_TITLE, overall.ADDED_PATH))
+    links += [Link(overall.TITLES[family], path) for family, path in site.overall_pages.items()]
     for heading in dict.fromkeys(board.heading_of(own) for own in site.boards):
         pages = [board.board_page(own) for own in site.boards if board.heading_of(own) == heading]
         links.append(Link(heading.capitalize(), pages[0], tuple(pages)))

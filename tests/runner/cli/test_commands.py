@@ -157,6 +157,8 @@ def test_the_readmes_other_lines_exist(line: str) -> None:
         "pip install '.[ray]'",
         "ray start --head",
         "serve run serve.yaml",
+        "docker build --tag triathlon .",
+        "docker run --rm --interactive --tty --volume .:/work triathlon doctor",
     ]
     if line.startswith("make "):
         target = line.split()[1]

@@ -123,7 +123,7 @@ def test_the_site_has_boards_of_their_own(finished: Place) -> None:
     site = finished.site()
     for name in ("loop-mine", "runtime-mine", "evolved-mine"):
         assert "My functions" in site[f"{name}.html"] and "good" in site[f"{name}.html"]
-    assert "added data" in site["index.html"]
+    assert "the data sets of suites.yaml" in " ".join(site["index.html"].split())
     assert json.loads(site["data/overall-added.json"])["family"] == "added"
     assert MARKER in site["evidence/good/evolved-mine-1.html"]
 

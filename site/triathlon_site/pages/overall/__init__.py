@@ -1,5 +1,5 @@
 """The board of our own problems: the order over all disciplines."""
 
-from triathlon_site.pages.overall._page import ADDED, ADDED_PATH, ADDED_TITLE, PATH, TITLE, drafts, is_old
+from triathlon_site.pages.overall._page import CORE, PATH, TITLES, drafts, is_old, paths
 
-__all__ = ["ADDED", "ADDED_PATH", "ADDED_TITLE", "PATH", "TITLE", "drafts", "is_old"]
+__all__ = ["CORE", "PATH", "TITLES", "drafts", "is_old", "paths"]

@@ -18,14 +18,12 @@ from triathlon_site.render import Draft, PageContext
 from triathlon_site.scores import Overall, OverallRow
 
 PATH: Final = "overall-core.html"
-FAMILY: Final = "core"
+CORE: Final = "core"
 ADDED: Final = "added"
 """The family of data sets that a suites.yaml adds."""
-ADDED_PATH: Final = "overall-added.html"
 OLD_DAYS: Final = 183
 """A result so much older than the newest is marked: servers, engines and prompts have changed since."""
-TITLE: Final = "Our own problems"
-ADDED_TITLE: Final = "Added data"
+TITLES: Final = {CORE: "Our own problems", ADDED: "Added data"}
 
 
 @dataclass(frozen=True)
@@ -92,18 +90,33 @@ class OverallContext(PageContext):
     """Whether some scores are recorded: cells show their grade."""
 
 
+def paths(overalls: Mapping[str, Overall], front_page: str) -> dict[str, str]:
+    """Where the order over all disciplines stands, by family of data: our own problems, and added data sets.
+
+    Args:
+        overalls: by family, those that there are results of.
+        front_page: the page that the first family takes; empty where all models have it. Our own problems
+            have a page then, also without results.
+    """
+    pages = {CORE: PATH} if CORE in overalls or not front_page else {}
+    pages |= {ADDED: "overall-added.html"} if ADDED in overalls else {}
+    return {**pages, next(iter(pages)): front_page} if pages and front_page else pages
+
+
 def drafts(
-    path: str, overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo], results: Results
+    pages: Mapping[str, str],
+    overalls: Mapping[str, Overall],
+    models: Mapping[str, ModelInfo],
+    results: Results,
 ) -> Iterator[Draft]:
-    """Our own problems (where nothing was measured, how to measure), and the user's own data sets."""
+    """Each of `paths`; where nothing was measured on our own problems, that page says how to measure."""
     skipped = skipped_models(results, models)
     newest = max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
-    if FAMILY in overalls:
-        yield Draft(path, _context(FAMILY, overalls[FAMILY], models, skipped, newest))
-    else:
-        yield Draft(path, NothingMeasuredContext(skipped))
-    if ADDED in overalls:
-        yield Draft(ADDED_PATH, _context(ADDED, overalls[ADDED], models, skipped, newest))
+    for family, path in pages.items():
+        if family in overalls:
+            yield Draft(path, _context(family, overalls[family], models, skipped, newest))
+        else:
+            yield Draft(path, NothingMeasuredContext(skipped))
 
 
 def _context(
