@@ -177,9 +177,9 @@ class ResultsFolder:
     def _unreadable(self, why: str, model: str, suite: str) -> UnreadableManifestError:
         path = str(self.manifest(model, suite))
         return UnreadableManifestError(
-            f"the manifest {path!r} cannot be used: {why}. As the conditions of its lines are unknown,"
-            " nothing was asked or changed there: update the program, mend the manifest, or put both files"
-            f" aside with {self.archive_command(model, suite)}"
+            f"the manifest {path!r} cannot be used: {why}; the conditions of its lines are unknown."
+            " Update the program, mend the manifest, or put both files aside with"
+            f" {self.archive_command(model, suite)}"
         )
 
 
