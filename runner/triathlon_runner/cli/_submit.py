@@ -30,7 +30,7 @@ from triathlon_runner.submit import (
     statement,
     submission_at,
 )
-from triathlon_runner.verify import verify_file, work_of
+from triathlon_runner.verify import CountMismatch, Mismatch, verify_file, work_of
 
 submit_app = typer.Typer(
     help="Results that are handed in: may they join the committed ones?",
@@ -116,13 +116,18 @@ async def _check(submission: Submission, suite: str, data: DataStore, grader: Gr
         return check
     report = await verify_file(work, lines, manifest, grader)
     check.scores = report.scores
-    check.problems += [
-        Problem(f"{suite}.jsonl, {one.what}", f"expected {one.found} (judged again), got {one.stored}")
-        for one in report.mismatches
-    ]
+    check.problems += [_problem(suite, one) for one in report.mismatches]
     check.problems += [Problem(f"{suite}.jsonl, {what}", why) for what, why in report.unverified.items()]
     named = {one.what.partition(" ")[0] for one in report.mismatches}
     check.verified = sum(again is not None and again.task_id not in named for _, again in report.pairs)
     if report.other_engine:
         check.problems.append(Problem(f"{suite}.jsonl", report.other_engine))
     return check
+
+
+def _problem(suite: str, mismatch: Mismatch) -> Problem:
+    if isinstance(mismatch, CountMismatch):
+        expected = "expected the counts of its lines"
+        return Problem(f"{suite}.manifest.json, {mismatch.what}", f"{expected}: {mismatch.in_words()}")
+    message = f"expected {mismatch.found} (judged again), got {mismatch.stored}"
+    return Problem(f"{suite}.jsonl, {mismatch.what}", message)

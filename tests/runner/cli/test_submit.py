@@ -76,6 +76,7 @@ def test_a_changed_verdict_is_refused(place: SmallRun) -> None:
     change(place, SEEDS, fail)
     code, document = check(place)
     assert code == 1 and "outcome" in problems(document, SEEDS)
+    assert "manifest" not in problems(document, SEEDS)  # it counts what is judged again
 
     def fail_throughout(line: Line) -> None:
         line["verdict"]["outcome"] = "failed"

@@ -108,7 +108,7 @@ def test_lines_that_were_lost_do_not_follow(small: SmallRun) -> None:
     lines.write_bytes(lines.read_bytes().splitlines(keepends=True)[0])
     result = small.call("verify", "--suites", SUITE)
     assert result.exit_code == 1
-    assert "manifest units: stored 2 or more, judged again 1" in result.output
+    assert "manifest units: the manifest counts 2 units or more, its lines 1 unit" in result.output
 
 
 MANIFESTS: dict[str, Callable[[str], str]] = {
