@@ -138,6 +138,8 @@ def run(
         single=wanted[0] if model is not None and wanted else None,
     )
     options.check(listed)
+    if options.single is not None and options.single != model:
+        say(console(), f"results of {model!r} go to {str(options.folder.of_model(options.single))!r}")
     raise typer.Exit(asyncio.run(_run(options, listed)))
 
 
