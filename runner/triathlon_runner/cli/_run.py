@@ -52,7 +52,12 @@ from triathlon_runner.cli._run_options import (
     profile_of,
     seconds,
 )
-from triathlon_runner.cli._session import open_session, run_interruptible, runner_of
+from triathlon_runner.cli._session import (
+    ignore_interrupts,
+    open_session,
+    run_interruptible,
+    runner_of,
+)
 from triathlon_runner.estimates import estimate
 from triathlon_runner.schedule import (
     Bounds,
@@ -175,6 +180,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             )
         if log is not None:
             _end_log(log, summary, options.bounds)
+    ignore_interrupts()  # nothing is left to stop: the exit code is that of the run
     show_summary(summary, options.bounds, progress, options.folder, screen)
     return summary.exit_code
 
