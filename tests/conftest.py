@@ -1,6 +1,8 @@
 """What holds for all tests: their order, how long an example of hypothesis may take, official data."""
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -19,3 +21,11 @@ if _official.is_dir():
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that drive a browser come last: Playwright keeps an event loop running."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_ends_the_tests() -> Iterator[None]:
+    """`triathlon run` ignores Ctrl-C from its summary to the end of its process: here, that of the tests."""
+    handler = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, handler)

@@ -1,5 +1,6 @@
 """The `triathlon` command. It imports the rest itself, so that Ctrl-C ends it quietly from the start."""
 
+import signal
 import sys
 
 
@@ -12,6 +13,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("triathlon: stopped before anything had begun\n")
         sys.exit(1)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the exit code stays while the interpreter ends
 
 
 if __name__ == "__main__":

@@ -32,6 +32,18 @@ def test_verify(measured: Place) -> None:
     assert "good-model-instruct evolved/core-seeds: 2/2 units, follows" in " ".join(terminal.text.split())
 
 
+def test_submit_check(measured: Place) -> None:
+    """Sentences that are broken between words, and no Markdown; the scripted server counts few tokens."""
+    terminal = measured.see("submit", "check", "results/runs/good-model-instruct", code=1)
+    assert_in_order(terminal)
+    assert "\\" not in terminal.text and "| " not in terminal.text
+    said = " ".join(terminal.text.split())
+    assert "submission of good-model-instruct: cannot be taken yet" in said
+    assert "usage.output_tokens: expected" in said
+    words = {word.strip(".") for word in terminal.text.split()}
+    assert {"evolved/core-seeds", "judged", "again", "engine", "characters", "replies,"} <= words
+
+
 def test_all_of_a_model(measured: Place) -> None:
     """`models ID` shows what its row says, not only what the table has room for."""
     row = "{id: priced, organization: A Lab, open_weights: true, price: {input: 1, output: 4},"
@@ -79,7 +91,7 @@ def test_results_list_explains_below_the_table(measured: Place) -> None:
         lines.write("nonsense\n")
     terminal = measured.see("results", "list", "--results", "damaged")
     assert_in_order(terminal)
-    row = r"^good-model-instruct +evolved/core-seeds +3 +0 +unreadable$"
+    row = r"^good-model-instruct +evolved/core-seeds +3 +\? +unreadable$"
     assert re.search(row, terminal.text, re.MULTILINE)
     assert (
         " ".join(terminal.text.split()).count("line 3: expected a JSON object, got 'nonsense'; delete") == 1

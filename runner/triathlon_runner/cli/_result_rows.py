@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Final
 
 from rich.console import JustifyMethod
 from rich.table import Table
@@ -20,8 +21,9 @@ from triathlon_runner.store import (
     recorded_files,
 )
 
-OUTDATED, UNREADABLE = "outdated", "unreadable"
-"""States: made under another protocol, data or model revision; with a line or manifest that is damaged."""
+CURRENT, OUTDATED, UNREADABLE = "current", "outdated", "unreadable"
+"""States: as a run would make it; made under another protocol, data or model revision; with a line or
+manifest that is damaged."""
 _NAMED = 3
 """Files that are named with a reason which several have."""
 _WIDE = 110
@@ -39,6 +41,7 @@ class Row:
     suite: str
     units: int
     open: int | None
+    """None where a line or manifest is damaged or missing."""
     protocol: str
     ended: str
     """Empty where the last run did not come to its end."""
@@ -61,6 +64,9 @@ class Finding:
     """In a sentence; empty where `short` says it all."""
 
 
+IMPORTED_STATE: Final = Finding("imported")
+
+
 def _row_of(
     place: tuple[str, str],
     units: int,
@@ -79,10 +85,10 @@ def _row_of(
     return Row(*place, units, open_units, protocol, ended, short, "; ".join(said), reasons, origin)
 
 
-def rows_of(folder: ResultsFolder, states: Mapping[tuple[str, str], Finding]) -> list[Row]:
+def rows_of(folder: ResultsFolder, states: Mapping[tuple[str, str], Sequence[Finding]]) -> list[Row]:
     """Every results file: measured, imported, recorded and put aside."""
     return [
-        *(_row(folder, model, suite, states.get((model, suite))) for model, suite in folder.files()),
+        *(_row(folder, model, suite, states.get((model, suite), ())) for model, suite in folder.files()),
         *_imported_rows(folder),
         *map(_recorded_row, recorded_files(folder.root)),
         *_archived_rows(folder),
@@ -109,21 +115,23 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
         say(screen, f"{', '.join(names_of[:_NAMED])}{more}: {reason}")
 
 
-def _row(folder: ResultsFolder, model: str, suite: str, state: Finding | None, origin: str = "") -> Row:
+def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding], origin: str = "") -> Row:
     """Units are what lines there are: a manifest counts them only where its run came to its end."""
     units, torn = count_lines(folder.lines(model, suite))
-    findings = [state] if state is not None else []
+    findings = list(state)
     cut = [Finding("cut", "its last line was cut before its end")] if torn else []
     try:
         manifest = folder.read_manifest(model, suite)
     except UnreadableManifestError as error:
-        return _row_of((model, suite), units, [Finding(UNREADABLE, str(error))])
+        unreadable = dict.fromkeys([Finding(UNREADABLE, str(error)), *findings])
+        return _row_of((model, suite), units, list(unreadable))
     if manifest is None:
-        return _row_of((model, suite), units, [*(findings or [Finding("no manifest")]), *cut])
+        return _row_of((model, suite), units, [*_no_manifest(folder, model, suite, findings), *cut])
+    damaged = any(one.short == UNREADABLE for one in findings)
     counted_units = sum(manifest.outcomes.values())
     if manifest.unfinished:
         findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
-    elif counted_units != units and (state is None or state.short != UNREADABLE):
+    elif counted_units != units and not damaged:
         findings.append(Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}"))
     if units and (engine := graded_otherwise(manifest.engine_versions)):
         findings.append(Finding("other version", engine))
@@ -131,11 +139,28 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Finding | None, o
         (model, suite),
         units,
         [*findings, *cut],
-        open_units=max(0, counted_units + manifest.open_units - units),
+        open_units=None if damaged else max(0, counted_units + manifest.open_units - units),
         protocol=manifest.protocol,
         ended=manifest.ended,
         origin=origin,
     )
+
+
+def _no_manifest(
+    folder: ResultsFolder, model: str, suite: str, findings: Sequence[Finding]
+) -> Iterator[Finding]:
+    """What else is known of lines without a manifest; `current` is not: they may be another model's."""
+    reason = (
+        f"no manifest beside {str(folder.lines(model, suite))!r}: the conditions that its lines were made"
+        " under are unknown; "
+    )
+    if IMPORTED_STATE in findings:
+        reason += "import the log again"
+    else:
+        archive = folder.archive_command(model, suite)
+        reason += f"`triathlon run` counts them and writes a new one, {archive} puts them aside"
+    yield from (one for one in findings if one.short != CURRENT)
+    yield Finding("no manifest", reason)
 
 
 def _imported_rows(folder: ResultsFolder) -> Iterator[Row]:
@@ -143,7 +168,7 @@ def _imported_rows(folder: ResultsFolder) -> Iterator[Row]:
     for model, suite in imported.files():
         origin = _origin(imported, model, suite)
         where = f"{origin.get('format', '?')}, {origin.get('file', '?')}"
-        yield _row(imported, model, suite, Finding("imported"), where)
+        yield _row(imported, model, suite, [IMPORTED_STATE], where)
 
 
 def _origin(imported: ResultsFolder, model: str, suite: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -26,11 +27,12 @@ from triathlon_runner.cli._options import (
     data_store,
     names,
 )
-from triathlon_runner.cli._result_rows import OUTDATED, UNREADABLE, Finding, rows_of, show_rows
+from triathlon_runner.cli._result_rows import CURRENT, OUTDATED, UNREADABLE, Finding, rows_of, show_rows
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.records import UnitRecord
 from triathlon_runner.registry import Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
@@ -139,7 +141,7 @@ def archive_command(
         for model, suite in folder.files()
         if (wanted_models is None or model in wanted_models)
         and (wanted_suites is None or suite in wanted_suites)
-        and (not outdated or states[model, suite].short == OUTDATED)
+        and (not outdated or any(one.short == OUTDATED for one in states[model, suite]))
     ]
     if not chosen and not outdated:
         there = ", ".join(sorted({model for model, _ in folder.files()})) or "none"
@@ -203,19 +205,24 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
 
 async def _states(
     folder: ResultsFolder, listed: Registry, catalogue: Catalogue, data: DataStore
-) -> dict[tuple[str, str], Finding]:
-    """How each file stands to what a run would ask today."""
+) -> dict[tuple[str, str], list[Finding]]:
+    """What is damaged in each file, and how it stands to what a run would ask."""
     files = list(folder.files())
-    states: dict[tuple[str, str], Finding] = {}
+    states: dict[tuple[str, str], list[Finding]] = {}
     async with AsyncExitStack() as stack:
         grader = ProgramGrader(await stack.enter_async_context(open_sandbox()), cache_folder() / "keys")
         judge = _judge(listed)
         for suite in dict.fromkeys(suite for _, suite in files):
             built = await _built(suite, catalogue, data, grader)
+            record = _record_type(catalogue, suite)
             for model in (model for model, one in files if one == suite):
-                states[model, suite] = (
-                    built if isinstance(built, Finding) else _state(folder, listed, model, built, judge)
-                )
+                damage = _damage(folder, model, suite, record)
+                if isinstance(built, Finding):
+                    states[model, suite] = [*damage, built]
+                elif not any(row.id == model for row in listed.models):
+                    states[model, suite] = [*damage, Finding("not in models.yaml")]
+                else:
+                    states[model, suite] = damage or [_state(folder, listed, model, built, judge)]
     return states
 
 
@@ -239,18 +246,35 @@ async def _built(suite: str, catalogue: Catalogue, data: DataStore, grader: Grad
         return Finding("not checked", str(error))
 
 
+def _record_type(catalogue: Catalogue, suite: str) -> type[UnitRecord] | None:
+    """Returns the schema of a suite's lines; None where the suite is unknown."""
+    try:
+        (entry,) = catalogue.select([suite])
+    except UserError:
+        return None
+    return entry.record
+
+
+def _damage(folder: ResultsFolder, model: str, suite: str, record: type[UnitRecord] | None) -> list[Finding]:
+    """What of a manifest and, where their schema is known, of the lines beside it cannot be used."""
+    reads: list[Callable[[], object]] = [lambda: folder.read_manifest(model, suite)]
+    if record is not None:
+        reads.append(ResultsFile(folder.lines(model, suite), record).scan)
+    findings: list[Finding] = []
+    for read in reads:
+        try:
+            read()
+        except (UnreadableManifestError, DamagedLineError) as error:
+            findings.append(Finding(UNREADABLE, str(error)))
+    return findings
+
+
 def _state(
     folder: ResultsFolder, listed: Registry, model: str, built: BuiltSuite, judge: DryRunModel | None
 ) -> Finding:
-    rows = [row for row in listed.models if row.id == model]
-    if not rows:
-        return Finding("not in models.yaml")
-    (work,) = work_for(listed, rows[0], [built], judge)
+    """How an undamaged file of a listed model stands to what a run would ask."""
+    (work,) = work_for(listed, listed.row(model), [built], judge)
     file = ResultsFile(folder.lines(model, work.suite_id), work.built.entry.record)
-    try:
-        manifest = folder.read_manifest(model, work.suite_id)
-        file.scan()
-    except (UnreadableManifestError, DamagedLineError) as error:
-        return Finding(UNREADABLE, str(error))
-    why = differs(work, file, manifest)
-    return Finding(OUTDATED, f"made with {why}") if why else Finding("current")
+    file.scan()
+    why = differs(work, file, folder.read_manifest(model, work.suite_id))
+    return Finding(OUTDATED, f"made with {why}") if why else Finding(CURRENT)

@@ -52,7 +52,12 @@ from triathlon_runner.cli._run_options import (
     profile_of,
     seconds,
 )
-from triathlon_runner.cli._session import open_session, run_interruptible, runner_of
+from triathlon_runner.cli._session import (
+    ignore_interrupts,
+    open_session,
+    run_interruptible,
+    runner_of,
+)
 from triathlon_runner.estimates import estimate
 from triathlon_runner.schedule import (
     Bounds,
@@ -138,6 +143,8 @@ def run(
         single=wanted[0] if model is not None and wanted else None,
     )
     options.check(listed)
+    if options.single is not None and options.single != model:
+        say(console(), f"results of {model!r} go to {str(options.folder.of_model(options.single))!r}")
     raise typer.Exit(asyncio.run(_run(options, listed)))
 
 
@@ -173,6 +180,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             )
         if log is not None:
             _end_log(log, summary, options.bounds)
+    ignore_interrupts()  # nothing is left to stop: the exit code is that of the run
     show_summary(summary, options.bounds, progress, options.folder, screen)
     return summary.exit_code
 

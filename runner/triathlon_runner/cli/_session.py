@@ -131,3 +131,8 @@ async def run_interruptible(runner: Runner, plan: RunPlan, progress: Progress) -
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
+
+
+def ignore_interrupts() -> None:
+    """Ctrl-C has no effect on this process from here on; processes that it starts are as before."""
+    signal.signal(signal.SIGINT, lambda *_: None)

@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._options import Data, ModelsFile, cache_folder, console, data_store
+from triathlon_runner.cli._submit_report import show_report
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.screen import Screen, write
 from triathlon_runner.submit import (
     FileCheck,
     Problem,
@@ -31,7 +32,7 @@ from triathlon_runner.submit import (
     statement,
     submission_at,
 )
-from triathlon_runner.verify import verify_file, work_of
+from triathlon_runner.verify import CountMismatch, Mismatch, verify_file, work_of
 
 submit_app = App(
     help="Results that are handed in: may they join the committed ones?",
@@ -51,7 +52,8 @@ app.add_typer(submit_app, name="submit")
 def check_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The model's folder: results/runs/MODEL.")],
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="File for the report, for a pull request.")
+        Path | None,
+        typer.Option("--markdown", help="File for the report as Markdown, for a pull request; - prints it."),
     ] = None,
     statement_file: Annotated[
         Path | None,
@@ -65,8 +67,11 @@ def check_command(
 
     Exit code 0: it can be taken; 1: something is against it; 2: something is for you to mend.
     """
+    printed = markdown == Path("-")
+    if printed and as_json:
+        raise UserError("expected --json or --markdown -, got both: one document is printed; name a file")
     submission, strange = submission_at(folder)
-    screen = Console(stderr=True) if as_json else console()
+    screen = Screen(stderr=True) if as_json or printed else console()
     checks = asyncio.run(_check_all(submission, data_store(data), screen))
     listed = models_file.exists() and submission.model in {
         row.id for row in registry.load(models_file).models
@@ -74,9 +79,14 @@ def check_command(
     report = SubmissionReport(submission.model, ENGINE_VERSION, checks, strange, listed)
     if statement_file is not None:
         _write(statement_file, json.dumps(statement(report), indent=1) + "\n")
-    if markdown is not None:
+    if markdown is not None and not printed:
         _write(markdown, report.markdown())
-    typer.echo(json.dumps(report.as_json(), indent=1) if as_json else report.markdown())
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), indent=1))
+    elif printed:
+        write(report.markdown().rstrip())
+    else:
+        show_report(report, screen)
     raise typer.Exit(0 if report.accepted else 1)
 
 
@@ -88,7 +98,7 @@ def _write(path: Path, text: str) -> None:
         raise UserError(f"cannot write {str(path)!r}: {error.strerror}; name another file") from None
 
 
-async def _check_all(submission: Submission, data: DataStore, screen: Console) -> list[FileCheck]:
+async def _check_all(submission: Submission, data: DataStore, screen: Screen) -> list[FileCheck]:
     checks: list[FileCheck] = []
     async with open_sandbox() as sandbox:
         grader = ProgramGrader(sandbox, cache_folder() / "keys")
@@ -117,13 +127,18 @@ async def _check(submission: Submission, suite: str, data: DataStore, grader: Gr
         return check
     report = await verify_file(work, lines, manifest, grader)
     check.scores = report.scores
-    check.problems += [
-        Problem(f"{suite}.jsonl, {one.what}", f"expected {one.found} (judged again), got {one.stored}")
-        for one in report.mismatches
-    ]
+    check.problems += [_problem(suite, one) for one in report.mismatches]
     check.problems += [Problem(f"{suite}.jsonl, {what}", why) for what, why in report.unverified.items()]
     named = {one.what.partition(" ")[0] for one in report.mismatches}
     check.verified = sum(again is not None and again.task_id not in named for _, again in report.pairs)
     if report.other_engine:
         check.problems.append(Problem(f"{suite}.jsonl", report.other_engine))
     return check
+
+
+def _problem(suite: str, mismatch: Mismatch) -> Problem:
+    if isinstance(mismatch, CountMismatch):
+        expected = "expected the counts of its lines"
+        return Problem(f"{suite}.manifest.json, {mismatch.what}", f"{expected}: {mismatch.in_words()}")
+    message = f"expected {mismatch.found} (judged again), got {mismatch.stored}"
+    return Problem(f"{suite}.jsonl, {mismatch.what}", message)

@@ -248,7 +248,7 @@ def _show(verified: _Verified, screen: Console) -> None:
     report = verified.report
     say(screen, f"{report.model} {report.suite}: {_in_short(verified)}")
     for one in report.mismatches[:_SHOWN]:
-        say(screen, f"  {one.what}: stored {one.stored}, judged again {one.found}")
+        say(screen, f"  {one.what}: {one.in_words()}")
     if len(report.mismatches) > _SHOWN:
         say(screen, f"  and {len(report.mismatches) - _SHOWN} more differences")
     notes = [*report.notes, *([report.other_engine] if report.other_engine and not verified.update else [])]

@@ -150,7 +150,9 @@ def _alternate(suites: Sequence[SuiteRun]) -> Iterator[tuple[SuiteRun, Unit]]:
 
 
 def _advice(error: Exception, folder: ResultsFolder, model: str, suite: str) -> str:
-    """What to do about a line that contradicts itself; messages about other damage say that themselves."""
+    """What the run did about damage, and what to do where the message does not say that itself."""
+    if isinstance(error, UnreadableManifestError):
+        return "; nothing was asked or changed there"
     if not isinstance(error, ContradictingLineError):
         return ""
     verify = f"`triathlon verify --models {model} --suites {suite}{folder.option}`"

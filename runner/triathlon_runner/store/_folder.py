@@ -31,11 +31,15 @@ class ResultsFolder:
     def __init__(self, root: Path) -> None:
         self.root = root
 
+    def of_model(self, model: str) -> Path:
+        """The folder of a model's results."""
+        return self.root / "runs" / model
+
     def lines(self, model: str, suite: str) -> Path:
-        return self.root / "runs" / model / f"{suite}.jsonl"
+        return self.of_model(model) / f"{suite}.jsonl"
 
     def manifest(self, model: str, suite: str) -> Path:
-        return self.root / "runs" / model / f"{suite}.manifest.json"
+        return self.of_model(model) / f"{suite}.manifest.json"
 
     @property
     def option(self) -> str:
@@ -48,7 +52,7 @@ class ResultsFolder:
 
     def skipped(self, model: str) -> Path:
         """Why the model could not run here, if it could not: one sentence."""
-        return self.root / "runs" / model / "skipped.txt"
+        return self.of_model(model) / "skipped.txt"
 
     def check_writable(self) -> None:
         """Fails before any money is spent.
@@ -177,9 +181,9 @@ class ResultsFolder:
     def _unreadable(self, why: str, model: str, suite: str) -> UnreadableManifestError:
         path = str(self.manifest(model, suite))
         return UnreadableManifestError(
-            f"the manifest {path!r} cannot be used: {why}. As the conditions of its lines are unknown,"
-            " nothing was asked or changed there: update the program, mend the manifest, or put both files"
-            f" aside with {self.archive_command(model, suite)}"
+            f"the manifest {path!r} cannot be used: {why}; the conditions of its lines are unknown."
+            " Update the program, mend the manifest, or put both files aside with"
+            f" {self.archive_command(model, suite)}"
         )
 
 

@@ -8,10 +8,17 @@ from triathlon_runner.submit._check import (
     read_submission,
     submission_at,
 )
-from triathlon_runner.submit._report import FileCheck, SubmissionReport
+from triathlon_runner.submit._report import (
+    SHOWN,
+    FileCheck,
+    SubmissionReport,
+    result_in_words,
+    scores_in_words,
+)
 from triathlon_runner.submit._statement import statement
 
 __all__ = [
+    "SHOWN",
     "FileCheck",
     "Problem",
     "Submission",
@@ -19,6 +26,8 @@ __all__ = [
     "check_texts",
     "other_protocol",
     "read_submission",
+    "result_in_words",
+    "scores_in_words",
     "statement",
     "submission_at",
 ]

@@ -1,12 +1,12 @@
 """What checking a submission found, as Markdown for a pull request and as JSON."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from triathlon_runner.screen import counted
 from triathlon_runner.submit._check import Problem
 
-_SHOWN = 20
+SHOWN: Final = 20
 """Problems of a file that are printed; the JSON has all."""
 
 
@@ -54,35 +54,54 @@ class SubmissionReport:
     def markdown(self) -> str:
         """Returns the report as a comment on a pull request."""
         verdict = "can be taken" if self.accepted else "**cannot be taken yet**"
-        units = sum(file.verified for file in self.files)
         lines = [
             f"## Submission of `{self.model}`: {verdict}",
             "",
-            f"{counted(units, 'unit')} in {counted(len(self.files), 'suite')} judged again by engine"
-            f" {self.engine_version}. That the replies came from this model cannot be shown by any check.",
+            self.what_was_judged(),
             "",
             "| suite | units | judged again, equal | open | scores | result |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
         lines += [_row(file) for file in self.files]
         if not self.listed:
-            lines += ["", f"models.yaml has no row `{self.model}`: add one with name, organisation and link."]
+            lines += ["", self.about_missing_row()]
         for title, problems in (("Files", self.problems), *((f.suite, f.problems) for f in self.files)):
             lines += _listed(title, problems)
         return "\n".join(lines) + "\n"
 
+    def what_was_judged(self) -> str:
+        """How much was judged again, and what no check can show."""
+        units = sum(file.verified for file in self.files)
+        return (
+            f"{counted(units, 'unit')} in {counted(len(self.files), 'suite')} judged again by engine"
+            f" {self.engine_version}. That the replies came from this model cannot be shown by any check."
+        )
+
+    def about_missing_row(self) -> str:
+        """What to do where the model has no row."""
+        return f"models.yaml has no row `{self.model}`: add one with name, organisation and link."
+
+
+def scores_in_words(file: FileCheck) -> str:
+    """The first scores of a suite."""
+    return ", ".join(f"{name} {value:.6g}" for name, value in list(file.scores.items())[:3])
+
+
+def result_in_words(file: FileCheck) -> str:
+    """Whether a suite's results are accepted, or how many problems they have."""
+    return "accepted" if file.accepted else counted(len(file.problems), "problem")
+
 
 def _row(file: FileCheck) -> str:
-    scores = ", ".join(f"{name} {value:.6g}" for name, value in list(file.scores.items())[:3])
-    result = "accepted" if file.accepted else counted(len(file.problems), "problem")
-    return f"| {file.suite} | {file.units} | {file.verified} | {file.open_units} | {scores} | {result} |"
+    counts = f"{file.units} | {file.verified} | {file.open_units}"
+    return f"| {file.suite} | {counts} | {scores_in_words(file)} | {result_in_words(file)} |"
 
 
 def _listed(title: str, problems: list[Problem]) -> list[str]:
     if not problems:
         return []
-    shown = [f"- `{_inline(one.place)}`: {_plain(one.message)}" for one in problems[:_SHOWN]]
-    more = [f"- and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
+    shown = [f"- `{_inline(one.place)}`: {_plain(one.message)}" for one in problems[:SHOWN]]
+    more = [f"- and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
     return ["", f"### {title}", "", *shown, *more]
 
 

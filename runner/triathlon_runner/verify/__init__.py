@@ -2,10 +2,11 @@
 
 from triathlon_runner.verify._replay import NotInEvidenceError, ReplayJudge, ReplayModel, replayed
 from triathlon_runner.verify._update import Update, update_file, why_not_updated
-from triathlon_runner.verify._verify import FileReport, Mismatch, verify_file
+from triathlon_runner.verify._verify import CountMismatch, FileReport, Mismatch, verify_file
 from triathlon_runner.verify._work import work_of
 
 __all__ = [
+    "CountMismatch",
     "FileReport",
     "Mismatch",
     "NotInEvidenceError",

@@ -2,7 +2,8 @@
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,19 @@ class Mismatch:
     """A unit, a manifest's field or a metric."""
     stored: str
     found: str
+
+    def in_words(self) -> str:
+        """Both values, in a sentence without `what`."""
+        return f"stored {self.stored}, judged again {self.found}"
+
+
+@dataclass(frozen=True, slots=True)
+class CountMismatch(Mismatch):
+    """A manifest that counts other lines than the file has; either may have been changed."""
+
+    def in_words(self) -> str:
+        """Both counts, in a sentence."""
+        return f"the manifest counts {self.stored}, its lines {self.found}"
 
 
 @dataclass(slots=True)
@@ -103,7 +117,7 @@ async def verify_file(
     graded = [record for _, record in report.pairs if record is not None]
     report.verified = len(graded)
     _compare_scores(work, stored, graded, report)
-    _compare_manifest(work, stored, manifest, report)
+    _compare_manifest(work, stored, graded, manifest, report)
     return report
 
 
@@ -191,23 +205,49 @@ def _compare_scores(
 
 
 def _compare_manifest(
-    work: Work, stored: Sequence[UnitRecord], manifest: Manifest | None, report: FileReport
+    work: Work,
+    stored: Sequence[UnitRecord],
+    graded: Sequence[UnitRecord],
+    manifest: Manifest | None,
+    report: FileReport,
 ) -> None:
     if manifest is None:
         report.unverified.setdefault("manifest", "the file has none")
         return
-    outcomes: dict[str, int] = {}
-    for record in stored:
-        outcomes[record.outcome.value] = outcomes.get(record.outcome.value, 0) + 1
     data = work.built.suite.data
     counted = sum(manifest.outcomes.values())
     if manifest.unfinished and counted > len(stored):
-        report.mismatches.append(Mismatch("manifest units", f"{counted} or more", f"{len(stored)}"))
-    now = manifest.outcomes if manifest.unfinished else dict(sorted(outcomes.items()))
+        found = f"{len(stored)} units" if len(stored) != 1 else "1 unit"
+        report.mismatches.append(CountMismatch("manifest units", f"{counted} units or more", found))
+    if not manifest.unfinished:
+        _compare_outcomes(manifest.outcomes, stored, graded, report)
     for what, stated, computed in (
-        ("outcomes", manifest.outcomes, now),
         ("protocol", manifest.protocol, work.settings_hash),
         ("data", manifest.data.sha256, data.sha256),
     ):
         if stated != computed:
             report.mismatches.append(Mismatch(f"manifest {what}", _short(stated), _short(computed)))
+
+
+def _compare_outcomes(
+    stated: Mapping[str, int],
+    stored: Sequence[UnitRecord],
+    graded: Sequence[UnitRecord],
+    report: FileReport,
+) -> None:
+    """A manifest that counts what was graded again is right: a changed line is a mismatch itself."""
+    in_lines, again = _outcomes(stored), _outcomes(graded)
+    whole = len(graded) == len(stored)
+    if whole and stated == again:
+        if stated != in_lines:
+            report.notes.append(
+                f"the manifest counts {_short(stated)}, as judged again, its lines {_short(in_lines)}"
+            )
+    elif stated != in_lines:
+        report.mismatches.append(CountMismatch("manifest outcomes", _short(stated), _short(in_lines)))
+    elif whole:
+        report.mismatches.append(Mismatch("manifest outcomes", _short(stated), _short(again)))
+
+
+def _outcomes(records: Sequence[UnitRecord]) -> dict[str, int]:
+    return dict(sorted(Counter(record.outcome.value for record in records).items()))

@@ -89,7 +89,8 @@ def build(
             lines = "\n".join(notice.below(results) for notice in site.notices)
             found = counted(len(site.notices), "fault")
             raise UserError(
-                f"--strict: expected flawless results, found {found}:\n{lines}{about_commands(results)}"
+                f"--strict: expected flawless results, found {found}; no page was written. Lines that are"
+                f" said to count do so in a build without --strict:\n{lines}{about_commands(results)}"
             )
         if not site.units:
             check_empty(results, out, strict=strict)

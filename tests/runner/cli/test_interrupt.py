@@ -1,6 +1,7 @@
 """Ctrl-C once and twice, on the real command."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -16,17 +17,18 @@ from support.server_replies import Asked
 from support.small_run import KEY, ROWS
 
 COMMAND = [sys.executable, "-c", "from triathlon_site.cli import main; main()"]
+SCRIPT = [sys.executable, "-m", "triathlon_site"]
 OPTIONS = ["run", "--suites", "evolved/core-seeds", "--limit", "24"]
 TASKS = 24
 
 
 async def start(
-    server: ModelServer, root: Path, options: Sequence[str] = OPTIONS
+    server: ModelServer, root: Path, options: Sequence[str] = OPTIONS, command: Sequence[str] = COMMAND
 ) -> asyncio.subprocess.Process:
     (root / "models.yaml").write_text(ROWS.format(url=server.base_url) + "defaults: {concurrency: 2}\n")
     environment = {**os.environ, "TRIATHLON_CACHE": str(root / "cache"), "SMALL_RUN_KEY": KEY}
     return await asyncio.create_subprocess_exec(
-        *COMMAND,
+        *command,
         *options,
         cwd=root,
         env=environment,
@@ -105,3 +107,18 @@ async def test_sigterm_in_the_middle_of_loops(tmp_path: Path) -> None:
         output, _ = await process.communicate()
         assert process.returncode == 0, output.decode()
         assert server.count == needed > 10
+
+
+async def test_ctrl_c_behind_the_summary(tmp_path: Path) -> None:
+    """Nothing is left to stop: the exit code is that of the run, and nothing more is printed."""
+    async with ModelServer(answer) as server:
+        process = await start(server, tmp_path, [*OPTIONS[:-1], "1"], command=SCRIPT)
+        assert process.stdout is not None
+        async with asyncio.timeout(50):
+            while b"1 unit finished, 0 open" not in (line := await process.stdout.readline()):
+                assert line, "the summary was not printed"
+            while process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.send_signal(signal.SIGINT)
+                await asyncio.sleep(0.005)
+        assert (process.returncode, await process.stdout.read()) == (0, b"")

@@ -22,11 +22,14 @@ def test_a_model_without_a_file(tmp_path: Path) -> None:
             result = place.call("run", "--model", MODEL, "--base-url", url, *SUITE)
             assert result.exit_code == 0, result.output
             assert finished in result.output
+            assert f"results of '{MODEL}' go to 'results/runs/{ID}'" in result.output
+        named = place.call("run", "--model", "plain", "--base-url", url, *SUITE)
+        assert named.exit_code == 0 and "go to" not in named.output
     manifest = json.loads((place.results / f"runs/{ID}/evolved/core-seeds.manifest.json").read_text())
     assert manifest["model"] == ID
     assert manifest["identity"] == {"model": MODEL}
     listed = place.call("results", "list", "--json")
-    assert [(row["model"], row["units"]) for row in json.loads(listed.output)] == [(ID, 1)]
+    assert [(row["model"], row["units"]) for row in json.loads(listed.output)] == [("plain", 1), (ID, 1)]
 
 
 def test_only_that_model_runs_beside_a_models_file(tmp_path: Path) -> None:

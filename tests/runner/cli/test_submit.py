@@ -76,6 +76,7 @@ def test_a_changed_verdict_is_refused(place: SmallRun) -> None:
     change(place, SEEDS, fail)
     code, document = check(place)
     assert code == 1 and "outcome" in problems(document, SEEDS)
+    assert "manifest" not in problems(document, SEEDS)  # it counts what is judged again
 
     def fail_throughout(line: Line) -> None:
         line["verdict"]["outcome"] = "failed"
@@ -150,9 +151,27 @@ def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
     """What a submission's file says stands in the comment as text: no link, no mention, no heading."""
     own = place.results / "runs/m"
     (own / "loop/core.manifest.json").write_text('{"a": "[x](http://evil.example) @everyone\\n# Done"}')
+    result = place.call("submit", "check", "results/runs/m", "--markdown", "-")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("## Submission of `m`") and "judging again" not in result.stdout
+    assert "](http" not in result.stdout and "\n# " not in result.stdout
+
+
+def test_a_terminal_gets_sentences(place: SmallRun) -> None:
+    """No Markdown: no backslash before what is quoted, no heading, one row for each suite."""
+    (place.results / f"runs/m/{SEEDS}.manifest.json").write_text("{")
     result = place.call("submit", "check", "results/runs/m")
     assert result.exit_code == 1
-    assert "](http" not in result.stdout and "\n# " not in result.stdout
+    assert "submission of m: cannot be taken yet" in result.stdout
+    assert f"{SEEDS}.manifest.json: the manifest '" in result.stdout
+    assert not any(markup in result.stdout for markup in ("\\", "##", "| ", "**"))
+    assert sum(line.rstrip().endswith("accepted") for line in result.stdout.splitlines()) == 2
+
+
+def test_one_document_is_printed(place: SmallRun) -> None:
+    """JSON and Markdown on one output are refused before anything is judged."""
+    result = place.call("submit", "check", "results/runs/m", "--json", "--markdown", "-")
+    assert "expected --json or --markdown -" in str(result.exception)
 
 
 def test_another_folder_is_refused(place: SmallRun) -> None:

@@ -108,7 +108,7 @@ def test_lines_that_were_lost_do_not_follow(small: SmallRun) -> None:
     lines.write_bytes(lines.read_bytes().splitlines(keepends=True)[0])
     result = small.call("verify", "--suites", SUITE)
     assert result.exit_code == 1
-    assert "manifest units: stored 2 or more, judged again 1" in result.output
+    assert "manifest units: the manifest counts 2 units or more, its lines 1 unit" in result.output
 
 
 MANIFESTS: dict[str, Callable[[str], str]] = {
@@ -264,3 +264,51 @@ def test_json_of_verify_and_diff(small: SmallRun, finished: SmallRun) -> None:
     assert json.loads(differs.stdout)["files"][f"m {SUITE}"] == [
         {"task_id": first["task_id"], "sample": 0, "before": outcome, "after": "refused"}
     ]
+
+
+DAMAGES: dict[str, Callable[[list[str]], list[str]]] = {
+    "garbage": lambda lines: ["garbage", *lines[1:]],
+    "doubled": lambda lines: [*lines, lines[0]],
+    "edited outcome": lambda lines: [json.dumps(json.loads(lines[0]) | {"outcome": "refused"}), *lines[1:]],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_listed_without_a_row(small: SmallRun, damage: str) -> None:
+    """That the model has no row is one fact; that its file cannot be read is another."""
+    lines = small.results / LINES
+    lines.write_text("\n".join(DAMAGES[damage](lines.read_text().splitlines())) + "\n")
+    (small.root / "models.yaml").unlink()
+    rows = json.loads(small.call("results", "list", "--json").output)
+    (row,) = [row for row in rows if row["suite"] == SUITE]
+    assert row["short"] == "unreadable, not in models.yaml" and row["open"] is None
+    assert len(row["reasons"]) == 1 and "core-seeds.jsonl, line " in row["reasons"][0]
+    assert {row["short"] for row in rows if row["suite"] != SUITE} == {"not in models.yaml"}
+
+
+def test_a_manifest_that_is_gone_is_listed(small: SmallRun) -> None:
+    """Lines whose conditions nobody knows are not called current; it is said what to do."""
+    (small.results / MANIFEST).unlink()
+    rows = json.loads(small.call("results", "list", "--json").output)
+    (row,) = [row for row in rows if row["suite"] == SUITE]
+    assert row["short"] == "no manifest"
+    assert f"no manifest beside 'results/{LINES}'" in row["reasons"][0]
+    assert f"`triathlon results archive --models m --suites {SUITE}`" in row["reasons"][0]
+
+
+def test_only_a_run_says_that_it_asked_nothing(small: SmallRun) -> None:
+    """`results list` and `verify` ask nobody in any case: they name the fault and what to do."""
+    (small.results / MANIFEST).write_text("{")
+    assert "nothing was asked or changed there" in small.run().output
+    for command in ("results list", f"verify --suites {SUITE}"):
+        output = small.call(*command.split()).output
+        assert "cannot be used" in output and "results archive --models m" in output
+        assert "nothing was asked" not in output
+
+
+def test_a_strict_build_says_that_it_wrote_nothing(small: SmallRun) -> None:
+    """The notice of a damaged manifest says that lines count: that is so without --strict only."""
+    (small.results / MANIFEST).write_text("{")
+    said = str(small.call("build", "--strict").exception)
+    assert "no page was written" in said and "in a build without --strict" in said
+    assert not (small.root / "_site").exists()
