@@ -109,6 +109,7 @@ class Endpoint:
         """Returns the error of one question, or of the model after several in a row met the same."""
         if self._gate.stopped:
             return ModelUnavailableError(self._gate.stopped)
+        self._gate.end_refusals()
         asked = (error.status, request.payload)
         if self._unexplained and self._unexplained[-1][0] != error.status:
             self._unexplained.clear()
@@ -236,6 +237,7 @@ class Endpoint:
         if isinstance(error, Throttled):
             self.stats.throttled += 1
             self._gate.throttled(sent_at, error.retry_after, reason)
+            self._gate.raise_if_stopped()
         else:
             is_down = self._gate.failed(reason, error.retry_after)
             error.server_is_down = is_down and not math.isinf(self._limits.outage_seconds)

@@ -145,7 +145,10 @@ async def open_model(
 
     async with open_client(config, secrets, limits, provider.headers(secrets.key), tell) as client:
         endpoint = Endpoint(config, provider, client, gate, secrets)
-        yield OpenAIModel(model_id, kind, endpoint, cache, _identity(source))
+        try:
+            yield OpenAIModel(model_id, kind, endpoint, cache, _identity(source))
+        finally:
+            gate.end_refusals()
 
 
 def _config_of(server: LocalServer) -> ApiConfig:
