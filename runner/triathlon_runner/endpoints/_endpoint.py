@@ -134,7 +134,7 @@ class Endpoint:
         )
 
     def _final(self, error: EndpointError) -> EndpointError:
-        final = type(error)(self._secrets.scrub(str(error)))
+        final = type(error)(self._secrets.scrub_message(str(error)))
         self.stats.failed += 1
         self.stats.last_error = str(final)
         if isinstance(final, ModelUnavailableError):
@@ -220,7 +220,7 @@ class Endpoint:
         Raises:
             ModelUnavailableError: no other try can do better.
         """
-        reason = self._secrets.scrub(error.reason)
+        reason = self._secrets.scrub_message(error.reason)
         self.stats.retries += 1
         self.stats.last_error = reason
         if isinstance(error, LostReply | Malformed):

@@ -14,6 +14,7 @@ from triathlon_runner.endpoints._errors import (
     UnexplainedError,
 )
 from triathlon_runner.endpoints._retries import retry_after
+from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish
 
 _CONTEXT = re.compile(
@@ -124,7 +125,7 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFai
     try:
         body = json.loads(text)
     except ValueError:
-        return HttpFailure(status, " ".join(text.split())[:500], "", "", headers)
+        return HttpFailure(status, _cut(" ".join(text.split())), "", "", headers)
     if isinstance(body, list) and body:
         body = body[0]
     error = body.get("error", body) if isinstance(body, dict) else body
@@ -134,7 +135,7 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFai
 def failure_of(status: int, error: object, headers: Mapping[str, str], raw: str) -> HttpFailure:
     """The same for an error object; `raw` is the whole body, for hints that stand elsewhere in it."""
     if not isinstance(error, dict):
-        return HttpFailure(status, str(error)[:500], "", "", headers)
+        return HttpFailure(status, _cut(str(error)), "", "", headers)
     message = error.get("message") or error.get("detail") or raw
     metadata = error.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):  # what OpenRouter's provider said
@@ -142,7 +143,12 @@ def failure_of(status: int, error: object, headers: Mapping[str, str], raw: str)
     code = " ".join(str(error[name]) for name in ("code", "type", "status") if error.get(name) is not None)
     wait = retry_after(headers, raw)
     known = dict(headers) if wait is None else {**headers, "retry-after": str(wait), "retry-after-ms": ""}
-    return HttpFailure(status, str(message)[:500], code, str(error.get("param") or ""), known)
+    return HttpFailure(status, _cut(str(message)), code, str(error.get("param") or ""), known)
+
+
+def _cut(message: str) -> str:
+    """Its beginning. Keys are removed before: half of one would no longer look like a key."""
+    return remove_keys(message)[:500]
 
 
 def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
