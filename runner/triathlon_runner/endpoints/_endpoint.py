@@ -113,13 +113,14 @@ class Endpoint:
         asked = (error.status, request.payload)
         if self._unexplained and self._unexplained[-1][0] != error.status:
             self._unexplained.clear()
+            self.stats.unexplained = 0
         if asked not in self._unexplained:
             self._unexplained.append(asked)
+        self.stats.unexplained += 1
         if len(self._unexplained) < self._limits.unexplained:
             return EndpointError(str(error))
         return ModelUnavailableError(
-            f"{len(self._unexplained)} different questions in a row met the same error: {error}; look at the"
-            " model's row, or ask who runs the server"
+            f"{len(self._unexplained)} different questions in a row met the same error: {error}"
         )
 
     def _unreadable_error(self, error: Malformed) -> EndpointError:
