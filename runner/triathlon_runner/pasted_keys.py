@@ -1,4 +1,7 @@
-"""Finds what looks like a key in a file or an option that must not hold one. No message shows the value."""
+"""Finds what looks like a key in a file or an option that must not hold one, and removes it from messages.
+
+No message shows the value.
+"""
 
 import re
 from collections.abc import Iterator
@@ -14,6 +17,8 @@ ADVICE: Final = (
     " key_env (in secret_headers for a header); if the file was ever shared, have the key replaced"
 )
 
+REMOVED: Final = "[key removed]"
+
 _WORD: Final = r"[A-Za-z0-9_-]"
 _KNOWN: Final = re.compile(
     rf"""(?<![A-Za-z0-9_-])(?:
@@ -26,7 +31,7 @@ _KNOWN: Final = re.compile(
         | tgp_v1_{_WORD}{{12,}} | (?:AKIA|ASIA)[0-9A-Z]{{16}} | xox[abeprs]-[A-Za-z0-9-]{{10,}}
         | eyJ{_WORD}{{8,}}\.{_WORD}{{8,}}\.{_WORD}*      # a JSON Web Token
         | (?:Bearer|Basic)\s+(?=\S*[0-9])[A-Za-z0-9+/=._~-]{{8,}}
-        | -----BEGIN\ [A-Z ]*PRIVATE\ KEY
+        | -----BEGIN\ [A-Z ]*PRIVATE\ KEY[\s\S]*
     )""",
     re.VERBOSE,
 )
@@ -94,6 +99,20 @@ def why_secret(text: str) -> str:
     if _KEY_IN_QUERY.search(text):
         return "an address with a key behind '?' (not shown)"
     return ""
+
+
+def remove_keys(text: str) -> str:
+    """The text with `[key removed]` in place of all that `why_secret` takes for a key.
+
+    `http://user:password@host`, which messages give as an example, stays.
+    """
+    for pattern in (_KNOWN, _PASSWORD_IN_ADDRESS, _KEY_IN_QUERY):
+        text = pattern.sub(_removed, text)
+    return text
+
+
+def _removed(match: re.Match[str]) -> str:
+    return match[0] if match[0].endswith("//user:password@") else REMOVED
 
 
 def looks_random(text: str) -> bool:

@@ -11,9 +11,9 @@ RUNNER = Path(__file__).parents[2] / "runner" / "triathlon_runner"
 LAYERS = (
     ("errors", "__version__", "cache", "languages", "noise", "screen", "significance", "syntax"),
     ("records", "yaml_file", "datasets", "engine"),
+    ("pasted_keys",),
     (
         "config_errors",
-        "pasted_keys",
         "store",
         "metrics",
         "prompts",

@@ -18,10 +18,17 @@ def uncounted(asked: Asked) -> Said:
 
 
 def bad_replies(asked: Asked) -> str | Response:
-    """What the model's name says: `empty`, `long` (past the context), `cut`, `other` (another model)."""
+    """What the model's name says: `empty`, `cut`, `long` (past the context), `large` (413), `other`.
+
+    `nousage` answers without token counts.
+    """
     model = asked.body["model"]
     if model == "long":
         return Status(400, "This model's maximum context length is 512 tokens", "context_length_exceeded")
+    if model == "nousage":
+        return Said(answer(asked), changes={"usage": None})
+    if model == "large":
+        return Status(413, "Request too large")
     if model == "other":
         return Said(answer(asked), model="gpt-5-cheap")
     return Said("def f", finish="length") if model == "cut" else ""

@@ -11,7 +11,7 @@ from typing import cast
 from triathlon_runner.endpoints import ApiConfig, Chat, EndpointStats, Limits, Message, Sampling
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import Unreachable
-from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._gate import Gate, silent
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints.provider import Client, HttpReply, Question
 from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
@@ -106,10 +106,11 @@ async def ask(
     pause: float = 0.0,
     most: int = 32,
     workers: int | None = None,
+    say: Callable[[str], None] = silent,
 ) -> EndpointStats:
     """Asks that many chains of questions, each question behind the one before; all chains at once or some."""
     limits, stats = Limits(concurrency=most), EndpointStats()
-    gate = Gate(limits, stats)
+    gate = Gate(limits, stats, say=say)
     provider = OpenAIChat(CONFIG)
     endpoint = Endpoint(CONFIG, provider, cast(Client, server), gate, Secrets(CONFIG))
 

@@ -106,6 +106,9 @@ def show_summary(
     """What was done, what stays open and why, what it cost."""
     if progress.has_accounts:
         screen.print(progress.final())
+    for account in bounds.accounts:
+        if unknown := about_tokens(account):
+            say(screen, unknown)
     if any(account.price for account in bounds.accounts):
         part = estimated_part(bounds.accounts)
         say(screen, f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
@@ -129,8 +132,14 @@ def show_summary(
 
 
 def about_replies(account: Account) -> str:
-    """That nearly all replies of a model hold nothing to judge, and what to look at; empty where some do."""
-    outcomes = account.stats.outcomes
+    """That nearly all replies of a model hold nothing to judge, and what to look at; empty where some do.
+
+    Likewise where every question met the same error that no rule explains.
+    """
+    stats, outcomes = account.stats, account.stats.outcomes
+    if stats.unexplained and stats.unexplained == stats.failed and not outcomes and not stats.stopped:
+        which = f"all {stats.failed} questions" if stats.failed > 1 else "its only question"
+        return f"warning: {account.model}: {which} met the same error: {stats.last_error}"
     total = outcomes.total()
     for outcome, (what, remedy) in _UNUSABLE.items():
         if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:
@@ -138,6 +147,15 @@ def about_replies(account: Account) -> str:
             which = f"{number} {total} replies were" if total > 1 else "its only reply was"
             return f"warning: {account.model}: {which} {what} (outcome {outcome}): {remedy}"
     return ""
+
+
+def about_tokens(account: Account) -> str:
+    """That the server did not count the tokens of so many replies; empty where it counted all."""
+    if not account.stats.uncounted:
+        return ""
+    unknown = "tokens are unknown, the cost is estimated" if account.price else "tokens and cost are unknown"
+    replies = counted(account.stats.uncounted, "reply")
+    return f"the server of {account.model} gave no token counts for {replies}: {unknown}"
 
 
 def estimated_part(accounts: Sequence[Account]) -> str:

@@ -149,10 +149,12 @@ async def _evolve(
 
     def tell(progress: Progress) -> None:
         done = progress.done_before + progress.finished
+        usage = progress.usage
+        tokens = "unknown" if usage.uncounted else usage.output_tokens
         money = "" if progress.cost_usd is None else f", {progress.cost_usd:.2f} USD"
         say(
             f"{done}/{progress.jobs} evolved, {progress.dropped} dropped, {len(progress.open)} open,"
-            f" {progress.usage.output_tokens} tokens{money}"
+            f" {tokens} tokens{money}"
         )
 
     control = Control(Bounds(budget))

@@ -8,7 +8,7 @@ import typer
 from triathlon_runner import registry
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import about_replies, estimated_part
+from triathlon_runner.cli._bounds import about_replies, about_tokens, estimated_part
 from triathlon_runner.cli._gate_options import (
     Alpha,
     AsJson,
@@ -144,8 +144,8 @@ async def _gate(
     if progress.has_accounts:
         screen.print(progress.final(all_planned=not comparison.decided))
     for account in options.bounds.accounts:
-        if warning := about_replies(account):
-            screen.print_message(warning)
+        for message in filter(None, (about_tokens(account), about_replies(account))):
+            screen.print_message(message)
     priced = any(account.price for account in options.bounds.accounts)
     return report_of(
         comparison,

@@ -173,7 +173,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             summary.notes.append(
                 f"{counted(summary.broken, 'unit')} met an error in this program; please report {errors}"
             )
-        if options.single is not None and any(map(_names_a_row, summary.errors)):
+        if options.single is not None and any(map(_names_a_row, (*summary.errors, *summary.failures))):
             summary.notes.append(
                 f"{options.single} was named with --model, so it has no row: its `model` and `base_url` are"
                 " --model and --base-url; for others write it into models.yaml (README, 'Add a model')"

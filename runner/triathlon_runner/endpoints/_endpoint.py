@@ -109,16 +109,18 @@ class Endpoint:
         """Returns the error of one question, or of the model after several in a row met the same."""
         if self._gate.stopped:
             return ModelUnavailableError(self._gate.stopped)
+        self._gate.end_refusals()
         asked = (error.status, request.payload)
         if self._unexplained and self._unexplained[-1][0] != error.status:
             self._unexplained.clear()
+            self.stats.unexplained = 0
         if asked not in self._unexplained:
             self._unexplained.append(asked)
+        self.stats.unexplained += 1
         if len(self._unexplained) < self._limits.unexplained:
             return EndpointError(str(error))
         return ModelUnavailableError(
-            f"{len(self._unexplained)} different questions in a row met the same error: {error}; look at the"
-            " model's row, or ask who runs the server"
+            f"{len(self._unexplained)} different questions in a row met the same error: {error}"
         )
 
     def _unreadable_error(self, error: Malformed) -> EndpointError:
@@ -133,7 +135,7 @@ class Endpoint:
         )
 
     def _final(self, error: EndpointError) -> EndpointError:
-        final = type(error)(self._secrets.scrub(str(error)))
+        final = type(error)(self._secrets.scrub_message(str(error)))
         self.stats.failed += 1
         self.stats.last_error = str(final)
         if isinstance(final, ModelUnavailableError):
@@ -219,7 +221,7 @@ class Endpoint:
         Raises:
             ModelUnavailableError: no other try can do better.
         """
-        reason = self._secrets.scrub(error.reason)
+        reason = self._secrets.scrub_message(error.reason)
         self.stats.retries += 1
         self.stats.last_error = reason
         if isinstance(error, LostReply | Malformed):
@@ -236,6 +238,7 @@ class Endpoint:
         if isinstance(error, Throttled):
             self.stats.throttled += 1
             self._gate.throttled(sent_at, error.retry_after, reason)
+            self._gate.raise_if_stopped()
         else:
             is_down = self._gate.failed(reason, error.retry_after)
             error.server_is_down = is_down and not math.isinf(self._limits.outage_seconds)

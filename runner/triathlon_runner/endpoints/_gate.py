@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from triathlon_runner.endpoints._errors import ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.endpoints._limits import Breaker, ConcurrencyLimit, Limits, Pace
+from triathlon_runner.endpoints._refusals import Refusals
 from triathlon_runner.endpoints._stats import EndpointStats
 from triathlon_runner.endpoints._throttling import LoadLimit
 
@@ -84,8 +85,11 @@ class Gate:
         """Seconds of the last answers, and share of the last tries that failed; smoothed."""
         self._requests, self._tokens = Pace(limits.requests_per_minute), Pace(limits.tokens_per_minute)
         self._breaker = Breaker(limits, self._loop.time(), reached=reached)
+        self._refusals = Refusals(limits.outage_seconds)
         self._closed_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
+        self._refusal_timer: asyncio.TimerHandle | None = None
+        """Set while all requests meet a 429: shows a line now and then."""
         self._report()
 
     def turn(self) -> int:
@@ -154,6 +158,7 @@ class Gate:
         if self._is_down:
             self._is_down = False
             self._say(f"the server answers again after {_minutes(self._breaker.silent_for(now))}")
+        self.end_refusals()
         self._failing *= 0.95
         self._latency += 0.1 * (now - sent_at - self._latency)
         self._seconds.append(now - sent_at)
@@ -163,9 +168,19 @@ class Gate:
         self._report()
 
     def throttled(self, sent_at: float, retry_after: float | None, reason: str) -> None:
-        """Counts a 429; where it surely means too much load, all requests wait as long as it asks."""
-        overloaded = self._load.throttled(sent_at, self.now())
+        """Counts a 429; where it surely means too much load, all requests wait as long as it asks.
+
+        Where nothing but 429s came for as long as an outage may last, the model is stopped.
+        """
+        now = self.now()
+        overloaded = self._load.throttled(sent_at, now)
         self._report()
+        self._refusals.refused(sent_at, now, reason)
+        if self._refusal_timer is None:
+            self._refusal_timer = self._loop.call_later(_SECONDS_BETWEEN_LINES, self._say_refused)
+        if self._refuses_all(now) and self._refusals.seconds(now) >= self._refusals.patience:
+            self.stop(ServerUnreachableError(self._given_up(now)))
+            return
         if overloaded and retry_after is not None:
             self.wait_for_server(retry_after, reason)
         else:
@@ -195,6 +210,43 @@ class Gate:
         if seconds >= _SHOWN_WAIT and now - self._last_held_at >= _SECONDS_BETWEEN_LINES:
             self._last_held_at = now
             self._say(f"a request waits {_minutes(seconds)}, as the server asks; others go on: {reason}")
+
+    def _refuses_all(self, now: float) -> bool:
+        """Whether nothing but 429s comes, and no request in flight waits for an answer."""
+        if self._refusals.since is None:
+            return False
+        oldest = next(iter(self._in_flight.values()), now)
+        return not self._refusals.has_taken(oldest, now)
+
+    def _say_refused(self) -> None:
+        """Shows that every request is refused, and until when that may last; again after a minute."""
+        now, refusals = self.now(), self._refusals
+        self._refusal_timer = self._loop.call_later(_SECONDS_BETWEEN_LINES, self._say_refused)
+        if not self._refuses_all(now):
+            return
+        left = refusals.patience - refusals.seconds(now)
+        until = "until it answers" if math.isinf(left) else f"for {_minutes(max(0.0, left))} more (--outage)"
+        pause = self._closed_until - now
+        wait = f"; next in {_minutes(pause)}, as the server asks" if pause > _SHOWN_WAIT else ""
+        self._say(
+            f"no answer for {_minutes(refusals.seconds(now))}: {refusals.reason}; asking less and less often,"
+            f" {until}{wait}"
+        )
+
+    def _given_up(self, now: float) -> str:
+        return (
+            f"expected an answer within {_minutes(self._refusals.patience)} (--outage), got none for"
+            f" {_minutes(self._refusals.seconds(now))}: {self._refusals.reason}; look at the quota"
+            " at the provider, set a smaller `concurrency` or `requests_per_minute` in the row, or wait"
+            " longer with --outage, and run again"
+        )
+
+    def end_refusals(self) -> None:
+        """Notes that the server replied with something else than 429, or that it is asked no longer."""
+        self._refusals.answered()
+        if self._refusal_timer is not None:
+            self._refusal_timer.cancel()
+            self._refusal_timer = None
 
     def _silence(self, now: float) -> str:
         if not self._breaker.reached:
@@ -244,6 +296,7 @@ class Gate:
     def stop(self, error: ModelUnavailableError) -> None:
         """Refuses all requests from now on; each caller gets the error of the first call of `stop`."""
         self._stopped = self._stopped or error
+        self.end_refusals()
         self._report()
         while self._waiters:
             admitted = heapq.heappop(self._waiters).admitted

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from triathlon_runner.endpoints._config import ApiConfig
@@ -14,6 +14,7 @@ from triathlon_runner.endpoints._errors import (
     UnexplainedError,
 )
 from triathlon_runner.endpoints._retries import retry_after
+from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish
 
 _CONTEXT = re.compile(
@@ -57,6 +58,10 @@ _QUOTA = re.compile(
     r"PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|requires more credits",
     re.IGNORECASE,
 )
+_MONEY = re.compile(r"\bcredits?\b|\bbilling\b", re.IGNORECASE)
+"""In an error without a status this is about money, unless it is about too many requests (`_RATE`)."""
+_RATE = re.compile(r"rate.?limit|per.?minute|per.?second|too many requests", re.IGNORECASE)
+_TOO_LARGE = re.compile(r"too (?:large|long|big)", re.IGNORECASE)
 _UNKNOWN_MODEL = re.compile(
     r"model_not_found|unknown model|invalid model|model .{0,120}(?:does not exist|not found|not supported)|"
     r"not a valid model|no such model|model not exist|no endpoints found for|DeploymentNotFound|"
@@ -94,6 +99,13 @@ _SETTINGS = [
     "seed",
     "reasoning_effort",
 ]
+_NO_STATUS = 0
+"""In place of the status, where an error in a reply with status 200 names none."""
+_SMALLER = (
+    "set a smaller `max_tokens` in the model's row, or leave out the suite whose prompts are too long; the"
+    " next run asks again"
+)
+_ASK = "look at the model's row, or ask who runs the server; the next run asks again"
 _TRY_AGAIN = frozenset({408, 409, 425})
 
 
@@ -106,6 +118,13 @@ class HttpFailure:
     code: str
     param: str
     headers: Mapping[str, str]
+    in_status_200: bool = False
+    """Whether the error stood in a reply with status 200; `status` is then the one that the error names."""
+
+    @property
+    def names_no_status(self) -> bool:
+        """Whether nothing but its text says what kind of error it is."""
+        return self.in_status_200 and self.status == _NO_STATUS
 
     @property
     def text(self) -> str:
@@ -115,7 +134,22 @@ class HttpFailure:
     @property
     def quote(self) -> str:
         """The server's message as part of a sentence, or that there was none."""
+        if self.in_status_200:
+            return f"an error in a reply with status 200: {self.message!r}"
         return f"the server said {self.message!r}" if self.message.strip() else "the server gave no reason"
+
+    @property
+    def sentence(self) -> str:
+        """Status and message where nothing more is known."""
+        if self.in_status_200:
+            return self.quote
+        said = f": {self.message!r}" if self.message.strip() else " and gave no reason"
+        return f"the server answered {self.status}{said}"
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the request may be at fault, or the account, by its status or for want of one."""
+        return 400 <= self.status < 500 or self.names_no_status
 
 
 def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFailure:
@@ -124,7 +158,7 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFai
     try:
         body = json.loads(text)
     except ValueError:
-        return HttpFailure(status, " ".join(text.split())[:500], "", "", headers)
+        return HttpFailure(status, _cut(" ".join(text.split())), "", "", headers)
     if isinstance(body, list) and body:
         body = body[0]
     error = body.get("error", body) if isinstance(body, dict) else body
@@ -134,7 +168,7 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFai
 def failure_of(status: int, error: object, headers: Mapping[str, str], raw: str) -> HttpFailure:
     """The same for an error object; `raw` is the whole body, for hints that stand elsewhere in it."""
     if not isinstance(error, dict):
-        return HttpFailure(status, str(error)[:500], "", "", headers)
+        return HttpFailure(status, _cut(str(error)), "", "", headers)
     message = error.get("message") or error.get("detail") or raw
     metadata = error.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):  # what OpenRouter's provider said
@@ -142,7 +176,19 @@ def failure_of(status: int, error: object, headers: Mapping[str, str], raw: str)
     code = " ".join(str(error[name]) for name in ("code", "type", "status") if error.get(name) is not None)
     wait = retry_after(headers, raw)
     known = dict(headers) if wait is None else {**headers, "retry-after": str(wait), "retry-after-ms": ""}
-    return HttpFailure(status, str(message)[:500], code, str(error.get("param") or ""), known)
+    return HttpFailure(status, _cut(str(message)), code, str(error.get("param") or ""), known)
+
+
+def failure_in_reply(error: dict[str, Any], headers: Mapping[str, str], raw: str) -> HttpFailure:
+    """Reads an error under status 200, as OpenRouter sends the errors of the servers behind it."""
+    code = str(error.get("code"))
+    status = int(code) if code.isdigit() and 400 <= int(code) < 600 else _NO_STATUS
+    return replace(failure_of(status, error, headers, raw), in_status_200=True)
+
+
+def _cut(message: str) -> str:
+    """Its beginning. Keys are removed before: half of one would no longer look like a key."""
+    return remove_keys(message)[:500]
 
 
 def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
@@ -159,43 +205,53 @@ def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
     status, quote = failure.status, failure.quote
     _stop_for_account(failure, config)
     if status in (413, 429) and _REQUEST_OVER_RATE.search(failure.text):
-        raise UnexplainedError(status, f"the request is larger than the provider's limit a minute: {quote}")
+        raise UnexplainedError(
+            status, f"the request is larger than the provider's limit a minute: {quote}; {_SMALLER}"
+        )
     if status == 429:
         raise Throttled(f"429, {quote}", retry_after(failure.headers, failure.message))
-    if status in (400, 413, 422, 500) and _CONTEXT.search(failure.text):
+    if (status in (400, 413, 422, 500) or failure.names_no_status) and _CONTEXT.search(failure.text):
         return Finish.CONTEXT_OVERFLOW
     if status in (400, 403, 422) and _CONTENT_REFUSED.search(failure.text):
         return Finish.REFUSED
-    if status >= 500 and _NO_MEMORY.search(failure.text):
+    if (status >= 500 or failure.names_no_status) and _NO_MEMORY.search(failure.text):
         raise ModelUnavailableError(f"the server has too little memory for {config.model!r}: {quote}")
-    if (status >= 500 and status != 501) or status in _TRY_AGAIN:
-        raise Retryable(f"{status}, {quote}", retry_after(failure.headers, failure.message))
+    if failure.names_no_status or (status >= 500 and status != 501) or status in _TRY_AGAIN:
+        reason = quote if failure.in_status_200 else f"{status}, {quote}"
+        raise Retryable(reason, retry_after(failure.headers, failure.message))
     _stop_model(failure, config)
-    raise UnexplainedError(status, f"the server answered {status}: {quote}")
+    is_too_large = status == 413 or _TOO_LARGE.search(failure.text)
+    advice = _SMALLER if is_too_large else _ASK
+    raise UnexplainedError(status, f"{failure.sentence}; {advice}")
 
 
 def _stop_for_account(failure: HttpFailure, config: ApiConfig) -> None:
     """Key, account, region and money: the same for every request, whatever the status."""
-    status, text, quote = failure.status, failure.text, failure.quote
-    if status == 401 or (400 <= status < 500 and _KEY.search(text)):
+    status, text, quote = failure.status or 200, failure.text, failure.quote
+    if status == 401 or (failure.is_refusal and _KEY.search(text)):
         where = f"the key in ${config.key_env}" if config.key_env else "a request without a key (no key_env)"
         raise ModelUnavailableError(
             f"{where} was not accepted ({status}): {quote}; look at the key and what it may be used for"
         )
-    if 400 <= status < 500 and _ACCOUNT.search(text):
+    if failure.is_refusal and _ACCOUNT.search(text):
         raise ModelUnavailableError(
             f"the provider does not serve this account ({status}): {quote}; ask the provider, or name the key"
             " of another account in key_env"
         )
-    if 400 <= status < 500 and _REGION.search(text):
+    if failure.is_refusal and _REGION.search(text):
         raise ModelUnavailableError(
             f"the provider does not serve this region ({status}): {quote}; use a provider that does"
         )
-    if status == 402 or (400 <= status < 500 and _QUOTA.search(text)):
+    if status == 402 or (failure.is_refusal and _QUOTA.search(text)) or _is_about_money(failure):
         raise ModelUnavailableError(
             f"the quota or balance at the provider is used up ({status}): {quote}; raise it or wait until it"
             " is renewed, then run again"
         )
+
+
+def _is_about_money(failure: HttpFailure) -> bool:
+    text = failure.text
+    return failure.names_no_status and bool(_MONEY.search(text)) and not _RATE.search(text)
 
 
 def _stop_model(failure: HttpFailure, config: ApiConfig) -> None:

@@ -138,14 +138,17 @@ async def open_model(
     limits = _limits_of(source, limits or Limits())
 
     def tell(message: str) -> None:
-        say(f"{model_id}: {secrets.scrub(message)}")
+        say(f"{model_id}: {secrets.scrub_message(message)}")
 
     gate = Gate(limits, EndpointStats(), may_send=may_send, say=tell, reached=isinstance(source, LocalServer))
     from triathlon_runner.endpoints._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
 
     async with open_client(config, secrets, limits, provider.headers(secrets.key), tell) as client:
         endpoint = Endpoint(config, provider, client, gate, secrets)
-        yield OpenAIModel(model_id, kind, endpoint, cache, _identity(source))
+        try:
+            yield OpenAIModel(model_id, kind, endpoint, cache, _identity(source))
+        finally:
+            gate.end_refusals()
 
 
 def _config_of(server: LocalServer) -> ApiConfig:

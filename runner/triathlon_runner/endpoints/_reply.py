@@ -9,6 +9,7 @@ from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, OtherModel
 from triathlon_runner.endpoints._http_errors import HttpFailure, classify_http_error, read_failure
 from triathlon_runner.endpoints.provider import HttpReply, ParsedReply
+from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish, Reply, Usage
 
 _REASONING_TAGS = r"think|thinking|thought|reasoning|seed:think"
@@ -49,10 +50,15 @@ def read_json(raw: bytes) -> dict[str, Any]:
     try:
         body = json.loads(raw.decode("utf-8"))
     except ValueError as error:
-        raise Malformed(f"a reply that is no JSON ({error}): {raw[:80]!r}") from None
+        raise Malformed(f"a reply that is no JSON ({error}): {_beginning(raw)!r}") from None
     if not isinstance(body, dict):
         raise Malformed(f"a reply that is no JSON object but {type(body).__name__}")
     return body
+
+
+def _beginning(raw: bytes) -> bytes:
+    """Of a reply, for a message; keys are removed before it is cut."""
+    return remove_keys(raw[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
 
 
 def check_model(config: ApiConfig, served: str) -> None:

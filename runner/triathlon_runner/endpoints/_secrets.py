@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.errors import UserError
-
-_REMOVED = "[key removed]"
+from triathlon_runner.pasted_keys import REMOVED, remove_keys
 
 
 class Secrets:
@@ -54,12 +53,19 @@ class Secrets:
         """Removes the keys from a reply's bytes."""
         for value in self._values:
             if value.encode() in raw:
-                raw = raw.replace(value.encode(), _REMOVED.encode())
+                raw = raw.replace(value.encode(), REMOVED.encode())
         return raw
 
     def scrub(self, text: str) -> str:
         """Removes the keys from a text: some servers echo them."""
         for value in self._values:
             if value in text:
-                text = text.replace(value, _REMOVED)
+                text = text.replace(value, REMOVED)
         return text
+
+    def scrub_message(self, text: str) -> str:
+        """Removes the keys from a message about a server, and all else in it that looks like one.
+
+        Not for replies: what a model wrote is graded as it is.
+        """
+        return remove_keys(self.scrub(text))

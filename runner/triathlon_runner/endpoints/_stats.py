@@ -27,6 +27,8 @@ class EndpointStats:
     """Questions that the cache answered, those included that waited for an equal one in flight."""
     failed: int = 0
     """Questions without an answer after all retries."""
+    unexplained: int = 0
+    """Of these, those since the last change of status that met an HTTP error that no rule explains."""
     retries: int = 0
     """Tries that gave no answer; nearly all are followed by another."""
     throttled: int = 0

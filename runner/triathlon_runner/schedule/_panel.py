@@ -72,11 +72,11 @@ class _Model:
         return {
             **cells,
             **({"time left": "stopped"} if self.stopped else {}),
-            "tokens/s": f"{stats.tokens_per_second:.0f}",
+            "tokens/s": _speed(stats.tokens_per_second, stats.uncounted),
             "in flight": f"{stats.in_flight}",
             "limit": f"{stats.limit}",
             "replies": f"{stats.answered}",
-            "tokens": f"{stats.output_tokens}",
+            "tokens": _tokens(stats.output_tokens, stats.uncounted),
             "cached": f"{stats.from_cache}",
             "retries": f"{stats.retries}",
             "cut": f"{stats.truncated}",
@@ -300,10 +300,21 @@ def _tally_cells(tally: Tally) -> dict[str, str]:
         "done": f"{tally.done_before + tally.done}/{tally.planned}",
         "open": f"{tally.open}",
         "failed": f"{tally.failed or ''}",
-        "tokens": f"{tally.usage.output_tokens}",
-        "tokens/s": f"{tally.tokens_per_second:.0f}",
+        "tokens": _tokens(tally.usage.output_tokens, tally.usage.uncounted),
+        "tokens/s": _speed(tally.tokens_per_second, tally.usage.uncounted),
         "time left": "" if left is None or not tally.open else duration(left),
     }
+
+
+def _tokens(counted: int, uncounted: int) -> str:
+    """Tokens of the replies that the server counted; `?` for those of the others."""
+    if not uncounted:
+        return f"{counted}"
+    return f"{counted} + ?" if counted else "?"
+
+
+def _speed(tokens_per_second: float, uncounted: int) -> str:
+    return "?" if uncounted else f"{tokens_per_second:.0f}"
 
 
 def duration(seconds: float) -> str:

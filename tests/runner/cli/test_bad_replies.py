@@ -63,3 +63,24 @@ def test_a_price_without_a_row(tmp_path: Path, url: str) -> None:
     result = place.call(*call, "--price", "1,4")
     assert result.exit_code in (0, 1), result.output  # by what was in flight when it was reached
     assert "the budget of 0.00001 USD is used up (" in result.output and "e-0" not in result.output
+
+
+def test_every_question_meets_the_same_error(tmp_path: Path, url: str) -> None:
+    """A short run says so at its end, with what to do; nothing is finished, and the exit code is 1."""
+    result = SmallRun(tmp_path).call("run", "--model", "large", "--base-url", url, *SUITE)
+    assert result.exit_code == 1, result.output
+    (line,) = [line for line in result.output.splitlines() if line.startswith("warning: large")]
+    assert "all 3 questions met the same error: the server answered 413: 'Request too large'; set a" in line
+    assert "large was named with --model, so it has no row" in result.output
+
+
+def test_tokens_that_nobody_counted(tmp_path: Path, url: str) -> None:
+    """Unknown token counts are shown as `?` and named below the table, not shown as 0."""
+    result = SmallRun(tmp_path).call("run", "--model", "nousage", "--base-url", url, *SUITE)
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    row = next(line.split() for line in lines if line.startswith("nousage "))
+    heading = next(line.split() for line in lines if line.startswith("model "))
+    assert row[heading.index("tokens")] == "?"
+    assert "the server of nousage gave no token counts for 3 replies: tokens and cost are unknown" in lines
+    assert not any(" 0 tokens" in line for line in lines)

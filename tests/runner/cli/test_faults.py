@@ -55,5 +55,6 @@ def test_unknown_cost_is_said_to_be_unknown(tmp_path: Path) -> None:
         result = place.call(*OPTIONS, "--budget", "1")
     assert result.exit_code == 0, result.output
     assert "estimated by the length of texts: the server of m does not count tokens" in result.output
+    assert "gave no token counts for 4 replies: tokens are unknown, the cost is estimated" in result.output
     manifest = json.loads((place.results / "runs" / "m" / "evolved" / "core-seeds.manifest.json").read_text())
     assert (manifest["cost_usd"], manifest["usage"]["uncounted"]) == (None, 4)

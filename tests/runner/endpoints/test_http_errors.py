@@ -134,3 +134,26 @@ def test_long_pages_are_shortened() -> None:
     with pytest.raises(Retryable) as caught:
         judge(502, "<html>" + "x" * 1_000_000)
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said", "advice"),
+    [
+        (413, error("Request too large"), "the server answered 413: 'Request too large'; ", "`max_tokens`"),
+        (400, error("Payload too large"), "the server answered 400: 'Payload too large'; ", "`max_tokens`"),
+        (400, error("no luck"), "the server answered 400: 'no luck'; ", "ask who runs the server"),
+        (400, "", "the server answered 400 and gave no reason; ", "ask who runs the server"),
+        (
+            429,
+            error("Request too large for m on tokens per min"),
+            "larger than the provider's",
+            "`max_tokens`",
+        ),
+    ],
+)
+def test_unexplained_errors_say_what_to_do(status: int, body: Any, said: str, advice: str) -> None:
+    """The server's words stand there once, followed by what to do."""
+    with pytest.raises(EndpointError) as caught:
+        judge(status, body)
+    assert said in str(caught.value) and advice in str(caught.value)
+    assert str(caught.value).endswith("the next run asks again")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triathlon_runner.endpoints import ApiConfig, Chat, Completion, EndpointError, Message, Sampling
-from triathlon_runner.endpoints._errors import Malformed, Retryable, Throttled
+from triathlon_runner.endpoints._errors import Malformed, ModelUnavailableError, Retryable, Throttled
 from triathlon_runner.endpoints._reply import is_related
 from triathlon_runner.endpoints.provider import HttpReply, ParsedReply, Question
 from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
@@ -173,6 +173,31 @@ def test_error_inside_a_good_status() -> None:
         read(chat("half an ans", "error"))
     overflow = read({"error": {"code": 400, "message": "maximum context length is 10"}})
     assert overflow.reply.finish is Finish.CONTEXT_OVERFLOW
+
+
+@pytest.mark.parametrize("text", ["provider failed", "rate limit reached, add credits for more"])
+def test_error_without_a_status_is_shown_as_what_it_is(text: str) -> None:
+    """An error with status 200 that names no status may pass, and is not shown as a 500."""
+    with pytest.raises(Retryable) as caught:
+        read({"error": {"message": text}})
+    assert str(caught.value) == f"an error in a reply with status 200: '{text}'"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "You have run out of credits"},
+        {"message": "look at your plan", "type": "insufficient_quota"},
+        {"message": "Billing is not active", "code": "upstream"},
+        {"message": "Insufficient credits", "code": 402},
+    ],
+)
+def test_money_inside_a_good_status(error: dict[str, object]) -> None:
+    """An error with status 200 about money or quota stops the model with what to do."""
+    with pytest.raises(
+        ModelUnavailableError, match=r"an error in a reply with status 200: .*; raise it or wait"
+    ):
+        read({"error": error})
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import logging
 import pickle
 import traceback
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,45 @@ async def test_never_in_errors(
     shown += [record.getMessage() for record in caplog.records]
     shown += capfd.readouterr()
     assert KEY not in "\n".join(shown)
+
+
+OTHERS = "sk-proj-" + "a1b2c3" * 5
+"""A key that is not ours."""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Status(401, f"Incorrect API key provided: {OTHERS}", "invalid_api_key"),
+        Status(400, f"upstream https://x.example.org/v1?key={OTHERS} refused"),
+        Status(500, f"Authorization: Bearer {OTHERS}"),
+        Status(429, "x" * 475 + f" {OTHERS}"),
+        Raw(f"{OTHERS} is no JSON".encode()),
+        Raw(f"{'x' * 60} {OTHERS} is no JSON".encode()),
+    ],
+    ids=range(6),
+)
+async def test_a_key_that_is_not_ours(said: Response) -> None:
+    """What looks like a key in a server's message is removed, also where the row names no key."""
+    lines: list[str] = []
+    limits = replace(LIMITS, throttled_attempts=2)
+    async with ModelServer(lambda asked: said) as server:
+        row = ApiConfig(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", row, limits=limits, say=lines.append) as model:
+            with pytest.raises(EndpointError) as caught:
+                await model.ask(PROMPT, Sampling(8))
+    shown = [*lines, model.stats.last_error, model.stats.stopped, repr(caught.value)]
+    assert "[key " in str(caught.value)
+    assert OTHERS[:16] not in "\n".join(shown)
+
+
+async def test_what_looks_like_a_key_in_a_reply() -> None:
+    """A program that a model writes is not changed, whatever stands in it."""
+    text = f'connect("http://me:secret@127.0.0.1", "{OTHERS}")'
+    async with ModelServer(lambda asked: text) as server:
+        row = ApiConfig(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", row) as model:
+            assert (await model.ask(PROMPT, Sampling(8))).reply.text == text
 
 
 def _chain(error: BaseException | None) -> Iterator[str]:

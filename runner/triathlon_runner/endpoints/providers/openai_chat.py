@@ -7,7 +7,7 @@ from typing import Any
 from triathlon_runner.endpoints._api import Chat
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._errors import Malformed, Retryable
-from triathlon_runner.endpoints._http_errors import failure_of
+from triathlon_runner.endpoints._http_errors import failure_in_reply
 from triathlon_runner.endpoints._reply import (
     check_model,
     clean,
@@ -100,7 +100,7 @@ class OpenAIChat:
         body = read_json(reply.body)
         served = clean(str(body.get("model") or ""))
         if isinstance(error := body.get("error"), dict) and not body.get("choices"):
-            return self._disguised_error(error, reply, body, served)
+            return error_outcome(failure_in_reply(error, reply.headers, json.dumps(body)), config, served)
         oddities: list[str] = [] if served else ["no model name"]
         if served:
             check_model(config, served)
@@ -111,14 +111,6 @@ class OpenAIChat:
         uncut = _chat_reply(choice, finish) if is_chat else _text_reply(choice, finish)
         cut = cut_at_stop(uncut or Reply(text=""), request.question.sampling.stop)
         return ParsedReply(cut, usage, served, tuple(oddities), is_empty=uncut is None)
-
-    def _disguised_error(
-        self, error: dict[str, Any], reply: HttpReply, body: dict[str, Any], served: str
-    ) -> ParsedReply:
-        """An error under status 200, as OpenRouter sends the errors of those behind it."""
-        code = str(error.get("code"))
-        status = int(code) if code.isdigit() and 400 <= int(code) < 600 else 500
-        return error_outcome(failure_of(status, error, reply.headers, json.dumps(body)), self._config, served)
 
     async def server_info(self, client: Client) -> ServerInfo:
         """Asks vLLM, llama.cpp, Ollama and OpenRouter, each in its way; see `ask_server`."""
