@@ -11,6 +11,7 @@ import typer
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._options import Data, ModelsFile, cache_folder, console, data_store
 from triathlon_runner.cli._submit_report import show_report
 from triathlon_runner.cli._verify import built_suite
@@ -33,7 +34,7 @@ from triathlon_runner.submit import (
 )
 from triathlon_runner.verify import CountMismatch, Mismatch, verify_file, work_of
 
-submit_app = typer.Typer(
+submit_app = App(
     help="Results that are handed in: may they join the committed ones?",
     epilog=examples("triathlon submit check results/runs/my-model"),
     no_args_is_help=True,
