@@ -107,7 +107,8 @@ class Messages:
             message = message.replace(known, f"the error of {model.quoted[known]} above")
         elif last and last in message:
             model.quoted[last] = time_of_day()
-        model.errors[error] = time_of_day() if known is None else model.quoted[known]
+        says_no_more = known is not None and error == _without_numbers(known)
+        model.errors[error] = model.quoted[known] if known and says_no_more else time_of_day()
         self._print(message)
 
 
