@@ -33,6 +33,10 @@ ResultsFolder = Annotated[
     Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")
 ]
 PANEL: Final = "Commands of the site"
+_WIDE: Final = 110
+"""Columns of a window that has room for ranks with their intervals, tasks and open units."""
+_NAME_WIDTH: Final = 28
+_TITLE_WIDTH: Final = 12
 LONG: Final = frozenset({"run", "verify", "grade", "import", "doctor", "evolve", "gate"})
 HELP: Final = frozenset({"--help", "-h"})
 Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
@@ -258,31 +262,26 @@ def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
     from rich.table import Table  # noqa: PLC0415  for tables alone
 
     screen = console()
+    narrow = screen.width < _WIDE
     if not rows:
         raise UserError("no results to show; run `triathlon run` first or name their folder with --results")
     for board in gathered.boards:
         table = Table(
-            title=f"{board.plan.discipline}, {board.plan.family}",
+            title=f"{board.plan.discipline}, {board.plan.title}",
             title_justify="left",
             box=None,
             pad_edge=False,
             header_style="bold",
         )
-        table.add_column("model", overflow="fold", no_wrap=True)
-        table.add_column("column")
-        for name in ("score", "95 %", "rank", "tasks", "open"):
+        table.add_column("model", overflow="fold", max_width=_NAME_WIDTH if narrow else None)
+        table.add_column("column", overflow="fold", min_width=_TITLE_WIDTH)
+        for name in ("score", "95 %", "rank", *(() if narrow else ("tasks", "open"))):
             table.add_column(name, justify="right", no_wrap=True)
         for row in rows:
             if row["board"] == board.plan.id:
                 span = f"{row['low']:.4g}–{row['high']:.4g}"
-                ranks = _rank(row)
-                table.add_row(
-                    str(row["model"]),
-                    str(row["title"]),
-                    f"{row['score']:.4g}",
-                    span,
-                    ranks,
-                    str(row["tasks"]),
-                    str(row["open_units"]),
-                )
+                rank = _rank(row).partition(" ")[0] if narrow else _rank(row)
+                counts = () if narrow else (str(row["tasks"]), str(row["open_units"]))
+                names = str(row["model"]), str(row["title"])
+                table.add_row(*names, f"{row['score']:.4g}", span, rank, *counts)
         screen.print(table)

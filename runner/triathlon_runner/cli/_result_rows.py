@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Final
 
 from rich.console import JustifyMethod
@@ -65,6 +66,7 @@ class Finding:
 
 
 IMPORTED_STATE: Final = Finding("imported")
+RECORDED_STATE: Final = "recorded"
 
 
 def _row_of(
@@ -96,7 +98,12 @@ def rows_of(folder: ResultsFolder, states: Mapping[tuple[str, str], Sequence[Fin
 
 
 def show_rows(rows: Sequence[Row], screen: Screen) -> None:
-    """A table that fits the window, and below it each reason once, with the files that it is of."""
+    """A table that fits the window, and below it each reason once, with the files that it is of.
+
+    Recorded files of which there is nothing to say are summed up, a line a source: a board has hundreds.
+    """
+    recorded = [row for row in rows if row.short == RECORDED_STATE]
+    rows = [row for row in rows if row.short != RECORDED_STATE]
     shown = [*_COLUMNS, *(_WIDE_COLUMNS if screen.width >= _WIDE else {})]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in shown:
@@ -109,7 +116,12 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
         table.add_row(*("?" if cells[name] is None else str(cells[name]) for name in shown))
         for reason in row.reasons:
             files.setdefault(reason, []).append(f"{row.model} {row.suite}")
-    screen.print(table)
+    if rows:
+        screen.print(table)
+    for source, files_of in groupby(recorded, key=lambda row: row.origin.partition(", ")[0]):
+        listed = list(files_of)
+        models = counted(len({row.model for row in listed}), "model")
+        say(screen, f"recorded, {source}: {counted(len(listed), 'file')} of {models}; --json lists each")
     for reason, names_of in files.items():
         more = f" and {len(names_of) - _NAMED} more" if len(names_of) > _NAMED else ""
         say(screen, f"{', '.join(names_of[:_NAMED])}{more}: {reason}")
@@ -188,7 +200,7 @@ def _recorded_row(file: RecordedFile) -> Row:
     except UserError as error:
         return _row_of(place, units, [Finding(UNREADABLE, str(error))])
     receipt = manifest.receipt
-    findings = [Finding("recorded")]
+    findings = [Finding(RECORDED_STATE)]
     if engine := graded_otherwise(manifest.engine_versions):
         findings.append(Finding("other version", engine))
     return _row_of(
