@@ -116,7 +116,6 @@ def run(
 
     Exit code 0: nothing is open; 1: units stay open, run again; 2: a model was stopped, or something else is
     for you to mend.
-    you to mend.
     """
     check_executor(executor, ray_address)
     amount = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
