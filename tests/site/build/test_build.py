@@ -128,7 +128,8 @@ def test_strict_refuses_faults_and_keeps_the_old_site(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"runs/weak/loop/core\.jsonl, line 1: expected a JSON object"):
         build_small(tmp_path, strict=True)
     with pytest.raises(
-        UserError, match=r"found 1 fault:\n.*\ncommands named above need --results .*results, too"
+        UserError,
+        match=r"found 1 fault; no page was written.*\n.*\ncommands named above need --results .*results, too",
     ):
         build_small(tmp_path, strict=True)
     assert files(tmp_path / "_site") == before
