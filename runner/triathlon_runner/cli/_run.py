@@ -114,8 +114,8 @@ def run(
 ) -> None:
     """Asks, executes and appends what is open.
 
-    Exit code 0: nothing is open; 1: units stay open, run again; 2: a model was stopped, or something else is
-    for you to mend.
+    Exit code 0: nothing is open; 1: units stay open, run again.
+    2: a model was stopped, or something else is for you to mend.
     """
     check_executor(executor, ray_address)
     amount = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
