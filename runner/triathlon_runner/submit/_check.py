@@ -98,12 +98,9 @@ def read_submission(
 
 def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
     """Lines that hold what looks like a key; the text is not shown."""
+    lines_path = submission.folder.lines(submission.model, suite)
     for ending in ENDINGS:
-        path = (
-            submission.folder.lines(submission.model, suite)
-            .with_suffix("")
-            .with_name(suite.rpartition("/")[2] + ending)
-        )
+        path = lines_path.with_suffix(ending)
         if not path.is_file():
             continue
         with path.open(encoding="utf-8", errors="replace") as lines:
