@@ -14,7 +14,7 @@ import typer
 
 from triathlon_runner.cli import add_commands, app, examples, run_app
 from triathlon_runner.errors import UserError
-from triathlon_runner.screen import console, counted, print_error, write
+from triathlon_runner.terminal import console, counted, print_error, write
 
 if TYPE_CHECKING:
     from triathlon_runner import registry

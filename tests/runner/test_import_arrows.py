@@ -9,8 +9,8 @@ import pytest
 RUNNER = Path(__file__).parents[2] / "runner" / "triathlon_runner"
 
 LAYERS = (
-    ("errors", "__version__", "cache", "languages", "noise", "screen", "significance", "syntax"),
-    ("records", "yaml_file", "datasets", "engine"),
+    ("errors", "__version__", "cache", "languages", "noise", "significance", "syntax", "terminal"),
+    ("records", "yaml_file", "datasets", "engine_version"),
     ("pasted_keys",),
     (
         "config_errors",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.records import (
     AnswerRecord,
     DataSetRecord,

@@ -9,7 +9,7 @@ import typer
 from triathlon_runner import __version__
 from triathlon_runner.cli._commands import App
 from triathlon_runner.errors import UserError, leaves
-from triathlon_runner.screen import print_error, print_traceback
+from triathlon_runner.terminal import print_error, print_traceback
 
 
 def examples(*lines: str) -> str:

@@ -11,8 +11,8 @@ from triathlon_runner.estimates import ModelEstimate
 from triathlon_runner.records import Outcome
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import Account, Bounds, ConsoleProgress, Summary, why_not
-from triathlon_runner.screen import counted, indented
 from triathlon_runner.store import ResultsFolder
+from triathlon_runner.terminal import counted, indented
 
 _REASONS = 5
 _PRICE_OF_ROW = "add `price: {input: …, output: …}`, USD per million tokens (0 where it is free), to its row"

@@ -8,7 +8,7 @@ from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._options import cache_folder, console
 from triathlon_runner.endpoints import ReplyCache
-from triathlon_runner.screen import counted
+from triathlon_runner.terminal import counted
 
 cache_app = App(help="The cache of replies.", epilog=examples("triathlon cache info"), no_args_is_help=True)
 app.add_typer(cache_app, name="cache")

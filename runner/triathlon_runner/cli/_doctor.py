@@ -14,9 +14,9 @@ from triathlon_runner.cli._options import Common, Data, ModelsFile, cache_folder
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.sandbox import attacks
 from triathlon_runner.schedule import why_not
-from triathlon_runner.screen import Screen, counted
 from triathlon_runner.serving import gpus
 from triathlon_runner.store import replace_file
+from triathlon_runner.terminal import Screen, counted
 
 NOT_RUN: Final = "not run"
 """What manifests say where the hostile programs were never judged on this machine."""

@@ -54,8 +54,8 @@ from triathlon_runner.schedule import (
     build_plan,
     logged_errors,
 )
-from triathlon_runner.screen import Screen
 from triathlon_runner.store import replace_file
+from triathlon_runner.terminal import Screen
 
 
 @app.command(

@@ -16,8 +16,8 @@ from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedPr
 from triathlon_runner.datasets.official import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
-from triathlon_runner.screen import counted
 from triathlon_runner.suites import Programs
+from triathlon_runner.terminal import counted
 
 Inputs = Literal["base", "all"]
 _SHOWN = 10

@@ -39,9 +39,9 @@ from triathlon_runner.imports import (
 from triathlon_runner.registry import ModelRow, check_names
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
-from triathlon_runner.screen import counted
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import ModelKind
+from triathlon_runner.terminal import counted
 
 _SHOWN = 10
 

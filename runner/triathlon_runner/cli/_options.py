@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner import cache, screen
+from triathlon_runner import cache, terminal
 from triathlon_runner.catalogue import Catalogue, read_catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
@@ -74,4 +74,4 @@ def names(text: str | None) -> list[str] | None:
     return found
 
 
-console = screen.console
+console = terminal.console

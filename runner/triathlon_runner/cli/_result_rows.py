@@ -9,9 +9,8 @@ from rich.console import JustifyMethod
 from rich.table import Table
 
 from triathlon_runner.cli._bounds import say
-from triathlon_runner.engine import graded_otherwise
+from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
-from triathlon_runner.screen import Screen, counted
 from triathlon_runner.store import (
     IMPORTED,
     RecordedFile,
@@ -21,6 +20,7 @@ from triathlon_runner.store import (
     count_lines,
     recorded_files,
 )
+from triathlon_runner.terminal import Screen, counted
 
 CURRENT, OUTDATED, UNREADABLE = "current", "outdated", "unreadable"
 """States: as a run would make it; made under another protocol, data or model revision; with a line or

@@ -36,7 +36,6 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.registry import Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
-from triathlon_runner.screen import counted
 from triathlon_runner.store import (
     DamagedLineError,
     ResultsFile,
@@ -45,6 +44,7 @@ from triathlon_runner.store import (
     archive,
     compare_files,
 )
+from triathlon_runner.terminal import counted
 
 results_app = App(
     help="What was measured: list, archive, diff.",

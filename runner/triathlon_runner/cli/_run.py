@@ -71,8 +71,8 @@ from triathlon_runner.schedule import (
     logged_errors,
 )
 from triathlon_runner.schedule import deadline as moment
-from triathlon_runner.screen import counted
 from triathlon_runner.store import ResultsFolder
+from triathlon_runner.terminal import counted
 
 
 @app.command(

@@ -16,11 +16,10 @@ from triathlon_runner.cli._options import Data, ModelsFile, cache_folder, consol
 from triathlon_runner.cli._submit_report import show_report
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.screen import Screen, write
 from triathlon_runner.submit import (
     FileCheck,
     Problem,
@@ -32,6 +31,7 @@ from triathlon_runner.submit import (
     statement,
     submission_at,
 )
+from triathlon_runner.terminal import Screen, write
 from triathlon_runner.verify import CountMismatch, Mismatch, verify_file, work_of
 
 submit_app = App(

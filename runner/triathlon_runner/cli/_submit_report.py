@@ -2,8 +2,8 @@
 
 from rich.table import Table
 
-from triathlon_runner.screen import Screen
 from triathlon_runner.submit import SHOWN, Problem, SubmissionReport, result_in_words, scores_in_words
+from triathlon_runner.terminal import Screen
 
 
 def show_report(report: SubmissionReport, screen: Screen) -> None:

@@ -36,7 +36,6 @@ from triathlon_runner.imports import graded_again
 from triathlon_runner.records import Manifest
 from triathlon_runner.registry import check_names
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
-from triathlon_runner.screen import counted
 from triathlon_runner.store import (
     IMPORTED,
     RecordedFile,
@@ -44,6 +43,7 @@ from triathlon_runner.store import (
     UnreadableManifestError,
     recorded_files,
 )
+from triathlon_runner.terminal import counted
 from triathlon_runner.verify import (
     FileReport,
     Update,

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, Problem, core, official
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet
-from triathlon_runner.evolved import naive
+from triathlon_runner.evolved import problem_pairs
 from triathlon_runner.evolved._metrics import METRICS, SAMPLED_METRICS
 from triathlon_runner.evolved._suite import GREEDY, STOP, STOP_SELF_INVOKING, EvolvedSuite
 from triathlon_runner.evolved.analysis import SEED, SEMANTIC_ALTERING, seed_of
@@ -88,9 +88,9 @@ def _humaneval(store: DataStore) -> tuple[Problem, ...]:
 
 def _combine_naive(store: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:
     file = official.HUMANEVAL_PLUS
-    sha256 = naive.pairs_sha256("humaneval", file.sha256)
+    sha256 = problem_pairs.pairs_sha256("humaneval", file.sha256)
     info = DataSetInfo(f"pairs of {file.name}", file.version, sha256)
-    return info, naive.naive_problems("humaneval", _humaneval(store))
+    return info, problem_pairs.pair_problems("humaneval", _humaneval(store))
 
 
 # EvoEval's board grades HumanEval, verbose and concise on the base inputs (spec, section 3).
@@ -134,9 +134,9 @@ def _core_set(name: str) -> _Set:
 
 
 def _core_naive(_: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:
-    sha256 = naive.pairs_sha256("core", core.sha256("seeds"))
+    sha256 = problem_pairs.pairs_sha256("core", core.sha256("seeds"))
     info = DataSetInfo("core combine_naive", core.VERSION, sha256)
-    return info, naive.naive_problems("core", core.problems("seeds"))
+    return info, problem_pairs.pair_problems("core", core.problems("seeds"))
 
 
 _OURS: Final = (

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from triathlon_runner.extraction._choice import main_unit
+from triathlon_runner.extraction._choose_piece import answer_piece
+from triathlon_runner.extraction._code_pieces import code_pieces
 from triathlon_runner.extraction._completion import completed, unfinished, without_docstring
 from triathlon_runner.extraction._repair import (
     under_the_tests_name,
@@ -12,7 +13,6 @@ from triathlon_runner.extraction._repair import (
     without_demonstration,
 )
 from triathlon_runner.extraction._text import code_blocks, visible_text, without_end_tokens
-from triathlon_runner.extraction._units import units_of
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.syntax import parse_or_none
 
@@ -97,13 +97,13 @@ def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: boo
 
 def _from_answer(text: str, entry_point: str, prompt: str, rules: _Rules) -> Extraction:
     as_written = rules.as_written
-    units = units_of(text if as_written else without_end_tokens(text), entry_point, as_written=as_written)
-    main = main_unit(units, entry_point, methods=rules.other_names)
-    if main is None:
+    pieces = code_pieces(text if as_written else without_end_tokens(text), entry_point, as_written=as_written)
+    answer = answer_piece(pieces, entry_point, methods=rules.other_names)
+    if answer is None:
         return _from_body(text, entry_point, prompt) if not as_written else _NO_ANSWER
-    other_blocks = [unit.code for unit in units if unit.code != main.code]
+    other_blocks = [piece.code for piece in pieces if piece.code != answer.code]
     sources = [*(("another block", code) for code in other_blocks), ("the prompt", _closed(prompt))]
-    program, changes = main.code, list(main.changes)
+    program, changes = answer.code, list(answer.changes)
     if rules.other_names:
         program, bound = under_the_tests_name(program, entry_point, other_blocks)
         changes += bound
@@ -115,7 +115,7 @@ def _from_answer(text: str, entry_point: str, prompt: str, rules: _Rules) -> Ext
     if rules.typing_names:
         program, imported = with_typing_names(program)
         changes += imported
-    return Extraction(program.strip("\n") + "\n", tuple(changes), written=main.code.strip("\n"))
+    return Extraction(program.strip("\n") + "\n", tuple(changes), written=answer.code.strip("\n"))
 
 
 def _from_body(text: str, entry_point: str, prompt: str) -> Extraction:

@@ -79,7 +79,7 @@ def under_the_tests_name(program: str, entry_point: str, other_blocks: list[str]
         calls = f"{kind.name}().{method}"
         bound = f"def {entry_point}(*arguments, **named):\n    return {calls}(*arguments, **named)"
         return _behind(program, kind, bound), [f"{calls} stands for {entry_point}"]
-    names = {name for unit in (program, *other_blocks) for name in functions(unit)}
+    names = {name for code in (program, *other_blocks) for name in functions(code)}
     tree = parse_or_none(program)
     if tree is None or len(names) != 1 or not functions(program):
         return program, []

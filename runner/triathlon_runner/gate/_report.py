@@ -9,8 +9,8 @@ from typing import Any, Final
 from triathlon_runner.gate._comparison import Comparison
 from triathlon_runner.gate._sequential import Verdict
 from triathlon_runner.schedule import Summary
-from triathlon_runner.screen import counted
 from triathlon_runner.store import ResultsFolder
+from triathlon_runner.terminal import counted
 
 EXIT_CODES: Final[dict[Verdict, int]] = {"better": 0, "not worse": 0, "worse": 1, "undecided": 3}
 _SHOWN = 20

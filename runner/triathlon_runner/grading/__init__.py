@@ -9,10 +9,10 @@ from triathlon_runner.grading._code_tests import (
     grade_by_tests,
 )
 from triathlon_runner.grading._compare import agree
-from triathlon_runner.grading._grade import GradeOptions, grade_samples
+from triathlon_runner.grading._grade_results import ExpectedResults, Fault, grade_results, shown
+from triathlon_runner.grading._grade_samples import GradeOptions, grade_samples
 from triathlon_runner.grading._program import Grader, ProgramGrader
 from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport
-from triathlon_runner.grading._verdict import ExpectedResults, Fault, grade_results, shown
 
 __all__ = [
     "CLASS_LIMITS",

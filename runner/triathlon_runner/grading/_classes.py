@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from triathlon_runner.datasets import ClassProblem
 from triathlon_runner.grading._code_tests import UngradableError
+from triathlon_runner.grading._grade_results import shorten
 from triathlon_runner.grading._sandboxed import source
-from triathlon_runner.grading._verdict import shorten
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import Call, Ended, Examination, Job, Limits, Raised, Returned, Sandbox
 

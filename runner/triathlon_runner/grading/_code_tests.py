@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 
 from triathlon_runner.datasets import TestedProblem
-from triathlon_runner.grading._verdict import shorten, shown
+from triathlon_runner.grading._grade_results import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     Call,

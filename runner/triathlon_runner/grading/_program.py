@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
 from triathlon_runner.grading._answer_keys import AnswerKey, AnswerKeys
 from triathlon_runner.grading._code_tests import CodeTestGrader
-from triathlon_runner.grading._verdict import ReferenceResults, grade_results
+from triathlon_runner.grading._grade_results import ReferenceResults, grade_results
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Job, Limits, Sandbox
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from triathlon_runner import __version__
-from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Verdict

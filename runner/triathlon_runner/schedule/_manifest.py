@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from triathlon_runner import __version__
-from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.registry import Price
 from triathlon_runner.schedule._identity import WEIGHTS, difference

@@ -23,7 +23,7 @@ from triathlon_runner.schedule._columns import FINAL, PANEL, Column
 from triathlon_runner.schedule._messages import Messages, Printed, time_of_day
 from triathlon_runner.schedule._progress import Tally
 from triathlon_runner.schedule._stop import Account
-from triathlon_runner.screen import indented, visible
+from triathlon_runner.terminal import indented, visible
 
 _REFRESH_SECONDS: Final = 0.5
 _STATUS_SECONDS: Final = 5.0

@@ -8,7 +8,7 @@ from typing import Final
 
 from triathlon_runner.datasets import FunctionProblem, TestedProblem
 from triathlon_runner.datasets.user import UserProblem, UserProblems
-from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.grading import Grader, ReferenceFailedError, UngradableError
 from triathlon_runner.records import Outcome, Verdict

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Price
-from triathlon_runner.screen import money
+from triathlon_runner.terminal import money
 
 _DURATION = re.compile(
     r"(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m(?:in)?)?"

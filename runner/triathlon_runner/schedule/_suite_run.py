@@ -12,8 +12,8 @@ from triathlon_runner.schedule._identity import WEIGHTS, difference
 from triathlon_runner.schedule._manifest import differs, manifest_of, stands_finished
 from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
-from triathlon_runner.screen import counted
 from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, archive
+from triathlon_runner.terminal import counted
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Child processes that cannot outlive us: each runs under `_guard.py`."""
+"""Child processes that cannot outlive us: each runs under `_end_with_runner.py`."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_GUARD = Path(__file__).with_name("_guard.py")
+_GUARD = Path(__file__).with_name("_end_with_runner.py")
 _GRACE_SECONDS = 10.0
 
 

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from triathlon_runner.screen import counted
 from triathlon_runner.submit._check import Problem
+from triathlon_runner.terminal import counted
 
 SHOWN: Final = 20
 """Problems of a file that are printed; the JSON has all."""

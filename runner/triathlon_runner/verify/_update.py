@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import ResultsFolder, archive, replace_file
 from triathlon_runner.verify._verify import FileReport

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.engine import graded_otherwise
+from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Manifest, UnitRecord

@@ -15,9 +15,9 @@ from triathlon_runner import cache
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry
-from triathlon_runner.screen import counted
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import SuiteEntry
+from triathlon_runner.terminal import counted
 from triathlon_site.build._exchange import sweep
 from triathlon_site.build._gather import gather
 from triathlon_site.build._places import check_apart, check_empty

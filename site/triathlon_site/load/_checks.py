@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from triathlon_runner.engine import graded_otherwise
+from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.records import Manifest, UnitRecord
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from support.small_run import SmallRun
-from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.engine_version import ENGINE_VERSION
 
 SEEDS, LOOP = "evolved/core-seeds", "loop/core"
 

@@ -10,7 +10,7 @@ import pytest
 
 from support.results import FakeModel, FakeSuite, fake_records, write_file, write_results
 from support.site import entries
-from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import UnitRecord, Usage
 from triathlon_site.load import AggregateCache, Results, read_results

@@ -1,7 +1,7 @@
 """Runs one command and ends everything that it started as soon as the runner is gone, however it went.
 
 A script of its own that needs nothing but the standard library:
-`python -I _guard.py PARENT GRACE NICE COMMAND…`.
+`python -I _end_with_runner.py PARENT GRACE NICE COMMAND…`.
 It leads a session of its own, so a terminal's Ctrl-C reaches the runner alone. It ends the command's whole
 family on SIGTERM, when PARENT (the runner's process id) is no longer its parent (kill -9 of the runner), and
 when the command itself ends. vLLM needs this: its engine and workers outlive a killed API server.

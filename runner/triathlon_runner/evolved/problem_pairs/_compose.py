@@ -1,4 +1,4 @@
-"""Two problems in sequence as one: B(A(x)), docstrings one after the other (EvoEval, section 4.2)."""
+"""Makes one problem of two in sequence: B(A(x)), docstrings one after the other (EvoEval, section 4.2)."""
 
 import ast
 import textwrap
@@ -9,7 +9,7 @@ from triathlon_runner.datasets import Problem
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PromptParts:
     """The parts of a prompt: what stands in front of the function, its signature and its docstring."""
 
     before: str
@@ -21,7 +21,7 @@ class Asked:
 
 
 @cache
-def asked(problem: Problem) -> Asked:
+def prompt_parts(problem: Problem) -> PromptParts:
     """Takes a prompt apart.
 
     Raises:
@@ -39,7 +39,7 @@ def asked(problem: Problem) -> Asked:
     others = [node for node in tree.body if node is not function]
     imports = [node for node in others if isinstance(node, ast.Import | ast.ImportFrom)]
     helpers = [ast.unparse(node) for node in others if node not in imports]
-    return Asked(
+    return PromptParts(
         before="\n\n\n".join(helpers),
         imports=tuple(ast.unparse(node) for node in imports),
         parameters=tuple(arguments.args),
@@ -72,7 +72,7 @@ def composed(first: Problem, second: Problem, dropped: frozenset[int] = frozense
 
 
 def _prompt(first: Problem, second: Problem) -> str:
-    one, two = asked(first), asked(second)
+    one, two = prompt_parts(first), prompt_parts(second)
     imports = "\n".join(dict.fromkeys((*one.imports, *two.imports)))
     helpers = "\n\n\n".join(part for part in (one.before, two.before) if part)
     arrow = f" -> {two.returns}" if two.returns else ""
@@ -83,7 +83,7 @@ def _prompt(first: Problem, second: Problem) -> str:
 
 
 def _docstring(first: Problem, second: Problem) -> str:
-    one, two = asked(first), asked(second)
+    one, two = prompt_parts(first), prompt_parts(second)
     arguments = ", ".join(parameter.arg for parameter in one.parameters)
     passed_on = two.parameters[0].arg
     text = "\n\n".join(
@@ -123,6 +123,6 @@ def checked_reference(first: Problem, second: Problem, requires: str) -> str:
         second: B.
         requires: body of a function of B's parameter that raises where the contract is broken; may be empty.
     """
-    parameter = asked(second).parameters[0].arg
+    parameter = prompt_parts(second).parameters[0].arg
     body = textwrap.indent(textwrap.dedent(requires), "    ") if requires.strip() else "    pass"
     return _reference(first, second, f"\n\ndef requires({parameter}):\n{body}\n")

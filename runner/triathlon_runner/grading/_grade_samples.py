@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from triathlon_runner.datasets import ClassProblem, Problem
-from triathlon_runner.engine import ENGINE_VERSION
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import UngradableError

@@ -4,8 +4,8 @@ import ast
 import re
 from collections.abc import Sequence
 
+from triathlon_runner.extraction._code_pieces import CodePiece, is_code
 from triathlon_runner.extraction._source import Function, defined_names, method_of_class, segment
-from triathlon_runner.extraction._units import Unit, is_code
 from triathlon_runner.syntax import parse_or_none
 
 _WRONG = re.compile(
@@ -35,32 +35,32 @@ _LEAD_CHARACTERS = 2_000
 """Characters in front of a piece of code that are searched: its last sentence is among them."""
 
 
-def main_unit(units: Sequence[Unit], entry_point: str, *, methods: bool) -> Unit | None:
-    """The unit that is the answer: the last that defines the tests' name, for models correct themselves.
+def answer_piece(pieces: Sequence[CodePiece], entry_point: str, *, methods: bool) -> CodePiece | None:
+    """The piece that is the answer: the last that defines the tests' name, for models correct themselves.
 
-    A unit that only imports the name tests or uses a program that is elsewhere. A stub, a program that
+    A piece that only imports the name tests or uses a program that is elsewhere. A stub, a program that
     is introduced as a mistake, or one that is offered as an alternative comes after any other.
 
     Args:
-        units: In the order of the reply.
+        pieces: In the order of the reply.
         entry_point: The name that the tests call.
         methods: Whether a class with a method of this name may be used.
     """
     named = re.compile(rf"\b(def|class)\s+{re.escape(entry_point)}\b|\b{re.escape(entry_point)}\s*=[^=]")
-    defining = [unit for unit in units if entry_point in defined_names(unit.code, imported=False)]
+    defining = [piece for piece in pieces if entry_point in defined_names(piece.code, imported=False)]
     if defining:
         return _meant(defining, entry_point)
-    classes = [unit for unit in units if methods and method_of_class(unit.code, entry_point)]
-    broken = [unit for unit in units if not parse_or_none(unit.code) and named.search(unit.code)]
-    other = [unit for unit in units if parse_or_none(unit.code) and is_code(unit.code)]
-    rest = [unit for unit in units if is_code(unit.code)]
+    classes = [piece for piece in pieces if methods and method_of_class(piece.code, entry_point)]
+    broken = [piece for piece in pieces if not parse_or_none(piece.code) and named.search(piece.code)]
+    other = [piece for piece in pieces if parse_or_none(piece.code) and is_code(piece.code)]
+    rest = [piece for piece in pieces if is_code(piece.code)]
     return next((kind[-1] for kind in (classes, broken, other, rest) if kind), None)
 
 
-def _meant(units: Sequence[Unit], entry_point: str) -> Unit:
-    whole = [unit for unit in units if not _is_stub(unit.code, entry_point)] or units
-    right = [unit for unit in whole if not _shown_as_wrong(unit)] or whole
-    first_choice = [unit for unit in right if not _ALTERNATIVE.search(_last_sentence(unit.lead))] or right
+def _meant(pieces: Sequence[CodePiece], entry_point: str) -> CodePiece:
+    whole = [piece for piece in pieces if not _is_stub(piece.code, entry_point)] or pieces
+    right = [piece for piece in whole if not _shown_as_wrong(piece)] or whole
+    first_choice = [piece for piece in right if not _ALTERNATIVE.search(_last_sentence(piece.lead))] or right
     return first_choice[-1]
 
 
@@ -102,11 +102,11 @@ def _returns_constant(statement: ast.stmt) -> bool:
     )
 
 
-def _shown_as_wrong(unit: Unit) -> bool:
+def _shown_as_wrong(piece: CodePiece) -> bool:
     """Whether the model shows it as how not to do it."""
-    if _FIRST_COMMENT.match(unit.code):
+    if _FIRST_COMMENT.match(piece.code):
         return True
-    sentence = _last_sentence(unit.lead)
+    sentence = _last_sentence(piece.lead)
     return bool(_WRONG.search(sentence)) and not _RIGHT.search(sentence)
 
 

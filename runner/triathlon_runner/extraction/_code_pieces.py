@@ -24,7 +24,7 @@ _INDENTED = re.compile(r" {4}|\t")
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class CodePiece:
     """A piece of code as the model wrote it, out of whatever was around it."""
 
     code: str
@@ -39,7 +39,7 @@ def is_code(text: str) -> bool:
     return bool(functions(text) or DEFINITION.search(text))
 
 
-def units_of(text: str, entry_point: str, *, as_written: bool) -> list[Unit]:
+def code_pieces(text: str, entry_point: str, *, as_written: bool) -> list[CodePiece]:
     """Pieces of code: each fenced block, or the statements of the text where no block holds a function.
 
     A block counts as it is; only where its closing fence is missing, prose may have got into it.
@@ -50,48 +50,48 @@ def units_of(text: str, entry_point: str, *, as_written: bool) -> list[Unit]:
         as_written: Whether only prose and fences are removed: notebook commands, signs of a diff and
             invisible characters stay, and code in JSON is not looked for.
     """
-    units = [] if as_written else _of_json(text)
-    if units:
-        return units
+    pieces = [] if as_written else _of_json(text)
+    if pieces:
+        return pieces
     blocks = code_blocks(text)
     if not blocks and functions(text) and is_all_code(text):
-        return [Unit(text)]
-    units = [unit for block in blocks for unit in _of_block(block, as_written=as_written)]
+        return [CodePiece(text)]
+    pieces = [piece for block in blocks for piece in _of_block(block, as_written=as_written)]
     assigned = re.compile(rf"\b{re.escape(entry_point)}\s*=[^=]")
-    if as_written and any(assigned.search(unit.code) for unit in units):
-        return units
-    if not any(is_code(unit.code) for unit in units):
-        units += _unfenced(text, entry_point, as_written=as_written)
-    return [unit for unit in units if unit.code.strip()]
+    if as_written and any(assigned.search(piece.code) for piece in pieces):
+        return pieces
+    if not any(is_code(piece.code) for piece in pieces):
+        pieces += _unfenced(text, entry_point, as_written=as_written)
+    return [piece for piece in pieces if piece.code.strip()]
 
 
-def _of_block(block: Block, *, as_written: bool) -> list[Unit]:
+def _of_block(block: Block, *, as_written: bool) -> list[CodePiece]:
     if block.label in _TEXT_LABELS and (inner := code_blocks(block.code)):
-        return [unit for one in inner for unit in _of_block(one, as_written=as_written)]
-    unit = Unit(block.code, block.lead)
+        return [piece for one in inner for piece in _of_block(one, as_written=as_written)]
+    piece = CodePiece(block.code, block.lead)
     inside = [] if as_written else [replace(one, lead=block.lead) for one in _of_json(block.code)]
     if inside or parse_or_none(block.code):
-        return inside or [unit]
-    readable = None if as_written else _readable(unit, block.label)
+        return inside or [piece]
+    readable = None if as_written else _readable(piece, block.label)
     if readable or block.closed:
-        return [readable or unit]
-    return [replace(unit, code=_without_prose(block.code, as_written=as_written) or block.code)]
+        return [readable or piece]
+    return [replace(piece, code=_without_prose(block.code, as_written=as_written) or block.code)]
 
 
-def _readable(unit: Unit, label: str) -> Unit | None:
-    """The unit without invisible characters, notebook commands and signs of a diff, where it parses then."""
+def _readable(piece: CodePiece, label: str) -> CodePiece | None:
+    """The piece without invisible characters, notebook commands and signs of a diff, where it parses then."""
     repairs: tuple[tuple[str, Callable[[str], str]], ...] = (
         ("replaced invisible characters", with_visible_characters),
         ("left out notebook commands", lambda code: _NOTEBOOK_COMMAND.sub("", code)),
         ("took the new side of a diff", lambda code: _new_side(code, label)),
     )
-    code, changes = unit.code, unit.changes
+    code, changes = piece.code, piece.changes
     for change, repair in repairs:
         changed = repair(code)
         if changed != code:
             code, changes = changed, (*changes, change)
         if parse_or_none(code):
-            return replace(unit, code=code, changes=changes)
+            return replace(piece, code=code, changes=changes)
     return None
 
 
@@ -105,7 +105,7 @@ def _new_side(code: str, label: str) -> str:
     return "\n".join(line[1:] if line[:1] in ("+", " ") else line for line in code_lines)
 
 
-def _of_json(text: str) -> list[Unit]:
+def _of_json(text: str) -> list[CodePiece]:
     """The programs among the strings of a JSON document."""
     begin = text.lstrip()[:1]
     if not begin or begin not in "{[":
@@ -114,11 +114,13 @@ def _of_json(text: str) -> list[Unit]:
         value = json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return []
-    units = []
+    pieces = []
     for string in _strings(value):
         inside = [block.code for block in code_blocks(string)] or [string]
-        units += [Unit(code, changes=("took the code out of JSON",)) for code in inside if functions(code)]
-    return units
+        pieces += [
+            CodePiece(code, changes=("took the code out of JSON",)) for code in inside if functions(code)
+        ]
+    return pieces
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -134,7 +136,7 @@ def _strings(value: Any) -> Iterator[str]:
             waiting += reversed(one)
 
 
-def _unfenced(text: str, entry_point: str, *, as_written: bool) -> list[Unit]:
+def _unfenced(text: str, entry_point: str, *, as_written: bool) -> list[CodePiece]:
     """The statements between prose: one program, or several where prose parts versions of the function."""
     flush = dedent(text if as_written else with_visible_characters(text))
     chunks = chunks_of(flush, examples=as_written)
@@ -142,9 +144,11 @@ def _unfenced(text: str, entry_point: str, *, as_written: bool) -> list[Unit]:
     if is_code(whole):
         versions = [chunk for chunk in chunks if entry_point in defined_names(chunk.code)]
         if len(versions) > 1 and not as_written:
-            return [Unit(chunk.code, chunk.lead) for chunk in chunks]
-        return [Unit(whole)]
-    return [Unit(chunk.code, chunk.lead) for chunk in _indented(flush)] or [Unit(_from_definition(text))]
+            return [CodePiece(chunk.code, chunk.lead) for chunk in chunks]
+        return [CodePiece(whole)]
+    return [CodePiece(chunk.code, chunk.lead) for chunk in _indented(flush)] or [
+        CodePiece(_from_definition(text))
+    ]
 
 
 def _without_prose(code: str, *, as_written: bool) -> str:

@@ -2,11 +2,8 @@
 
 import ast
 
-import pytest
-
 from triathlon_runner.datasets import Comparison, Problem
-from triathlon_runner.evolved import naive
-from triathlon_runner.evolved.naive._types import MIXED, common_type, fits, type_of
+from triathlon_runner.evolved.problem_pairs import composed
 
 SORT = Problem(
     task_id="s/sort",
@@ -34,7 +31,7 @@ FIRST = Problem(
 
 def test_composed_problem() -> None:
     """The problem in sequence has A's inputs without those left out, B's comparison, and both as parents."""
-    problem = naive.composed(SORT, FIRST, frozenset({1}))
+    problem = composed(SORT, FIRST, frozenset({1}))
     assert problem.task_id == "s/sort+s/first"
     assert problem.inputs == ("([2, 1],)", "([3],)")
     assert problem.comparison == FIRST.comparison
@@ -44,7 +41,7 @@ def test_composed_problem() -> None:
 
 def test_prompt_is_a_program_with_both_docstrings() -> None:
     """The prompt parses, has A's parameters and holds both docstrings in sequence, escapes intact."""
-    prompt = naive.composed(SORT, FIRST).prompt
+    prompt = composed(SORT, FIRST).prompt
     function = ast.parse(prompt).body[-1]
     assert isinstance(function, ast.FunctionDef)
     assert (function.name, [a.arg for a in function.args.args]) == ("sort_then_first", ["xs"])
@@ -56,7 +53,7 @@ def test_prompt_is_a_program_with_both_docstrings() -> None:
 def test_reference_keeps_the_two_apart() -> None:
     """The composed reference works where both references define helpers of the same name."""
     namespace: dict[str, object] = {}
-    exec(naive.composed(SORT, FIRST).reference, namespace)
+    exec(composed(SORT, FIRST).reference, namespace)
     function = namespace["sort_then_first"]
     assert callable(function)
     assert function([5, 2, 8]) == 2
@@ -65,42 +62,6 @@ def test_reference_keeps_the_two_apart() -> None:
 def test_helpers_of_the_prompts_are_kept() -> None:
     """What stands in front of a prompt's function is part of the composed prompt."""
     prompt = 'LIMIT = 3\n\n\ndef first(ys):\n    """First, at most LIMIT."""\n'
-    with_constant = naive.composed(SORT, Problem("s/f", "first", prompt, FIRST.reference, ()))
+    with_constant = composed(SORT, Problem("s/f", "first", prompt, FIRST.reference, ()))
     assert "LIMIT = 3\n" in with_constant.prompt
     assert ast.parse(with_constant.prompt)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (True, "bool"),
-        (3, "int"),
-        ([], "list"),
-        ([1, 2], "list[int]"),
-        ([1, 2.0], "list[mixed]"),
-        ([[], [1]], "list[list[int]]"),
-        ((1, "a"), "tuple[mixed]"),
-        ({}, "dict"),
-        ({"a": [1]}, "dict[str, list[int]]"),
-        (None, "NoneType"),
-    ],
-)
-def test_types(value: object, text: str) -> None:
-    """Int and bool are two types; a collection's type says what it holds, an empty one leaves it open."""
-    assert str(type_of(value)) == text
-
-
-def test_common_type() -> None:
-    """Values of one function share a type where the empty ones fit the others, else they are mixed."""
-    assert str(common_type(map(type_of, [[], [1], []]))) == "list[int]"
-    assert common_type(map(type_of, [1, None])) is MIXED
-
-
-def test_fits() -> None:
-    """A result fits an argument of the same type; what is mixed or another type never does."""
-    assert fits(type_of([1]), type_of([2]))
-    assert fits(type_of([]), type_of(["a"]))
-    assert not fits(type_of([1]), type_of(["a"]))
-    assert not fits(type_of(True), type_of(1))
-    assert not fits(MIXED, MIXED)
-    assert not fits(type_of([1, "a"]), type_of([1, "a"]))

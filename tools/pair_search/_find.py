@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pair_search._types import Type, common_type, fits, type_of
 from triathlon_runner.datasets import Problem
-from triathlon_runner.evolved.naive._compose import asked, checked_reference, composed
-from triathlon_runner.evolved.naive._types import Type, common_type, fits, type_of
+from triathlon_runner.evolved.problem_pairs import checked_reference, composed, prompt_parts
 from triathlon_runner.sandbox import Call, Job, Limits, Returned, Sandbox, SandboxError, Source
 
 MIN_INPUTS: Final = 3
@@ -18,7 +18,7 @@ _LIMITS: Final = Limits(cpu_seconds=4.0, result_bytes=1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
-class NaivePair:
+class ProblemPair:
     """B after A."""
 
     first: str
@@ -33,7 +33,7 @@ class FoundPairs:
 
     matching: int
     """Pairs whose types match."""
-    pairs: tuple[NaivePair, ...]
+    pairs: tuple[ProblemPair, ...]
     """Those of them that execute, in the order of the set."""
 
 
@@ -69,7 +69,7 @@ async def find_pairs(
     return FoundPairs(len(matching), tuple(pair for pair in tried if pair is not None))
 
 
-def draw(found: FoundPairs, most: int) -> tuple[NaivePair, ...]:
+def draw(found: FoundPairs, most: int) -> tuple[ProblemPair, ...]:
     """At most so many of the pairs, drawn at random but always the same, in the order of the set.
 
     The paper combines at random too, and does not say how many pairs its 1,074 were drawn from.
@@ -111,13 +111,13 @@ def _can_follow(one: _Known, two: _Known) -> bool:
 
 def _has_parts(problem: Problem) -> bool:
     try:
-        asked(problem)
+        prompt_parts(problem)
     except (SyntaxError, ValueError):
         return False
     return True
 
 
-async def _try(one: Problem, two: Problem, requires: str, sandbox: Sandbox) -> NaivePair | None:
+async def _try(one: Problem, two: Problem, requires: str, sandbox: Sandbox) -> ProblemPair | None:
     """The pair with the inputs that it can't take, or None where too little remains."""
     problem = composed(one, two)
     calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs)
@@ -129,4 +129,4 @@ async def _try(one: Problem, two: Problem, requires: str, sandbox: Sandbox) -> N
     outputs = [result.value for result in execution.results if isinstance(result, Returned)]
     if len(outputs) < MIN_INPUTS or all(output == outputs[0] for output in outputs):
         return None
-    return NaivePair(one.task_id, two.task_id, tuple(dropped))
+    return ProblemPair(one.task_id, two.task_id, tuple(dropped))

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
+import pair_search
 from support.official_data import official_store
 from triathlon_runner.datasets import Problem, core, official
-from triathlon_runner.evolved import naive
+from triathlon_runner.evolved.problem_pairs import pair_problems, problem_hash, read_pairs
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox, open_sandbox
@@ -36,64 +37,64 @@ SAME = _problem("same", "return 7", "(1,)", "(2,)", "(3,)")
 
 async def test_pairs_by_type(sandbox: Sandbox) -> None:
     """A pair needs B to take what A returns; what B's reference can't take is left out of the inputs."""
-    found = await naive.find_pairs((WORDS, COUNT, FIRST, DOUBLE), {}, sandbox)
+    found = await pair_search.find_pairs((WORDS, COUNT, FIRST, DOUBLE), {}, sandbox)
     pairs = {(pair.first, pair.second): pair.dropped for pair in found.pairs}
     assert pairs == {("t/words", "t/count"): (), ("t/words", "t/first"): (3,)}
 
 
 async def test_contract(sandbox: Sandbox) -> None:
     """Inputs whose intermediate result B's contract forbids are left out."""
-    found = await naive.find_pairs((WORDS, COUNT), {"t/count": "    assert len(x) != 2\n"}, sandbox)
-    assert found.pairs == (naive.NaivePair("t/words", "t/count", (0,)),)
+    found = await pair_search.find_pairs((WORDS, COUNT), {"t/count": "    assert len(x) != 2\n"}, sandbox)
+    assert found.pairs == (pair_search.ProblemPair("t/words", "t/count", (0,)),)
 
 
 async def test_pairs_that_tell_nothing(sandbox: Sandbox) -> None:
     """A pair that gives the same on all inputs, or whose second step explodes or exits, is no problem."""
-    found = await naive.find_pairs((DOUBLE, SAME, HUGE, GONE), {}, sandbox)
+    found = await pair_search.find_pairs((DOUBLE, SAME, HUGE, GONE), {}, sandbox)
     assert found.matching == 12
     assert not {pair.second for pair in found.pairs if pair.first == "t/double"}
 
 
 def test_draw_is_fixed_and_nested() -> None:
     """The same pairs are drawn everywhere, in the set's order; a smaller draw is part of a larger."""
-    found = naive.FoundPairs(9, tuple(naive.NaivePair("a", str(n)) for n in range(50)))
-    small, large = naive.draw(found, 5), naive.draw(found, 20)
+    found = pair_search.FoundPairs(9, tuple(pair_search.ProblemPair("a", str(n)) for n in range(50)))
+    small, large = pair_search.draw(found, 5), pair_search.draw(found, 20)
     assert len(small) == 5
     assert set(small) < set(large)
     assert list(large) == sorted(large, key=found.pairs.index)
-    assert naive.draw(found, 99) == found.pairs
+    assert pair_search.draw(found, 99) == found.pairs
 
 
 def test_core_file_is_current() -> None:
     """The core file was drawn from all seeds as they are now, and uses none that has changed since."""
-    known, seeds = naive.read_pairs("core"), core.problems("seeds")
-    how = "the seeds have changed: run `python -m triathlon_runner.evolved.naive --only core`"
-    assert known.searched == naive.set_hash(seeds), how
-    hashes = {seed.task_id: naive.problem_hash(seed) for seed in seeds}
+    known, seeds = read_pairs("core"), core.problems("seeds")
+    how = "the seeds have changed: run `PYTHONPATH=tools python -m pair_search --only core`"
+    assert known.searched == pair_search.set_hash(seeds), how
+    hashes = {seed.task_id: problem_hash(seed) for seed in seeds}
     assert {name: hashes.get(name) for name in known.problems} == known.problems, how
-    assert len(naive.naive_problems("core", seeds)) == len(known.pairs) == naive.CORE_PAIRS
+    assert len(pair_problems("core", seeds)) == len(known.pairs) == pair_search.CORE_PAIRS
 
 
 def test_one_more_problem_is_another_set() -> None:
     """The hash of a set changes with any of its problems and not with their order."""
-    assert naive.set_hash((WORDS, COUNT)) == naive.set_hash((COUNT, WORDS))
-    assert naive.set_hash((WORDS,)) != naive.set_hash((WORDS, COUNT))
-    assert naive.set_hash((SAME,)) != naive.set_hash((replace(SAME, inputs=SAME.inputs[:2]),))
+    assert pair_search.set_hash((WORDS, COUNT)) == pair_search.set_hash((COUNT, WORDS))
+    assert pair_search.set_hash((WORDS,)) != pair_search.set_hash((WORDS, COUNT))
+    assert pair_search.set_hash((SAME,)) != pair_search.set_hash((replace(SAME, inputs=SAME.inputs[:2]),))
 
 
 def test_changed_problems_are_left_out() -> None:
     """Pairs of a problem that is no longer what it was when they were found are not taken."""
-    assert naive.naive_problems("core", [WORDS]) == ()
+    assert pair_problems("core", [WORDS]) == ()
 
 
 @pytest.mark.official
 def test_humaneval_file() -> None:
     """1,074 pairs, as in the paper, out of 3,401 that match by type and 2,355 that also execute."""
-    known = naive.read_pairs("humaneval")
+    known = read_pairs("humaneval")
     assert (known.matching, known.executable, len(known.pairs)) == (3401, 2355, 1074)
     humaneval = official.humaneval(official_store())
-    assert known.searched == naive.set_hash(humaneval)
-    problems = naive.naive_problems("humaneval", humaneval)
+    assert known.searched == pair_search.set_hash(humaneval)
+    problems = pair_problems("humaneval", humaneval)
     assert len(problems) == 1074
     assert all(len(problem.inputs) >= 3 for problem in problems)
 
@@ -102,7 +103,7 @@ def test_humaneval_file() -> None:
 async def test_references_of_a_few_pairs(sandbox: Sandbox) -> None:
     """The composed references pass their own tests on the inputs that are left (every 50th pair)."""
     grader = ProgramGrader(sandbox)
-    problems = naive.naive_problems("humaneval", official.humaneval(official_store()))
+    problems = pair_problems("humaneval", official.humaneval(official_store()))
     for problem in problems[::50]:
         verdict = await grader.grade(problem.reference, problem)
         assert (verdict.outcome, verdict.total) == (Outcome.PASSED, len(problem.inputs))

@@ -1,4 +1,4 @@
-"""Finds the pairs again and rewrites the pair files: `python -m triathlon_runner.evolved.naive --only core`.
+"""Finds the pairs again and rewrites the pair files: `PYTHONPATH=tools python -m pair_search --only core`.
 
 Needed after a change of our own seeds. FOLDER holds the official data files, which HumanEval's pairs need;
 those take a minute or two.
@@ -10,9 +10,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pair_search._file import CORE_PAIRS, HUMANEVAL_PAIRS, to_json
+from pair_search._find import draw, find_pairs
 from triathlon_runner.datasets import DataStore, Problem, core, official
-from triathlon_runner.evolved.naive._find import draw, find_pairs
-from triathlon_runner.evolved.naive._pairs import CORE_PAIRS, HUMANEVAL_PAIRS, to_json
+from triathlon_runner.evolved import problem_pairs
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 
@@ -21,7 +22,9 @@ async def _rewrite(
 ) -> None:
     found = await find_pairs(problems, requires, sandbox)
     drawn = draw(found, most)
-    Path(__file__).with_name(f"{name}.json").write_text(to_json(found, drawn, problems), encoding="utf-8")
+    Path(problem_pairs.__file__).with_name(f"{name}.json").write_text(
+        to_json(found, drawn, problems), encoding="utf-8"
+    )
     sys.stdout.write(f"{name}: {found.matching} match, {len(found.pairs)} execute, {len(drawn)} drawn\n")
 
 
