@@ -2,6 +2,7 @@
 
 from core_checks._alive import Report
 from core_checks._classes import check_class, class_findings
+from core_checks._details import CoreClass, CoreProblem, Survivor, Wrong, class_detail, detail
 from core_checks._neighbours import (
     Verdict,
     judged_prompts,
@@ -16,13 +17,19 @@ from core_checks._suite import check_problem, check_problems
 from core_checks._translations import check_translations
 
 __all__ = [
+    "CoreClass",
+    "CoreProblem",
     "Report",
+    "Survivor",
     "Verdict",
+    "Wrong",
     "check_class",
     "check_problem",
     "check_problems",
     "check_translations",
+    "class_detail",
     "class_findings",
+    "detail",
     "judged_prompts",
     "nearest",
     "public_rows",

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from core_checks import _details
+from core_checks._details import CoreProblem, Survivor
 from core_checks._execute import (
     SECONDS_OF_A_REFERENCE,
     Expression,
@@ -12,8 +14,7 @@ from core_checks._execute import (
     run_batch,
 )
 from triathlon_runner.datasets import Comparison
-from triathlon_runner.datasets.core import _load, _prompt
-from triathlon_runner.datasets.core._model import CoreProblem, Survivor
+from triathlon_runner.datasets.core import _prompt
 from triathlon_runner.evolved.evolve import Mutant, mutants
 from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Sandbox
@@ -78,7 +79,7 @@ def _promises(core: CoreProblem) -> list[str]:
 def _parents(core: CoreProblem) -> list[CoreProblem]:
     if core.set_name == "decompose":
         return []
-    return [_load.detail(parent) for parent in core.problem.parents]
+    return [_details.detail(parent) for parent in core.problem.parents]
 
 
 def _reference_findings(seen: _Outcomes, again: _Outcomes, core: CoreProblem) -> Iterator[str]:
@@ -124,7 +125,7 @@ def _parent_findings(
 
 
 def _signature(core: CoreProblem) -> tuple[str, ...]:
-    return _prompt.types(core.problem.prompt)
+    return _details.types(core.problem.prompt)
 
 
 def _differ(truth: _Outcomes, outcomes: _Outcomes, core: CoreProblem) -> bool:
@@ -179,10 +180,10 @@ async def check_join(sandbox: Sandbox, seed: CoreProblem) -> list[str]:
     """
     if not seed.halves:
         return []
-    halves = [_load.detail(half).problem for half in seed.halves]
-    joined = "\n\n\n".join([*(half.reference for half in halves), _load.join(seed.name)])
+    halves = [_details.detail(half).problem for half in seed.halves]
+    joined = "\n\n\n".join([*(half.reference for half in halves), _details.join(seed.name)])
     problem = seed.problem
-    unused = [half.entry_point for half in halves if half.entry_point not in _load.join(seed.name)]
+    unused = [half.entry_point for half in halves if half.entry_point not in _details.join(seed.name)]
     questions = [Program(problem.reference, problem.entry_point), Program(joined, problem.entry_point)]
     truth, got = await run_batch(sandbox, problem.inputs, questions)
     findings = [f"the join does not call {name}" for name in unused]

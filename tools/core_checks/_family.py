@@ -3,8 +3,9 @@
 import ast
 from collections.abc import Iterator
 
-from triathlon_runner.datasets.core import _load, _prompt
-from triathlon_runner.datasets.core._model import CoreProblem
+from core_checks import _details
+from core_checks._details import CoreProblem
+from triathlon_runner.datasets.core import _prompt
 
 
 def _words(core: CoreProblem) -> int:
@@ -14,7 +15,7 @@ def _words(core: CoreProblem) -> int:
 
 def _reworded(core: CoreProblem, seed: CoreProblem) -> Iterator[str]:
     prompt, old = core.problem.prompt, seed.problem.prompt
-    if _prompt.types(prompt) != _prompt.types(old) or core.problem.entry_point != seed.problem.entry_point:
+    if _details.types(prompt) != _details.types(old) or core.problem.entry_point != seed.problem.entry_point:
         yield "the signature is not the seed's"
     if _prompt.examples(prompt) != _prompt.examples(old):
         yield "the examples are not the seed's"
@@ -38,7 +39,7 @@ def _helpers(core: CoreProblem) -> Iterator[str]:
 
 def family_findings(core: CoreProblem) -> list[str]:
     """The rules of its set that a problem breaks on paper."""
-    parents = [_load.detail(parent) for parent in core.problem.parents]
+    parents = [_details.detail(parent) for parent in core.problem.parents]
     wanted = {"seeds": 0, "combine": 2}.get(core.set_name, 1)
     if len(parents) != wanted:
         return [f"{len(parents)} parents, {wanted} wanted"]

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from core_checks._details import CoreProblem
 from triathlon_runner.datasets.core import _prompt
-from triathlon_runner.datasets.core._model import CoreProblem
 from triathlon_runner.datasets.core._schema import CANARY
 
 TOPICS: Final = frozenset(

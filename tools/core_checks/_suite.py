@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from core_checks import _details
 from core_checks._alive import INHERITING, Report, check_alive, check_join
 from core_checks._classes import check_class
+from core_checks._details import CoreProblem
 from core_checks._family import family_findings
 from core_checks._rules import still_findings
 from core_checks._translations import check_translations
-from triathlon_runner.datasets.core import _load
-from triathlon_runner.datasets.core._model import CoreProblem
 from triathlon_runner.sandbox import Sandbox
 
 
@@ -31,8 +31,8 @@ async def check_problem(sandbox: Sandbox, core: CoreProblem) -> Report:
 
 async def _check(sandbox: Sandbox, task_id: str) -> Report:
     if task_id.startswith("core/classes/"):
-        return await check_class(sandbox, _load.class_detail(task_id))
-    return await check_problem(sandbox, _load.detail(task_id))
+        return await check_class(sandbox, _details.class_detail(task_id))
+    return await check_problem(sandbox, _details.detail(task_id))
 
 
 async def check_problems(sandbox: Sandbox, task_ids: Sequence[str]) -> dict[str, Report]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from triathlon_runner.datasets.core._model import CoreProblem
+from core_checks._details import CoreProblem
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import Language, Sandbox
 from triathlon_runner.translation import CoreTask, core_task

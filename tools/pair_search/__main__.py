@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from core_checks import detail
 from pair_search._file import CORE_PAIRS, HUMANEVAL_PAIRS, to_json
 from pair_search._find import draw, find_pairs
 from triathlon_runner.datasets import DataStore, Problem, core, official
@@ -32,7 +33,7 @@ async def _main(sets: Sequence[str], store: DataStore) -> None:
     async with open_sandbox() as sandbox:
         if "core" in sets:
             seeds = core.problems("seeds")
-            details = {seed.task_id: core.detail(seed.task_id).requires for seed in seeds}
+            details = {seed.task_id: detail(seed.task_id).requires for seed in seeds}
             requires = {name: f"assert {text}" for name, text in details.items() if text}
             await _rewrite("core", seeds, requires, CORE_PAIRS, sandbox)
         if "humaneval" in sets:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import core_checks
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from support.server_replies import Asked
@@ -15,9 +16,9 @@ from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Language
 
 TRANSLATED = {
-    seed.task_id: core.detail(seed.task_id).translations
+    seed.task_id: core_checks.detail(seed.task_id).translations
     for seed in core.problems("seeds")
-    if core.detail(seed.task_id).translations
+    if core_checks.detail(seed.task_id).translations
 }
 """Our problems that come with a program in every language."""
 SEEDS = {seed.entry_point: seed for seed in core.problems("seeds")}

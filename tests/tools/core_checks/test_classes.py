@@ -9,17 +9,17 @@ from triathlon_runner.datasets import core
 from triathlon_runner.sandbox import open_sandbox
 
 ALL = [problem.task_id for problem in core.classes()]
-SOUND = core.class_detail("core/classes/text-buffer")
+SOUND = checks.class_detail("core/classes/text-buffer")
 
 
-def _changed(old: str, new: str) -> core.CoreClass:
+def _changed(old: str, new: str) -> checks.CoreClass:
     """The sound class with one change of its reference or its tests."""
     assert old in SOUND.problem.reference + SOUND.problem.test
     texts = {part: getattr(SOUND.problem, part).replace(old, new) for part in ("reference", "test")}
     return replace(SOUND, problem=replace(SOUND.problem, **texts))
 
 
-async def _findings(made: core.CoreClass) -> tuple[str, ...]:
+async def _findings(made: checks.CoreClass) -> tuple[str, ...]:
     async with open_sandbox() as sandbox:
         return (await checks.check_class(sandbox, made)).findings
 
@@ -32,13 +32,13 @@ def test_there_are_twenty() -> None:
 @pytest.mark.parametrize("task_id", ALL)
 def test_every_class_keeps_the_rules_on_paper(task_id: str) -> None:
     """Three to five methods that use each other, attributes that change, docstrings, topics, the canary."""
-    assert checks.class_findings(core.class_detail(task_id)) == []
+    assert checks.class_findings(checks.class_detail(task_id)) == []
 
 
 @pytest.mark.parametrize("task_id", ALL[::5])
 async def test_a_sample_passes_its_tests_and_no_mutant_does(task_id: str) -> None:
     """The class passes; each of its mutants fails, or is listed in the file with the reason why it cannot."""
-    assert await _findings(core.class_detail(task_id)) == ()
+    assert await _findings(checks.class_detail(task_id)) == ()
 
 
 async def test_a_weak_test_is_seen() -> None:
@@ -81,4 +81,4 @@ def test_methods_that_stand_alone_are_seen() -> None:
 def test_an_unknown_class_is_refused() -> None:
     """A task_id that no class has is a KeyError."""
     with pytest.raises(KeyError, match="core/classes/bank"):
-        core.class_detail("core/classes/bank")
+        checks.class_detail("core/classes/bank")

@@ -15,12 +15,12 @@ CLASSES = [problem.task_id for problem in core.classes()]
 @pytest.mark.parametrize("task_id", ALL)
 def test_every_problem_keeps_the_rules_on_paper(task_id: str) -> None:
     """Types, two examples, enough inputs and wrong solutions, known topics, plain imports, the canary."""
-    assert checks.still_findings(core.detail(task_id)) == []
+    assert checks.still_findings(checks.detail(task_id)) == []
 
 
 def test_a_format_stands_in_one_line() -> None:
     """A quotation that a line end tears cannot be read as the format that it shows."""
-    whole = core.detail("core/seeds/text-table")
+    whole = checks.detail("core/seeds/text-table")
     torn = replace(
         whole, problem=replace(whole.problem, prompt=whole.problem.prompt.replace('" | "', '"\n    | "'))
     )
@@ -33,7 +33,7 @@ def test_a_format_stands_in_one_line() -> None:
 async def test_a_sample_keeps_the_rules_when_it_is_run(task_id: str) -> None:
     """Examples are true, wrong solutions fail, every surviving mutant is judged, parents do not solve it."""
     async with open_sandbox() as sandbox:
-        assert (await checks.check_problem(sandbox, core.detail(task_id))).findings == ()
+        assert (await checks.check_problem(sandbox, checks.detail(task_id))).findings == ()
 
 
 @pytest.mark.slow
@@ -81,8 +81,8 @@ def test_halves_name_their_seed() -> None:
     """Each decomposed seed has two halves, and the seed lists them."""
     for half in core.problems("decompose"):
         (seed,) = half.parents
-        assert half.task_id in core.detail(seed).halves
-        assert len(core.detail(seed).halves) == 2
+        assert half.task_id in checks.detail(seed).halves
+        assert len(checks.detail(seed).halves) == 2
 
 
 def test_hashes_tell_sets_apart() -> None:

@@ -40,7 +40,7 @@ def test_mutants_differ_and_parse() -> None:
 
 async def test_a_weak_test_is_seen() -> None:
     """With a single input, mutants survive and wrong solutions pass, and both are reported."""
-    sound = core.detail("core/seeds/sum-above")
+    sound = checks.detail("core/seeds/sum-above")
     weak = replace(
         sound,
         problem=replace(sound.problem, inputs=("([5, 12], 8)",)),
@@ -54,7 +54,7 @@ async def test_a_weak_test_is_seen() -> None:
 
 async def test_a_false_example_is_seen() -> None:
     """An example that the reference contradicts is reported."""
-    sound = core.detail("core/seeds/sum-above")
+    sound = checks.detail("core/seeds/sum-above")
     prompt = sound.problem.prompt.replace("    32\n", "    33\n")
     assert prompt != sound.problem.prompt
     false = replace(sound, problem=replace(sound.problem, prompt=prompt))

@@ -9,9 +9,9 @@ from triathlon_runner.datasets import core
 from triathlon_runner.sandbox import open_sandbox
 
 TRANSLATED = [
-    problem.task_id for problem in core.problems("seeds") if core.detail(problem.task_id).translations
+    problem.task_id for problem in core.problems("seeds") if checks.detail(problem.task_id).translations
 ]
-SEED = core.detail("core/seeds/fence-posts")
+SEED = checks.detail("core/seeds/fence-posts")
 
 
 def test_enough_seeds_are_translated() -> None:
@@ -19,7 +19,7 @@ def test_enough_seeds_are_translated() -> None:
     assert len(TRANSLATED) >= 40
 
 
-async def _findings(seed: core.CoreProblem) -> list[str]:
+async def _findings(seed: checks.CoreProblem) -> list[str]:
     async with open_sandbox() as sandbox:
         return await checks.check_translations(sandbox, seed)
 
@@ -27,7 +27,7 @@ async def _findings(seed: core.CoreProblem) -> list[str]:
 @pytest.mark.parametrize("task_id", TRANSLATED[::8])
 async def test_a_sample_passes_the_seeds_cases_in_every_language(task_id: str) -> None:
     """PHP, Ruby, JavaScript and Perl return what the reference does; the slow test checks all seeds."""
-    assert await _findings(core.detail(task_id)) == []
+    assert await _findings(checks.detail(task_id)) == []
 
 
 async def test_a_wrong_translation_is_found() -> None:

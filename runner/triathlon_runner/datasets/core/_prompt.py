@@ -32,10 +32,3 @@ def assertion(prompt: str) -> str:
     """The first example as an assert statement, empty where there is none."""
     shown = examples(prompt)
     return f"assert {shown[0][0]} == {shown[0][1]}" if shown else ""
-
-
-def types(prompt: str) -> tuple[str, ...]:
-    """The parameters' types and the result's, as text."""
-    asked = asked_function(prompt)
-    found = [argument.annotation for argument in asked.args.args] + [asked.returns]
-    return tuple(ast.unparse(annotation) if annotation else "" for annotation in found)

@@ -1,0 +1,139 @@
+"""What the file of one of our problems holds beyond what a discipline needs."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.datasets.core import _schema, classes, problems
+from triathlon_runner.datasets.core._load import with_helpers
+from triathlon_runner.datasets.core._prompt import asked_function
+
+_ENTRIES_OF: Final = {"tool_use-main_only": "tool_use", "verbose": "seeds", "concise": "seeds"}
+"""Sets whose problems differ from those of another set in their prompts only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A plausible wrong solution; some input must tell it from the reference."""
+
+    why: str
+    code: str
+    """A complete program that defines the entry point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """A mutant of the reference that no input can kill, as a person found."""
+
+    mutant: str
+    """`old line => new line`, as the mutation engine names it."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CoreProblem:
+    """One problem with everything that its file holds."""
+
+    problem: Problem
+    set_name: str
+    name: str
+    """The file's stem, unique within its set."""
+    input_names: tuple[str, ...]
+    """One for each of `problem.inputs`: what the input is there for."""
+    requires: str = ""
+    """What the docstring promises about the arguments, as an expression over the parameters."""
+    wrong: tuple[Wrong, ...] = ()
+    survivors: tuple[Survivor, ...] = ()
+    helpers: str = ""
+    """tool_use: the functions that the prompt offers."""
+    translations: Mapping[str, str] = field(default_factory=dict)
+    """References in other languages, by `sandbox.Language` value."""
+    halves: tuple[str, ...] = ()
+    """task_ids of the two problems in `decompose` that this seed was split into."""
+    canary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreClass:
+    """One class with everything that its file holds."""
+
+    problem: ClassProblem
+    survivors: tuple[Survivor, ...] = ()
+    canary: str = ""
+
+
+def detail(task_id: str) -> CoreProblem:
+    """Everything about one problem.
+
+    Raises:
+        KeyError: no problem has this task_id.
+    """
+    _, set_name, name = task_id.split("/")
+    problem = _by_id(set_name)[task_id]
+    if set_name == "decompose":
+        return _half(problem, name)
+    entry = _schema.read_problems(_ENTRIES_OF.get(set_name, set_name))[name]
+    halves = (1, 2) if set_name == "seeds" and name in _schema.read_decomposed() else ()
+    return CoreProblem(
+        problem=problem,
+        set_name=set_name,
+        name=name,
+        input_names=tuple(entry.inputs),
+        requires=entry.requires,
+        wrong=tuple(Wrong(wrong.why, with_helpers(entry, wrong.code)) for wrong in entry.wrong),
+        survivors=_survivors(entry.survivors),
+        helpers=entry.helpers,
+        translations=entry.translations,
+        halves=tuple(f"core/decompose/{name}-{number}" for number in halves),
+        canary=entry.canary,
+    )
+
+
+def _half(problem: Problem, name: str) -> CoreProblem:
+    seed, _, number = name.rpartition("-")
+    file = _schema.read_decomposed()[seed]
+    half = file.half[int(number) - 1]
+    return CoreProblem(
+        problem=problem,
+        set_name="decompose",
+        name=name,
+        input_names=tuple(half.inputs),
+        requires=half.requires,
+        survivors=_survivors(half.survivors),
+        canary=file.canary,
+    )
+
+
+@cache
+def _by_id(set_name: str) -> dict[str, Problem]:
+    return {problem.task_id: problem for problem in problems(set_name)}
+
+
+def class_detail(task_id: str) -> CoreClass:
+    """Everything about one class.
+
+    Raises:
+        KeyError: no class has this task_id.
+    """
+    problem = {known.task_id: known for known in classes()}[task_id]
+    entry = _schema.read_classes()[task_id.removeprefix("core/classes/")]
+    return CoreClass(problem, _survivors(entry.survivors), entry.canary)
+
+
+def join(name: str) -> str:
+    """The program that solves a seed by calling the references of its two halves, without those."""
+    return _schema.read_decomposed()[name].join
+
+
+def types(prompt: str) -> tuple[str, ...]:
+    """The parameters' types and the result's, as text."""
+    asked = asked_function(prompt)
+    found = [argument.annotation for argument in asked.args.args] + [asked.returns]
+    return tuple(ast.unparse(annotation) if annotation else "" for annotation in found)
+
+
+def _survivors(entries: list[_schema.SurvivorEntry]) -> tuple[Survivor, ...]:
+    return tuple(Survivor(entry.mutant, entry.reason) for entry in entries)
