@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-_Z: Final = 1.959964
+Z_95: Final = 1.959964
 """Of a 95 % interval."""
 MORE_TASKS: Final = 100
 """Tasks that a budget is compared with."""
@@ -47,7 +47,7 @@ class NoiseBudget:
 
     def half_width(self, tasks: int, samples: float) -> float:
         """Half the width of the 95 % interval of the mean over so many tasks and samples of each."""
-        return _Z * math.sqrt((self.between + self.within / samples) / tasks)
+        return Z_95 * math.sqrt((self.between + self.within / samples) / tasks)
 
     def sentence(self, *, maximum: float = 1.0, tasks: int | None = None, samples: int | None = None) -> str:
         """What more samples, and what more tasks, would make of the interval.

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from triathlon_runner import pasted_keys, yaml_file
 from triathlon_runner.config_errors import faults_in_words, in_words, matching
-from triathlon_runner.endpoints import ApiConfig
+from triathlon_runner.endpoints import ApiConfig, ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.serving import ServeConfig
 
@@ -74,7 +74,7 @@ class ModelRow(Settings):
         | None
     ) = None
     """YYYY, YYYY-MM or YYYY-MM-DD."""
-    kind: Literal["instruct", "base"] = "instruct"
+    kind: ModelKind = "instruct"
     """instruct: chat; base: it completes text."""
     link: str | None = None
     notes: str | None = None

@@ -5,21 +5,21 @@ A new discipline is a folder with a `DisciplineEntry`, a record type, and one li
 stands in the fields below and in the methods of the record type.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from triathlon_runner.datasets import DataStore, FunctionProblem
+from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem
 from triathlon_runner.datasets.user import UserDataSet
-from triathlon_runner.endpoints import Model, Sampling
+from triathlon_runner.endpoints import Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
 from triathlon_runner.metrics import Metric
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.sandbox import Language
 
-ModelKind = Literal["instruct", "base"]
 JudgedWhere = Literal["outside", "in part"]
 """Where a verdict is decided. `outside`: expected values and comparison are never in the process of a model's
 program; `in part`: an expression of plain values from the reply runs in one process with the data set's own
@@ -44,6 +44,21 @@ class DataSetInfo:
     name: str
     version: str
     sha256: str
+
+    @classmethod
+    def of(cls, *files: DataFile, name: str = "") -> "DataSetInfo":
+        """Returns one name, version and hash for the files that a data set is made of.
+
+        Args:
+            files: At least one.
+            name: In place of the files' names.
+        """
+        together = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()
+        return cls(
+            name or " + ".join(file.name for file in files),
+            " + ".join(dict.fromkeys(file.version for file in files)),
+            files[0].sha256 if len(files) == 1 else together,
+        )
 
 
 class Suite(Protocol):

@@ -6,6 +6,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+"""What `ast.literal_eval` raises of what is no literal."""
 
 
 def parse(program: str) -> ast.Module:
@@ -38,6 +43,40 @@ def parse_expression(text: str) -> ast.expr:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text, mode="eval").body
+
+
+def top_functions(program: str) -> list[ast.FunctionDef]:
+    """The functions at the top level of a program, in order.
+
+    Raises:
+        SyntaxError: it does not parse.
+    """
+    return [node for node in parse(program).body if isinstance(node, ast.FunctionDef)]
+
+
+def call_text(function: str, arguments: str) -> str:
+    """The call as a reader would write it: `f(1, 'a')` of the source of a tuple, `(1, 'a')`."""
+    tree = parse_expression(arguments)
+    inside = [ast.unparse(part) for part in tree.elts] if isinstance(tree, ast.Tuple) else [f"*{arguments}"]
+    return f"{function}({', '.join(inside)})"
+
+
+def is_literal(source: str | ast.expr) -> bool:
+    """Whether it is a value written out."""
+    try:
+        ast.literal_eval(source)
+    except _NO_LITERAL:
+        return False
+    return True
+
+
+def literal_tuple(source: str) -> tuple[Any, ...] | None:
+    """The tuple that a text spells; None where it is another expression."""
+    try:
+        value = ast.literal_eval(source)
+    except _NO_LITERAL:
+        return None
+    return value if isinstance(value, tuple) else None
 
 
 def imported_names(tree: ast.AST) -> Iterator[tuple[str, str]]:

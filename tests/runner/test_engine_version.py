@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "fb7ee6fe99945ce5f6d55fea10419a3b2991c8a8f96837f759356add5cc6d5db")
+DECIDED = (1, "26905d62f38c1680f629b2c056dd2628043021113de7ffc66f2ad54ae4744079")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

@@ -17,7 +17,7 @@ from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._options import Common, Data, Results, cache_folder, console, data_store, names
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import ApiConfig
+from triathlon_runner.endpoints import ApiConfig, ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.imports import (
@@ -40,7 +40,6 @@ from triathlon_runner.registry import ModelRow, check_names
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.suites import ModelKind
 from triathlon_runner.terminal import counted
 
 _SHOWN = 10

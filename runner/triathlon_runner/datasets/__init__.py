@@ -1,6 +1,7 @@
 """Problems: where they come from, pinned by SHA-256; `core` holds our own."""
 
 from triathlon_runner.datasets._problem import (
+    AnyProblem,
     ClassProblem,
     Comparison,
     FunctionProblem,
@@ -9,9 +10,10 @@ from triathlon_runner.datasets._problem import (
     TestedProblem,
 )
 from triathlon_runner.datasets._source import arguments_source
-from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
+from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError, unpacked
 
 __all__ = [
+    "AnyProblem",
     "ClassProblem",
     "Comparison",
     "DataFile",
@@ -22,4 +24,5 @@ __all__ = [
     "Problem",
     "TestedProblem",
     "arguments_source",
+    "unpacked",
 ]

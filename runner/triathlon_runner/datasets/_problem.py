@@ -86,3 +86,7 @@ class ClassProblem:
     libraries: frozenset[str] = frozenset()
     level: int | None = None
     topics: tuple[str, ...] = ()
+
+
+AnyProblem = Problem | TestedProblem | ClassProblem
+"""What a file in a known format holds."""

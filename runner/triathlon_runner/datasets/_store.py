@@ -51,7 +51,7 @@ class DataStore:
         if cached.is_file():
             data = cached.read_bytes()
             if _digest(data, file) == file.sha256:
-                return _content(data)
+                return unpacked(data)
         if not self.fetch:
             raise DataUnavailableError(self._missing(file, "and fetching is switched off"))
         return self._download(file, cached)
@@ -102,13 +102,18 @@ def _write(target: Path, data: bytes) -> None:
             path.unlink(missing_ok=True)
 
 
-def _content(data: bytes) -> bytes:
+def unpacked(data: bytes) -> bytes:
+    """The bytes of a file, decompressed where it is gzipped.
+
+    Raises:
+        OSError, EOFError, zlib.error: it begins like a gzip file and is none.
+    """
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
 def _digest(data: bytes, file: DataFile) -> str:
     try:
-        return hashlib.sha256(data if file.of == "file" else _content(data)).hexdigest()
+        return hashlib.sha256(data if file.of == "file" else unpacked(data)).hexdigest()
     except (EOFError, OSError, zlib.error):
         return "no valid gzip file"
 
@@ -121,4 +126,4 @@ def _verified(data: bytes, file: DataFile, place: str) -> bytes:
             f"{place} is not the data file {file.name!r} of {file.version}: expected SHA-256 {file.sha256} "
             f"of its {file.of}, got {digest}. Remove it or replace it by the one from {file.url}"
         )
-    return _content(data)
+    return unpacked(data)

@@ -15,7 +15,7 @@ from triathlon_runner.datasets.official import (
     problem_bytes,
 )
 from triathlon_runner.errors import UserError
-from triathlon_runner.syntax import parse_or_none, third_party
+from triathlon_runner.syntax import is_literal, parse_or_none, third_party
 
 USER_VERSION: Final = "of suites.yaml"
 """In place of a release's version: the SHA-256 says which file it is."""
@@ -157,8 +157,5 @@ def _called_with(tests: str, entry_point: str) -> Iterator[str]:
         if node.func.id not in (_CALLED_AS, entry_point) or node.keywords:
             continue
         arguments = ast.Tuple(node.args, ast.Load())
-        try:
-            ast.literal_eval(arguments)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            continue
-        yield ast.unparse(arguments)
+        if is_literal(arguments):
+            yield ast.unparse(arguments)

@@ -4,11 +4,9 @@ import math
 from collections.abc import Sequence
 
 from triathlon_runner.estimates._probe import UnitCost
+from triathlon_runner.noise import Z_95
 from triathlon_runner.records import Manifest, Outcome
 from triathlon_runner.schedule import Work
-
-_Z = 1.959964
-"""Of a 95 % interval."""
 
 
 def observed(work: Work, manifests: Sequence[Manifest]) -> UnitCost | None:
@@ -46,8 +44,8 @@ def half_width(tasks: int, passed: float = 0.5) -> float:
     """
     if not tasks:
         return 0.5
-    spread = passed * (1 - passed) / tasks + _Z * _Z / (4 * tasks * tasks)
-    return _Z * math.sqrt(spread) / (1 + _Z * _Z / tasks)
+    spread = passed * (1 - passed) / tasks + Z_95 * Z_95 / (4 * tasks * tasks)
+    return Z_95 * math.sqrt(spread) / (1 + Z_95 * Z_95 / tasks)
 
 
 def pass_rate(work: Work, manifests: Sequence[Manifest]) -> float:

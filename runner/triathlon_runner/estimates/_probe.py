@@ -1,9 +1,8 @@
 """What a suite asks: its first units are run against a model that sends no request."""
 
 from dataclasses import dataclass
-from typing import Literal
 
-from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Answer, Chat, Completion, Sampling
+from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Reply, Usage
 from triathlon_runner.schedule import Work, spread
@@ -27,7 +26,7 @@ class DryRunModel:
     """Model of a dry run: counts what it is asked and answers with empty replies."""
 
     id: str
-    kind: Literal["instruct", "base"]
+    kind: ModelKind
     requests: int = 0
     characters: int = 0
     limit: int = 0

@@ -74,7 +74,7 @@ class _Set:
 
 
 def _of_file(file: DataFile, load: Callable[[DataStore], tuple[FunctionProblem, ...]]) -> Read:
-    return lambda store: (DataSetInfo(file.name, file.version, file.sha256), load(store))
+    return lambda store: (DataSetInfo.of(file), load(store))
 
 
 def _evoeval(name: official.EvoEvalSet, inputs: Inputs = "all") -> _Set:

@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.endpoints import Chat, Completion, Message, Model, Sampling
+from triathlon_runner.endpoints import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.extraction import extract_program
 from triathlon_runner.grading import Grader
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import EvolvedRecord
-from triathlon_runner.suites import DataSetInfo, ModelKind, Task
+from triathlon_runner.suites import DataSetInfo, Task
 
 STOP: Final = ("\ndef ", "\nclass ", "\nif __name__", "\nprint(")
 """Where a base model has left the function that it completes. Four, as some servers take no more; all begin

@@ -2,13 +2,13 @@
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Final
 
 from triathlon_runner.datasets import Problem
+from triathlon_runner.syntax import top_functions
 
 COPY: Final = 0.5
 """Share of a docstring in one passage from which on it counts as copied."""
@@ -149,12 +149,10 @@ def _text(prompt: str) -> _Text:
 
 def _docstring(prompt: str) -> str:
     """The docstring of the last function; of a prompt that is no program, such as MBPP's, everything."""
-    with warnings.catch_warnings():  # an odd string escape in a foreign prompt is not our warning
-        warnings.simplefilter("ignore")
-        try:
-            functions = [node for node in ast.parse(prompt).body if isinstance(node, ast.FunctionDef)]
-        except SyntaxError:
-            return prompt
+    try:
+        functions = top_functions(prompt)
+    except SyntaxError:
+        return prompt
     return (ast.get_docstring(functions[-1]) or "") if functions else prompt
 
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 
 from triathlon_runner.extraction._code_pieces import CodePiece, is_code
-from triathlon_runner.extraction._source import Function, defined_names, method_of_class, segment
-from triathlon_runner.syntax import parse_or_none
+from triathlon_runner.extraction._source import defined_names, method_of_class, segment
+from triathlon_runner.syntax import Function, parse_or_none
 
 _WRONG = re.compile(
     r"\b(mistakes?|wrong|incorrect(ly)?|buggy|pitfalls?|avoid|anti-?patterns?)\b|\b(do not|don['’]t|never) "

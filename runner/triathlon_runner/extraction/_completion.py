@@ -3,8 +3,8 @@
 import ast
 import re
 
-from triathlon_runner.extraction._source import Function, defined_names
-from triathlon_runner.syntax import parse_or_none
+from triathlon_runner.extraction._source import defined_names
+from triathlon_runner.syntax import Function, parse_or_none
 
 _MAX_FLUSH_LINES = 200
 """Most unindented lines that a function may have within strings and brackets."""

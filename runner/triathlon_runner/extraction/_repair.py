@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Set
 
 from triathlon_runner.extraction._source import (
-    Function,
     bound_names,
     changed_roots,
     defined_names,
@@ -17,7 +16,7 @@ from triathlon_runner.extraction._source import (
     segment,
     used_names,
 )
-from triathlon_runner.syntax import parse_or_none
+from triathlon_runner.syntax import Function, parse_or_none
 
 _RUNS_THINGS = frozenset({"print", "input", "unittest", "doctest", "pytest"})
 _TYPING = frozenset(typing.__all__)

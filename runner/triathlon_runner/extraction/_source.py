@@ -6,9 +6,8 @@ import symtable
 import warnings
 from collections.abc import Iterator
 
-from triathlon_runner.syntax import parse_or_none
+from triathlon_runner.syntax import Function, parse_or_none
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 _IMPORTS = ast.Import | ast.ImportFrom
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 

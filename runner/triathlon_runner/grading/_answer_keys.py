@@ -4,7 +4,6 @@ A key is a file, mapped into memory: one problem of MBPP+ (Mbpp/255) has outputs
 twenty times that as Python objects.
 """
 
-import ast
 import asyncio
 import hashlib
 import mmap
@@ -34,6 +33,7 @@ from triathlon_runner.sandbox import (
     is_plain,
     prepare,
 )
+from triathlon_runner.syntax import literal_tuple
 
 FORMAT = b"triathlon answer key 5\n"
 RAISED = "raised"
@@ -211,13 +211,8 @@ def _call(problem: Problem, text: str) -> Call:
 
     So are sets: the order in which they were filled shows, and is an expression's own.
     """
-    try:
-        values = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return Call(problem.entry_point, Source(text))
-    if not isinstance(values, tuple) or "{" in text:
-        return Call(problem.entry_point, Source(text))
-    return Call(problem.entry_point, values)
+    values = None if "{" in text else literal_tuple(text)
+    return Call(problem.entry_point, Source(text) if values is None else values)
 
 
 async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 from triathlon_runner.datasets import ClassProblem
 from triathlon_runner.grading._code_tests import UngradableError
-from triathlon_runner.grading._grade_results import shorten
+from triathlon_runner.grading._grade_results import outcome_of_ending, shorten
 from triathlon_runner.grading._sandboxed import source
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import Call, Ended, Examination, Job, Limits, Raised, Returned, Sandbox
+from triathlon_runner.syntax import import_statements, parse
 
 CLASS_LIMITS = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
 """For all test methods together."""
@@ -65,7 +66,7 @@ class ClassGrader:
 
     async def _find_refusal(self, problem: ClassProblem) -> str:
         try:
-            ast.parse(problem.reference)
+            parse(problem.reference)
             methods = _test_methods(problem.test)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return f"{problem.task_id} can't be graded: its reference or its tests are no Python ({error})"
@@ -103,7 +104,7 @@ def _test_methods(test: str) -> tuple[Method, ...]:
     """
     return tuple(
         (statement.name, item.name)
-        for statement in ast.parse(test).body
+        for statement in parse(test).body
         if isinstance(statement, ast.ClassDef)
         and any("TestCase" in ast.unparse(base) for base in statement.bases)
         for item in statement.body
@@ -113,8 +114,7 @@ def _test_methods(test: str) -> tuple[Method, ...]:
 
 def _module_with_proxies(test: str, reference: str) -> str:
     """What the tests' child executes: the reference's imports, proxies of what it defines, the tests."""
-    program = ast.parse(reference)
-    imports = [ast.unparse(node) for node in program.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    program = parse(reference)
     proxies = [
         f"{node.name} = _triathlon_class({node.name!r}, {_special_methods(node)!r})"
         if isinstance(node, ast.ClassDef)
@@ -122,7 +122,7 @@ def _module_with_proxies(test: str, reference: str) -> str:
         for node in program.body
         if isinstance(node, ast.ClassDef | ast.FunctionDef)
     ]
-    return "\n".join([*imports, source("proxies"), *proxies, test, source("tests")])
+    return "\n".join([*import_statements(reference), source("proxies"), *proxies, test, source("tests")])
 
 
 def _special_methods(node: ast.ClassDef) -> list[str]:
@@ -149,9 +149,9 @@ def _ending(run: Examination) -> MethodResult:
     """How the program's child ended."""
     last = run.candidate
     if last.ended is Ended.NOT_LOADED and isinstance(last.results[0], Raised):
-        return Outcome.CRASHED, f"{last.results[0].type}: {last.results[0].message}"
-    timed_out = Ended.TIMED_OUT in (run.examiner.ended, last.ended)
-    return Outcome.TIMED_OUT if timed_out else Outcome.CRASHED, last.detail or run.examiner.detail
+        return Outcome.CRASHED, str(last.results[0])
+    ended = run.examiner.ended if run.examiner.ended is Ended.TIMED_OUT else last.ended
+    return outcome_of_ending(ended), last.detail or run.examiner.detail
 
 
 def _failed(methods: Sequence[Method], index: int, outcome: Outcome, detail: str) -> Verdict:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 
 from triathlon_runner.datasets import TestedProblem
-from triathlon_runner.grading._grade_results import shorten, shown
+from triathlon_runner.grading._grade_results import outcome_of_ending, shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     Call,
@@ -177,15 +177,17 @@ def _verdict(tests: str, functions: tuple[str, ...], run: Examination) -> Verdic
     if candidate.ended is Ended.NOT_LOADED:
         fault = candidate.results[0]
         assert isinstance(fault, Raised)
-        return _failed(Outcome.CRASHED, None, f"{fault.type}: {fault.message}")
+        return _failed(Outcome.CRASHED, None, str(fault))
     if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
-        outcome = Outcome.TIMED_OUT if candidate.ended is Ended.TIMED_OUT else Outcome.CRASHED
-        return _failed(outcome, _case(run.calls, "a result", candidate.detail), candidate.detail)
+        return _failed(
+            outcome_of_ending(candidate.ended),
+            _case(run.calls, "a result", candidate.detail),
+            candidate.detail,
+        )
     last = candidate.results[-1] if candidate.results else None
     wanted = _failed_line(tests, examiner)
     if isinstance(last, Raised):
-        got = f"{last.type}: {last.message}"
-        return _failed(Outcome.CRASHED, _case(run.calls, wanted, got), got)
+        return _failed(Outcome.CRASHED, _case(run.calls, wanted, str(last)), str(last))
     got = shown(last.value) if last is not None else "no call"
     return _failed(Outcome.FAILED, _case(run.calls, wanted, got), examiner.detail)
 
@@ -215,4 +217,4 @@ def _failed_line(tests: str, examiner: Execution) -> str:
         return examiner.detail
     lines = tests.splitlines()
     line = lines[fault.line - 1].strip() if fault.line and fault.line <= len(lines) else ""
-    return " ".join(part for part in (line, f"({fault.type}: {fault.message})") if part)
+    return " ".join(part for part in (line, f"({fault})") if part)

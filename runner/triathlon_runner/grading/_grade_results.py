@@ -51,7 +51,7 @@ class Fault:
     @classmethod
     def exception(cls, raised: Raised) -> "Fault":
         """Returns the fault of a call that raised."""
-        return cls(Outcome.CRASHED, _exception(raised))
+        return cls(Outcome.CRASHED, str(raised))
 
 
 class ExpectedResults:
@@ -89,18 +89,22 @@ async def grade_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -
     return _verdict(results.execution, expected, passed, len(job.calls), fault)
 
 
+def outcome_of_ending(ended: Ended) -> Outcome:
+    """The outcome of a program whose process ended before it answered."""
+    return Outcome.TIMED_OUT if ended is Ended.TIMED_OUT else Outcome.CRASHED
+
+
 def _verdict(
     execution: Execution, expected: ExpectedResults, passed: int, total: int, fault: Fault | None
 ) -> Verdict:
     if execution.ended is Ended.NOT_LOADED:
         (raised,) = execution.results
         assert isinstance(raised, Raised)
-        return Verdict(outcome=Outcome.CRASHED, passed=0, total=total, detail=shorten(_exception(raised)))
+        return Verdict(outcome=Outcome.CRASHED, passed=0, total=total, detail=shorten(str(raised)))
     if fault is None and passed == total:
         return Verdict(outcome=Outcome.PASSED, passed=total, total=total, detail=shorten(execution.detail))
     if fault is None:
-        timed_out = execution.ended is Ended.TIMED_OUT
-        fault = Fault(Outcome.TIMED_OUT if timed_out else Outcome.CRASHED, execution.detail)
+        fault = Fault(outcome_of_ending(execution.ended), execution.detail)
     input_text, expected_text = expected.texts(passed)
     return Verdict(
         outcome=fault.outcome,
@@ -111,10 +115,6 @@ def _verdict(
         ),
         detail=shorten(execution.detail or _printed(execution)),
     )
-
-
-def _exception(raised: Raised) -> str:
-    return f"{raised.type}: {raised.message}"
 
 
 def _printed(execution: Execution) -> str:
@@ -221,4 +221,4 @@ def _exception_fault(expected: str, result: Sent | Raised) -> Fault | None:
         return Fault(Outcome.FAILED, shown(result.value()))
     if result.type == expected:
         return None
-    return Fault(Outcome.FAILED, f"{result.type}: {result.message}")
+    return Fault(Outcome.FAILED, str(result))

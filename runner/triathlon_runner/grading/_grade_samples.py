@@ -9,16 +9,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.datasets import AnyProblem, ClassProblem, Problem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport, Line
-from triathlon_runner.grading._samples import AnyProblem, Sample, by_id, read_samples
+from triathlon_runner.grading._samples import Sample, by_id, read_samples
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
+from triathlon_runner.store import replace_file
 
 _Key = tuple[object, ...]
 """All that a verdict depends on: task, sample, program, problem with its tests, version of the grader."""
@@ -246,11 +247,8 @@ def _cut_torn_line(out: Path | None) -> None:
 
 
 def _rewrite(out: Path | None, lines: Iterable[Line]) -> None:
-    if out is None:
-        return
-    new = out.with_name(out.name + ".new")
-    new.write_bytes(b"".join(map(_encoded, lines)))
-    new.replace(out)
+    if out is not None:
+        replace_file(out, b"".join(map(_encoded, lines)).decode())
 
 
 def _encoded(line: Line) -> bytes:

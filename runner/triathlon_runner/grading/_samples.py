@@ -3,7 +3,6 @@
 What is wrong with a sample is reported about that sample and never ends the command.
 """
 
-import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.datasets import ClassProblem, Problem, TestedProblem
+from triathlon_runner.datasets import AnyProblem, ClassProblem, unpacked
 from triathlon_runner.errors import UserError
-
-AnyProblem = Problem | TestedProblem | ClassProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +79,7 @@ def _of_bytes(task_id: str, number: int, data: bytes) -> Sample:
 
 def _in_lines(file: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sample | _Broken]:
     try:
-        data = file.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
+        data = unpacked(file.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read the samples in {str(file)!r}: {error}") from None
     numbers: dict[str, int] = {}

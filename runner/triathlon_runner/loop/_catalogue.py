@@ -124,13 +124,11 @@ def _core(_store: DataStore) -> tuple[Sequence[Problem], DataSetInfo]:
 
 
 def _mbpp_plus(store: DataStore) -> tuple[Sequence[Problem], DataSetInfo]:
-    file = official.MBPP_PLUS
-    return official.mbpp_plus(store), DataSetInfo("mbpp-plus", file.version, file.sha256)
+    return official.mbpp_plus(store), DataSetInfo.of(official.MBPP_PLUS, name="mbpp-plus")
 
 
 def _humaneval_plus(store: DataStore) -> tuple[Sequence[Problem], DataSetInfo]:
-    file = official.HUMANEVAL_PLUS
-    return official.humaneval_plus(store), DataSetInfo("humaneval-plus", file.version, file.sha256)
+    return official.humaneval_plus(store), DataSetInfo.of(official.HUMANEVAL_PLUS, name="humaneval-plus")
 
 
 _SOURCES: Final = (

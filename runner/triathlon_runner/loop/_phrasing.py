@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triathlon_runner.endpoints import Chat, Completion, Message, Sampling
+from triathlon_runner.endpoints import Chat, Completion, Message, ModelKind, Sampling
 from triathlon_runner.loop._setting import BASE_STOPS, Setting
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.suites import ModelKind
 
 
 @dataclass(frozen=True, slots=True)

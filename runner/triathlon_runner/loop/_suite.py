@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.endpoints import Model
+from triathlon_runner.endpoints import Model, ModelKind
 from triathlon_runner.grading import Grader
 from triathlon_runner.loop import _judge
 from triathlon_runner.loop._phrasing import Phrasing
@@ -16,7 +16,7 @@ from triathlon_runner.loop._setting import Setting
 from triathlon_runner.loop._unit import LoopUnit
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import LoopRecord
-from triathlon_runner.suites import DataSetInfo, ModelKind, Task
+from triathlon_runner.suites import DataSetInfo, Task
 
 
 @dataclass
@@ -51,7 +51,7 @@ class LoopSuite:
             ),
             **self._phrasing(kind).settings(),
             "judge": _judge.settings(judge, self.prompts) if judge and self._compares else None,
-            "data": {"name": self.data.name, "version": self.data.version, "sha256": self.data.sha256},
+            "data": asdict(self.data),
         }
 
     async def run(

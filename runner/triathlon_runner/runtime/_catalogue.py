@@ -57,19 +57,9 @@ def _official_source(
 ) -> Callable[[DataStore], QuestionSource]:
     def source(store: DataStore) -> QuestionSource:
         programs = subjects(store)  # here, so that missing data is said before anything runs
-        return QuestionSource(_info(made_of), lambda: programs, store.cache / "questions")
+        return QuestionSource(DataSetInfo.of(*made_of), lambda: programs, store.cache / "questions")
 
     return source
-
-
-def _info(made_of: Sequence[DataFile]) -> DataSetInfo:
-    """One name, version and hash for all the files that a data set is made of."""
-    sha256 = hashlib.sha256("".join(file.sha256 for file in made_of).encode()).hexdigest()
-    return DataSetInfo(
-        " + ".join(file.name for file in made_of),
-        " + ".join(dict.fromkeys(file.version for file in made_of)),
-        made_of[0].sha256 if len(made_of) == 1 else sha256,
-    )
 
 
 DATASETS: Final = {

@@ -46,7 +46,7 @@ async def compute_values(sandbox: Sandbox, filled: Filled, libraries: frozenset[
     values: dict[str, str] = {}
     for name, result in zip(filled.computed, execution.results, strict=False):
         if not isinstance(result, Returned):
-            raise NoValueError(_writable(f"{result.type}: {result.message}"))
+            raise NoValueError(_writable(str(result)))
         match result.value:
             case [str(text), str(why)] | (str(text), str(why)):
                 if why:
@@ -80,7 +80,7 @@ async def check_assertions(
             if isinstance(result, Returned):
                 problems.append(_writable(result.value) if isinstance(result.value, str) else "not a verdict")
             else:
-                problems.append(_writable(f"{result.type}: {result.message}"))
+                problems.append(_writable(str(result)))
         if len(execution.results) < len(rest):
             problems.append(f"{execution.ended.value}: {execution.detail}")
     return problems

@@ -30,13 +30,6 @@ def mask_call(call: str, result: str) -> Masked:
     return Masked(f"assert {call} == {MASK}", (result,))
 
 
-def call_text(function: str, arguments: str) -> str:
-    """The call as a reader would write it."""
-    tree = parse_expression(arguments)
-    inside = [ast.unparse(part) for part in tree.elts] if isinstance(tree, ast.Tuple) else [f"*{arguments}"]
-    return f"{function}({', '.join(inside)})"
-
-
 def statements_text(statements: list[ast.stmt]) -> str:
     """The body of a test method, its assertions without `self.`."""
     return ast.unparse(ast.Module(without_self(_copy(statements)), []))

@@ -13,7 +13,6 @@ from triathlon_runner.datasets.official import (
     humaneval_original,
 )
 from triathlon_runner.runtime._assertions import Masked, originals
-from triathlon_runner.runtime._masking import call_text
 from triathlon_runner.runtime._programs import (
     Candidate,
     Subject,
@@ -25,7 +24,7 @@ from triathlon_runner.runtime._programs import (
 )
 from triathlon_runner.runtime._trace import FunctionRun
 from triathlon_runner.runtime.prediction import argument_tuple
-from triathlon_runner.syntax import parse, third_party
+from triathlon_runner.syntax import call_text, parse, third_party
 
 
 def dreval_subjects(store: DataStore) -> Sequence[Subject]:

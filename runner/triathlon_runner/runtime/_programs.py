@@ -8,9 +8,9 @@ from typing import Final
 
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.runtime._assertions import Masked
-from triathlon_runner.runtime._masking import call_text, mask_test, statements_text
+from triathlon_runner.runtime._masking import mask_test, statements_text
 from triathlon_runner.runtime._trace import CaseRun, FunctionRun, Run
-from triathlon_runner.syntax import parse, third_party
+from triathlon_runner.syntax import Function, call_text, parse, third_party
 
 MAX_INPUTS: Final = 5
 """Inputs a program at most (REval's own limit)."""
@@ -107,9 +107,6 @@ def class_subject(problem: ClassProblem) -> Subject:
     )
 
 
-Method = ast.FunctionDef | ast.AsyncFunctionDef
-
-
 def cases_of(module: ast.Module) -> Iterator[ast.ClassDef]:
     """The classes of a test module that hold test methods."""
     for statement in module.body:
@@ -117,21 +114,21 @@ def cases_of(module: ast.Module) -> Iterator[ast.ClassDef]:
             yield statement
 
 
-def _tests_of(case: ast.ClassDef) -> list[tuple[ast.ClassDef, Method]]:
+def _tests_of(case: ast.ClassDef) -> list[tuple[ast.ClassDef, Function]]:
     return [(case, method) for method in _methods(case) if method.name.startswith("test")]
 
 
-def _methods(case: ast.ClassDef) -> Iterable[Method]:
-    return (statement for statement in case.body if isinstance(statement, Method))
+def _methods(case: ast.ClassDef) -> Iterable[Function]:
+    return (statement for statement in case.body if isinstance(statement, Function))
 
 
-def first_test(case: ast.ClassDef) -> Method:
+def first_test(case: ast.ClassDef) -> Function:
     """The first test method in the order of the text."""
     return _tests_of(case)[0][1]
 
 
 def case_candidate(
-    index: int, module: str, case: ast.ClassDef, method: Method, statements: list[ast.stmt] | None = None
+    index: int, module: str, case: ast.ClassDef, method: Function, statements: list[ast.stmt] | None = None
 ) -> Candidate:
     """One test method as an input, with what its set-up does; `statements` where others are shown."""
     setup = [name for name in _methods(case) if name.name in ("setUpClass", "setUp")]
@@ -146,7 +143,7 @@ def case_candidate(
     )
 
 
-def _body(method: Method) -> list[ast.stmt]:
+def _body(method: Function) -> list[ast.stmt]:
     """The statements of a method without its docstring."""
     first = method.body[0]
     documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from triathlon_runner.runtime._blocks import Function, blocks, functions
+from triathlon_runner.runtime._blocks import blocks, functions
 from triathlon_runner.runtime._trace import Trace
-from triathlon_runner.syntax import parse
+from triathlon_runner.syntax import Function, parse
 
 _SUITABLE: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
 

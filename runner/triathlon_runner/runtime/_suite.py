@@ -6,14 +6,14 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Any, Final, Protocol
 
-from triathlon_runner.endpoints import Model
+from triathlon_runner.endpoints import Model, ModelKind
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import RuntimeRecord
 from triathlon_runner.runtime._asking import Asker, sampling
 from triathlon_runner.runtime._questions import QuestionFile
 from triathlon_runner.runtime._unit import Unit, UnitRun
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.suites import DataSetInfo, ModelKind, Task
+from triathlon_runner.suites import DataSetInfo, Task
 
 
 class Source(Protocol):

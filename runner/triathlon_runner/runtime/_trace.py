@@ -196,7 +196,7 @@ async def trace_runs(
             raise SandboxError(f"the tracer could not be loaded: {execution.results} {execution.detail}")
         for request, result in zip(rest, execution.results, strict=False):
             if isinstance(result, Raised):
-                done.append(Untraced(f"{result.type}: {result.message}"))
+                done.append(Untraced(str(result)))
             else:
                 done.append(read_trace(result.value, request.watches))
         if len(execution.results) < len(rest):

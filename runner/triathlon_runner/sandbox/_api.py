@@ -77,6 +77,9 @@ class Raised:
     message: str
     line: int | None = None
 
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:

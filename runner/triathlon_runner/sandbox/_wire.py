@@ -117,7 +117,7 @@ class JsonWire:
 
     def answer(self, result: Returned | Raised) -> bytes:
         if isinstance(result, Raised):
-            content = {"ok": False, "message": f"{result.type}: {result.message}"}
+            content = {"ok": False, "message": str(result)}
         else:
             content = {"ok": True, "value": to_json(result.value)}
         return frames.frame(frames.ANSWER, json.dumps(content).encode())

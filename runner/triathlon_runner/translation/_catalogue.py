@@ -1,6 +1,5 @@
 """The translation suites."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -73,9 +72,7 @@ def _mbxp(prompts: Path | None, store: DataStore) -> TranslationSuite:
     async def read(_sandbox: Sandbox) -> list[MbxpTask]:
         return list(tasks)
 
-    files = [official.MBXP[language] for language in official.MBXP_LANGUAGES]
-    together = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()
-    data = DataSetInfo("mbxp", files[0].version, together)
+    data = DataSetInfo.of(*(official.MBXP[language] for language in official.MBXP_LANGUAGES), name="mbxp")
     return TranslationSuite("translation/mbxp", data, load_prompts("translation", prompts), read)
 
 

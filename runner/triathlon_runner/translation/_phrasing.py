@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from triathlon_runner.endpoints import Chat, Completion, Message, Sampling
+from triathlon_runner.endpoints import Chat, Completion, Message, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Outcome, Reply
 from triathlon_runner.sandbox import Language
-from triathlon_runner.suites import ModelKind
 from triathlon_runner.translation._extract import END_OF_EXAMPLE, continued, translated
 from triathlon_runner.translation._languages import TITLES
 from triathlon_runner.translation._task import TranslationTask

@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from triathlon_runner.endpoints import Model
+from triathlon_runner.endpoints import Model, ModelKind
 from triathlon_runner.grading import Grader
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Usage
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.suites import DataSetInfo, ModelKind, Task
+from triathlon_runner.suites import DataSetInfo, Task
 from triathlon_runner.translation._languages import CHAIN, STEPS
 from triathlon_runner.translation._phrasing import Phrasing
 from triathlon_runner.translation._task import TranslationTask
@@ -44,7 +44,7 @@ class TranslationSuite:
         return {
             "chain": [language.value for language in CHAIN],
             **Phrasing(kind, self.prompts).settings(),
-            "data": {"name": self.data.name, "version": self.data.version, "sha256": self.data.sha256},
+            "data": asdict(self.data),
         }
 
     async def run(

@@ -3,12 +3,11 @@
 from collections import defaultdict, deque
 from dataclasses import replace
 
-from triathlon_runner.endpoints import Answer, Chat, Completion, ModelUnavailableError, Sampling
+from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Reply, UnitRecord, Usage
 from triathlon_runner.schedule import Work
-from triathlon_runner.suites import ModelKind
 
 
 class NotInEvidenceError(InfrastructureError):

@@ -2,6 +2,8 @@
 
 import ast
 
+from triathlon_runner.syntax import top_functions
+
 
 def asked_function(prompt: str) -> ast.FunctionDef:
     """The function that a prompt asks for: its last top-level `def`.
@@ -9,7 +11,7 @@ def asked_function(prompt: str) -> ast.FunctionDef:
     Raises:
         ValueError: the prompt has no function.
     """
-    functions = [node for node in ast.parse(prompt).body if isinstance(node, ast.FunctionDef)]
+    functions = top_functions(prompt)
     if not functions:
         message = f"a prompt needs a function, got {prompt!r}"
         raise ValueError(message)

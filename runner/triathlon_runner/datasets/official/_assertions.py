@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from triathlon_runner.syntax import is_literal
+
 _FROM_REFERENCE: Final = {
     # Their tests draw random strings and hold no example; both functions turn groups of letters or shift
     # them by 5, so the outputs can be written down.
@@ -22,7 +24,7 @@ def example_assertion(task_id: str, prompt: str, test: str, entry_point: str) ->
 
 def _from_doctests(prompt: str, entry_point: str) -> Iterator[str]:
     for call, want in _doctests(prompt):
-        if _calls(call, entry_point) and want and _is_literal(want):
+        if _calls(call, entry_point) and want and is_literal(want):
             yield f"assert {ast.unparse(ast.parse(call, mode='eval'))} == {want}"
 
 
@@ -42,7 +44,7 @@ def _from_test(test: str, entry_point: str) -> Iterator[str]:
         call, wanted = node.test.left, node.test.comparators[0]
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "candidate":
             arguments = [ast.unparse(argument) for argument in call.args]
-            if all(map(_is_literal, [*arguments, ast.unparse(wanted)])):
+            if all(map(is_literal, [*arguments, ast.unparse(wanted)])):
                 operator = "is" if isinstance(node.test.ops[0], ast.Is) else "=="
                 yield f"assert {entry_point}({', '.join(arguments)}) {operator} {ast.unparse(wanted)}"
 
@@ -56,11 +58,3 @@ def _calls(source: str, entry_point: str) -> bool:
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry_point
         for node in ast.walk(tree)
     )
-
-
-def _is_literal(text: str) -> bool:
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return False
-    return True

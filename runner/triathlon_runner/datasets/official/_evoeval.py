@@ -1,6 +1,5 @@
 """EvoEval v0.1.0: seven sets evolved from HumanEval."""
 
-import ast
 from dataclasses import replace
 from typing import Final
 
@@ -8,7 +7,7 @@ from triathlon_runner.datasets import Comparison, DataStore, Problem
 from triathlon_runner.datasets.official._catalogue import EVOEVAL, EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import FLOAT_TOLERANCE, humaneval_problem
 from triathlon_runner.datasets.official._rows import Row, read_rows
-from triathlon_runner.syntax import parse, third_party
+from triathlon_runner.syntax import import_statements, third_party
 
 _CHECKED: Final[dict[EvoEvalSet, frozenset[int]]] = {
     "difficult": frozenset({10, 32}),
@@ -78,6 +77,5 @@ def _tuple_source(arguments: str) -> str:
 
 
 def _imports(helpers: str) -> str:
-    nodes = parse(helpers).body
-    lines = [ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    lines = import_statements(helpers)
     return "".join(f"{line}\n" for line in lines) + ("\n\n" if lines else "")

@@ -1,6 +1,5 @@
 """Problem files of anybody's, in the formats of HumanEval, MBPP, EvalPlus, EvoEval and ClassEval."""
 
-import gzip
 import json
 import zlib
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from triathlon_runner.datasets import ClassProblem, Problem, TestedProblem
+from triathlon_runner.datasets import AnyProblem, ClassProblem, TestedProblem, unpacked
 from triathlon_runner.datasets.official._catalogue import EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
 from triathlon_runner.datasets.official._evoeval import _problem
@@ -17,8 +16,6 @@ from triathlon_runner.datasets.official._pro import tested_function
 from triathlon_runner.datasets.official._rows import Row
 from triathlon_runner.errors import UserError
 from triathlon_runner.syntax import third_party
-
-AnyProblem = Problem | TestedProblem | ClassProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +62,7 @@ def problem_bytes(path: Path) -> bytes:
         UserError: the file can't be read.
     """
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        return unpacked(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"expected a problem file in JSON lines at {str(path)!r}: {error}") from None
 

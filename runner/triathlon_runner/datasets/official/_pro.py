@@ -5,7 +5,7 @@ import ast
 from triathlon_runner.datasets import DataFile, DataStore, TestedProblem
 from triathlon_runner.datasets.official._catalogue import HUMANEVAL_PRO, MBPP_PLUS, MBPP_PRO
 from triathlon_runner.datasets.official._rows import Row, read_rows
-from triathlon_runner.syntax import parse
+from triathlon_runner.syntax import parse, top_functions
 
 
 def humaneval_pro(store: DataStore) -> tuple[TestedProblem, ...]:
@@ -52,7 +52,7 @@ def tested_function(program: str, tests: str) -> str:
     Raises:
         ValueError: they call none of its functions.
     """
-    defined = {one.name for one in parse(program).body if isinstance(one, ast.FunctionDef)}
+    defined = {function.name for function in top_functions(program)}
     called = (
         node.func.id
         for node in ast.walk(parse(tests))

@@ -78,12 +78,9 @@ class ClassEvalRow:
 
     task_id: str
     class_name: str
-    skeleton: str
-    description: str
     import_statements: tuple[str, ...]
     solution_code: str
     test: str
-    test_classes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +167,9 @@ def classeval(store: DataStore) -> tuple[ClassEvalRow, ...]:
         ClassEvalRow(
             task_id=row["task_id"],
             class_name=row["class_name"],
-            skeleton=row["skeleton"],
-            description=row["class_description"],
             import_statements=tuple(row["import_statement"]),
             solution_code=row["solution_code"],
             test=row["test"],
-            test_classes=tuple(row["test_classes"]),
         )
         for row in read_rows(store, CLASSEVAL)
     )

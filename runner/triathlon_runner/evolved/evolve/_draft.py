@@ -3,10 +3,10 @@
 import ast
 import re
 import textwrap
-import warnings
 from dataclasses import dataclass, replace
 from typing import Final
 
+from triathlon_runner import syntax
 from triathlon_runner.datasets import Problem
 from triathlon_runner.extraction import code_blocks, visible_text
 
@@ -42,13 +42,11 @@ def parse(text: str) -> ast.Module:
     Raises:
         UnusableReplyError: it does not parse, is nested absurdly deep, or holds what no file can.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            text.encode()
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise UnusableReplyError(f"the code does not parse ({error}).") from error
+    try:
+        text.encode()
+        tree = syntax.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UnusableReplyError(f"the code does not parse ({error}).") from error
     if is_deep(tree):
         raise UnusableReplyError("the code is nested too deep.")
     return tree
@@ -62,13 +60,22 @@ def is_deep(tree: ast.AST) -> bool:
     return bool(level)
 
 
+def functions_in(text: str) -> list[ast.FunctionDef]:
+    """The top-level functions of a model's text.
+
+    Raises:
+        UnusableReplyError: as `parse`.
+    """
+    return [node for node in parse(text).body if isinstance(node, ast.FunctionDef)]
+
+
 def main_function(program: str) -> ast.FunctionDef:
     """The last top-level function.
 
     Raises:
         UnusableReplyError: there is none, or the program does not parse.
     """
-    functions = [node for node in parse(program).body if isinstance(node, ast.FunctionDef)]
+    functions = functions_in(program)
     if not functions:
         raise UnusableReplyError("there is no function in it.")
     return functions[-1]
@@ -86,7 +93,7 @@ def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) 
         UnusableReplyError: it holds no such problem.
     """
     source = _block(reply)
-    functions = [node for node in parse(source).body if isinstance(node, ast.FunctionDef)]
+    functions = functions_in(source)
     main = main_function(source)
     helper_functions = functions[:-1]
     if helper_functions and not helpers:
@@ -107,7 +114,7 @@ def read_halves(reply: str) -> tuple[Draft, Draft]:
         UnusableReplyError: there are not exactly two.
     """
     source = _block(reply)
-    functions = [node for node in parse(source).body if isinstance(node, ast.FunctionDef)]
+    functions = functions_in(source)
     if len(functions) != 2 or functions[0].name == functions[1].name:
         raise UnusableReplyError(f"two functions of different names were asked for, got {len(functions)}.")
     first, second = (_draft(source, function, []) for function in functions)
@@ -133,8 +140,7 @@ def _draft(source: str, main: ast.FunctionDef, helpers: list[ast.FunctionDef]) -
     arguments = main.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or not arguments.args:
         raise UnusableReplyError(f"{main.name} must have plain positional parameters, at least one.")
-    tree = parse(source)
-    imports = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = syntax.import_statements(source)
     bodies = [ast.get_source_segment(source, function) or "" for function in helpers]
     front = "\n\n\n".join(part for part in ("\n".join(imports), *bodies) if part)
     signature = _signature(main)

@@ -1,20 +1,13 @@
 """Examples of a docstring: taken out, and real ones put in."""
 
-import ast
 from collections.abc import Sequence
 
 from triathlon_runner.evolved.evolve._draft import Draft, with_docstring
+from triathlon_runner.syntax import call_text
 
 _SHOWN = 3
 _SHORT = 100
 """Characters of a call with its value up to which it makes a good example."""
-
-
-def call_text(entry_point: str, arguments: str) -> str:
-    """A call as it stands in an example, of the source of an argument tuple."""
-    node = ast.parse(arguments, mode="eval").body
-    items = node.elts if isinstance(node, ast.Tuple) else [node]
-    return f"{entry_point}({', '.join(ast.unparse(item) for item in items)})"
 
 
 def choose(entry_point: str, results: Sequence[tuple[str, object]]) -> list[tuple[str, str]]:

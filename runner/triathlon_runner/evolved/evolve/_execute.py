@@ -78,7 +78,7 @@ async def run_on(
         execution = await sandbox.run(Job(program, calls, limits=limits))
         if execution.ended is Ended.NOT_LOADED:
             fault = execution.results[-1] if execution.results else None
-            text = f"{fault.type}: {fault.message}" if isinstance(fault, Raised) else execution.detail
+            text = str(fault) if isinstance(fault, Raised) else execution.detail
             return [*results, *(Result("raised", text=text) for _ in calls)]
         results += [_read(result) for result in execution.results]
         if len(results) < len(inputs):
@@ -89,5 +89,5 @@ async def run_on(
 
 def _read(result: Returned | Raised) -> Result:
     if isinstance(result, Raised):
-        return Result("raised", text=f"{result.type}: {result.message}"[:300])
+        return Result("raised", text=str(result)[:300])
     return Result("returned", result.value)

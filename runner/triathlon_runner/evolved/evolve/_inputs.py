@@ -10,6 +10,7 @@ from typing import Any, Final
 from triathlon_runner.datasets import arguments_source
 from triathlon_runner.evolved.evolve._draft import UnusableReplyError, parse
 from triathlon_runner.extraction import code_blocks, visible_text
+from triathlon_runner.syntax import literal_tuple
 
 _MAX_LENGTH: Final = 2000
 """Characters of one input; models like to write walls of numbers."""
@@ -59,7 +60,7 @@ def mutated(inputs: Sequence[str], count: int, seed: str) -> list[str]:
         seed: the same seed gives the same inputs.
     """
     rng = random.Random(seed)  # noqa: S311  # no secret
-    known = [value for text in inputs if (value := _literal(text)) is not None]
+    known = [value for text in inputs if (value := literal_tuple(text))]
     inputs_by_text: dict[str, None] = {}
     for _ in range(20 * count):
         if not known or len(inputs_by_text) == count:
@@ -73,14 +74,6 @@ def mutated(inputs: Sequence[str], count: int, seed: str) -> list[str]:
         if text not in inputs and len(text) <= _MAX_LENGTH:
             inputs_by_text[text] = None
     return list(inputs_by_text)
-
-
-def _literal(text: str) -> tuple[Any, ...] | None:
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
-    return value if isinstance(value, tuple) and value else None
 
 
 def _others(known: Sequence[tuple[Any, ...]], place: int) -> list[Any]:

@@ -10,6 +10,7 @@ from triathlon_runner.evolved.evolve._conversation import Conversation, shown
 from triathlon_runner.evolved.evolve._draft import (
     Draft,
     UnusableReplyError,
+    functions_in,
     is_copy,
     main_function,
     parse,
@@ -233,7 +234,6 @@ def _flags(job: Job, written: Written) -> tuple[str, ...]:
 
 def _uses_helper(written: Written) -> bool:
     """Whether the main function of the reference calls one of the helpers that the prompt offers."""
-    offered = {node.name for node in parse(written.draft.helpers).body if isinstance(node, ast.FunctionDef)}
-    functions = [node for node in parse(written.reference).body if isinstance(node, ast.FunctionDef)]
-    main = [node for node in functions if node.name not in offered]
+    offered = {function.name for function in functions_in(written.draft.helpers)}
+    main = [function for function in functions_in(written.reference) if function.name not in offered]
     return any(isinstance(n, ast.Name) and n.id in offered for node in main for n in ast.walk(node))

@@ -6,11 +6,12 @@ from typing import Final
 
 from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, read_problem
-from triathlon_runner.evolved.evolve._examples import as_doctest, call_text, choose, with_real_examples
+from triathlon_runner.evolved.evolve._examples import as_doctest, choose, with_real_examples
 from triathlon_runner.evolved.evolve._execute import Result, run_on, same
 from triathlon_runner.evolved.evolve._inputs import mutated, read_inputs
 from triathlon_runner.evolved.evolve._killing import kills, select
 from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.syntax import call_text
 
 MIN_INPUTS: Final = 3
 ASKED_INPUTS: Final = 10

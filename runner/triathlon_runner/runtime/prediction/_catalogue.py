@@ -48,12 +48,11 @@ def _entry(asked: Asked, style: Style, prompts: Path | None) -> SuiteEntry:
 def _build(
     suite_id: str, asked: Asked, style: Style, prompts: Path | None, store: DataStore
 ) -> PredictionSuite:
-    file = official.CRUXEVAL
     rows = official.cruxeval(store)
     tasks = [PredictionTask(row.task_id, row.code, row.input, row.output) for row in rows]
     return PredictionSuite(
         id=suite_id,
-        data=DataSetInfo(file.name, file.version, file.sha256),
+        data=DataSetInfo.of(official.CRUXEVAL),
         programs={task.task_id: task for task in tasks},
         asked=asked,
         style=style,

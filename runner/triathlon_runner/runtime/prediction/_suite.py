@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from triathlon_runner.endpoints import Model, Sampling
+from triathlon_runner.endpoints import Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import AnswerRecord, Outcome, PredictionRecord, Reply
@@ -19,7 +19,7 @@ from triathlon_runner.runtime._asking import (
 from triathlon_runner.runtime._grade import Graded
 from triathlon_runner.runtime.prediction._grade import grade_prediction
 from triathlon_runner.runtime.prediction._task import Asked, PredictionTask
-from triathlon_runner.suites import DataSetInfo, ModelKind, Task
+from triathlon_runner.suites import DataSetInfo, Task
 
 TEMPERATURE: Final = 0.2
 """CRUXEval, section 3: for pass@1."""

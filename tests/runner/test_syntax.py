@@ -1,0 +1,38 @@
+"""Reading Python source that others wrote."""
+
+import ast
+
+import pytest
+
+from triathlon_runner.syntax import call_text, is_literal, literal_tuple, top_functions
+
+
+def test_a_call_is_written_as_a_reader_would() -> None:
+    """Arguments come as the source of a tuple; other expressions are unpacked."""
+    assert call_text("f", "([1, 2], 'a',)") == "f([1, 2], 'a')"
+    assert call_text("f", "()") == "f()"
+    assert call_text("f", "tuple(range(3))") == "f(*tuple(range(3)))"
+
+
+@pytest.mark.parametrize(
+    ("source", "value"), [("(1, 'a')", (1, "a")), ("()", ()), ("[1]", None), ("(f(1),)", None), ("(", None)]
+)
+def test_a_tuple_is_read_from_literals_alone(source: str, value: object) -> None:
+    """Nothing is evaluated: a call, another kind of value and broken text give no tuple."""
+    assert literal_tuple(source) == value
+
+
+def test_a_literal_is_known_as_text_and_as_syntax_tree() -> None:
+    """Texts and expressions of the syntax tree are looked at alike."""
+    assert is_literal("{1: [2.5]}")
+    assert not is_literal("x")
+    assert is_literal(ast.parse("-1", mode="eval").body)
+    assert not is_literal(ast.parse("int()", mode="eval").body)
+
+
+def test_only_functions_at_the_top_level_are_listed() -> None:
+    """Methods and inner functions are none of them."""
+    inner = "def f():\n    def inner():\n        pass\n"
+    method = "class A:\n    def g(self):\n        pass\n"
+    names = [function.name for function in top_functions(f"{inner}\n\n{method}\n\ndef h():\n    pass\n")]
+    assert names == ["f", "h"]
