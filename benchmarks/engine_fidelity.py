@@ -23,8 +23,8 @@ from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.official import (
     EVOEVAL_SETS,
     evoeval,
+    graded_typed,
     humaneval_plus,
-    judged_typed,
     mbpp_plus,
 )
 from triathlon_runner.grading import ProgramGrader
@@ -42,7 +42,7 @@ class DataSet:
 
 
 DATA_SETS = (
-    DataSet("humaneval", "humaneval", lambda store: [judged_typed(one) for one in humaneval_plus(store)]),
+    DataSet("humaneval", "humaneval", lambda store: [graded_typed(one) for one in humaneval_plus(store)]),
     DataSet("mbpp", "mbpp", mbpp_plus),
     *(DataSet(name, f"EvoEval_{name}", partial(evoeval, name=name)) for name in EVOEVAL_SETS),
 )

@@ -20,7 +20,7 @@ from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.sandbox import Language
 
-JudgedWhere = Literal["outside", "in part"]
+GradedWhere = Literal["outside", "in part"]
 """Where a verdict is decided. `outside`: expected values and comparison are never in the process of a model's
 program; `in part`: an expression of plain values from the reply runs in one process with the data set's own
 program."""
@@ -102,7 +102,7 @@ class Suite(Protocol):
             task_id: Which of `tasks()`.
             sample: Its number, from 0.
             model: Is asked.
-            grader: Judges programs.
+            grader: Grades programs.
             settings_hash: For the record's field `protocol`.
             judge: The LLM judge. Without one a suite that compares texts says less, never something else;
                 other suites ignore it.
@@ -128,11 +128,11 @@ class Preparable(Protocol):
 
 @runtime_checkable
 class Programs(Protocol):
-    """A suite whose tasks are functions to write: programs for it can be judged wherever they come from."""
+    """A suite whose tasks are functions to write: programs for it can be graded wherever they come from."""
 
     @property
     def inputs(self) -> Literal["base", "all"]:
-        """The inputs on which its programs are judged."""
+        """The inputs on which its programs are graded."""
         ...
 
     def functions(self) -> tuple[FunctionProblem, ...]: ...
@@ -162,7 +162,7 @@ class SuiteEntry:
     """Tasks under the profile `quick`."""
     in_quick: bool = True
     """Whether the profile `quick` takes the suite without its being named."""
-    judged: JudgedWhere = "outside"
+    graded: GradedWhere = "outside"
     core: bool = False
     """On our own problems: needs no download."""
     user_data: UserDataSet | None = None

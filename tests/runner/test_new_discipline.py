@@ -53,7 +53,7 @@ def test_it_is_listed(place: SmallRun) -> None:
         {
             "id": SUITE,
             "title": "Spelling words backwards",
-            "judged": "outside",
+            "graded": "outside",
             "data": "words 1",
             "here": "in the package",
         }

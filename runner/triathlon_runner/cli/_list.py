@@ -71,7 +71,7 @@ def suites(
     models_file: ModelsFile = Common.models_file,
     as_json: AsJson = False,
 ) -> None:
-    """The suites, where they are judged and whether their data is here; --variants lists those too.
+    """The suites, where they are graded and whether their data is here; --variants lists those too.
 
     Those of a suites.yaml beside the list of models are among them.
     """
@@ -83,13 +83,13 @@ def suites(
         console().print_json(json.dumps(rows))
         return
     shown = [{**row, "here": row["here"].removeprefix("in the ")} for row in rows]
-    _show(shown, ["id", "judged", "here", "title"])
-    console().print(_JUDGED_NOTE, soft_wrap=not console().is_terminal)
+    _show(shown, ["id", "graded", "here", "title"])
+    console().print(_GRADED_NOTE, soft_wrap=not console().is_terminal)
 
 
-_JUDGED_NOTE = """
+_GRADED_NOTE = """
 here: its data is in the package, or on this machine; or is fetched when run (or --data FOLDER).
-judged: outside: expected values, comparison and verdict never are in the process of a model's program. \
+graded: outside: expected values, comparison and verdict never are in the process of a model's program. \
 in part: coverage, state and path are read and compared outside; output is an assertion of the data set, \
 filled in with an expression of plain values, and runs in one process with the data set's own program.
 `grade --problems` refuses problems whose tests cannot run in another process than the program."""
@@ -101,7 +101,7 @@ def _suite(entry: SuiteEntry, store: DataStore) -> dict[str, str]:
         named, where = f"{data.name} {data.version}", "in the package" if entry.core else "here"
     except DataUnavailableError:
         named, where = "", "when run"
-    return {"id": entry.id, "title": entry.title, "judged": entry.judged, "data": named, "here": where}
+    return {"id": entry.id, "title": entry.title, "graded": entry.graded, "data": named, "here": where}
 
 
 def _show(rows: list[dict[str, str]], columns: Sequence[str]) -> None:

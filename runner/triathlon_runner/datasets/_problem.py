@@ -70,7 +70,7 @@ class TestedProblem:
 
 
 FunctionProblem = Problem | TestedProblem
-"""A function to write, however programs for it are judged."""
+"""A function to write, however programs for it are graded."""
 
 
 @dataclass(frozen=True, slots=True)

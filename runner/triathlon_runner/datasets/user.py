@@ -33,7 +33,7 @@ class UserProblem:
     """`mine.jsonl, line 3, task 'mine/slug'`."""
     problem: FunctionProblem
     tests: tuple[TestedProblem, ...] = ()
-    """Tests and the example of the prompt, where the problem's inputs are what programs are judged on."""
+    """Tests and the example of the prompt, where the problem's inputs are what programs are graded on."""
 
 
 @dataclass(frozen=True, slots=True)

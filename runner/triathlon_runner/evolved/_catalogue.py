@@ -83,7 +83,7 @@ def _evoeval(name: official.EvoEvalSet, inputs: Inputs = "all") -> _Set:
 
 
 def _humaneval(store: DataStore) -> tuple[Problem, ...]:
-    return tuple(map(official.judged_typed, official.humaneval(store)))
+    return tuple(map(official.graded_typed, official.humaneval(store)))
 
 
 def _combine_naive(store: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:

@@ -110,7 +110,7 @@ class UnitRecord(Strict):
         """Returns each stored reply of the model with its question, in the order of asking.
 
         The question is empty where a unit asks one thing after another, so that the order tells what a reply
-        answers. `verify` judges a line again from these; a record type with replies overrides this.
+        answers. `verify` grades a line again from these; a record type with replies overrides this.
         """
         yield from ()
 
@@ -129,7 +129,7 @@ class UnitRecord(Strict):
         return False
 
     def asks_the_same(self, graded_again: Self, *, has_judge: bool) -> bool:  # noqa: ARG002  for types with steps
-        """Returns whether the stored replies answer the questions that are asked after judging anew.
+        """Returns whether the stored replies answer the questions that are asked after grading anew.
 
         False where another verdict leads to another question, to which nobody replied.
 

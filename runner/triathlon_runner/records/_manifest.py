@@ -29,7 +29,7 @@ class Manifest(Strict):
     data: DataSetRecord
     runner_version: str
     engine_versions: tuple[int, ...] = ()
-    """Versions of extraction and grading that judged the lines: more than one where a run went on after a
+    """Versions of extraction and grading that graded the lines: more than one where a run went on after a
     change, 0 for a version that was not written down; none in manifests from before versions were kept."""
     sandbox_level: str
     grader_integrity: str

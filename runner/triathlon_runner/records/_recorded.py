@@ -1,4 +1,4 @@
-"""Recorded results: replies that others published, judged by our engine; outcomes only, no texts."""
+"""Recorded results: replies that others published, graded by our engine; outcomes only, no texts."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -10,7 +10,7 @@ _QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 
 
 class AnswerRecord(Strict):
-    """One question's answer, judged."""
+    """One question's answer, graded."""
 
     question: str = ""
     """What was asked, in a sentence or two; the program and the input stand in the unit."""

@@ -21,7 +21,7 @@ class FailingCase(Strict):
 
 
 class Verdict(Strict):
-    """The judgement over one program. Equal inputs give equal verdicts on any machine at any load."""
+    """How one program was graded. Equal inputs give equal verdicts on any machine at any load."""
 
     outcome: Outcome
     passed: int

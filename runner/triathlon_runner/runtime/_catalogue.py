@@ -167,7 +167,7 @@ def _described(
         sampling=sampling(style, PAPER_TEMPERATURE if sampled else 0.0),
         most_requests=None,
         quick_tasks=3,
-        judged="in part",
+        graded="in part",
         variant_of=None if own == plain else plain,
         variant_kind=None if own == plain else "style" if not sampled else "sampling",
         default_samples=PAPER_REPEATS if sampled else 1,

@@ -210,6 +210,6 @@ def test_catalogue_adds_variants_of_the_kinds_asked_for() -> None:
 def test_suites_say_where_they_are_judged() -> None:
     """For every suite the list says whether what decides is outside the process of the program."""
     listed = json.loads(CliRunner().invoke(app, ["suites", "--variants", "--json"]).output)
-    ways = {entry["id"]: entry["judged"] for entry in listed}
+    ways = {entry["id"]: entry["graded"] for entry in listed}
     assert ways["evolved/humaneval-plus"] == ways["translation/mbxp"] == ways["loop/core"] == "outside"
     assert {way for suite, way in ways.items() if suite.startswith("runtime/")} == {"in part"}

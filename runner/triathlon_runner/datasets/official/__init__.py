@@ -26,7 +26,7 @@ from triathlon_runner.datasets.official._evalplus import (
     humaneval_plus,
     mbpp_plus,
 )
-from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only, judged_typed
+from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only, graded_typed
 from triathlon_runner.datasets.official._files import FileProblem, file_problems, problem_bytes, problem_file
 from triathlon_runner.datasets.official._pro import humaneval_pro, mbpp_pro
 from triathlon_runner.datasets.official._raw import (
@@ -74,13 +74,13 @@ __all__ = [
     "evoeval_main_only",
     "example_assertion",
     "file_problems",
+    "graded_typed",
     "humaneval",
     "humaneval_contracts",
     "humaneval_original",
     "humaneval_plus",
     "humaneval_pro",
     "humaneval_rows",
-    "judged_typed",
     "mbpp_plus",
     "mbpp_pro",
     "mbxp",

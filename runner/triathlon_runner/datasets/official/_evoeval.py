@@ -25,7 +25,7 @@ def evoeval(store: DataStore, name: EvoEvalSet) -> tuple[Problem, ...]:
     """
     rows = read_rows(store, EVOEVAL[name])
     if name in ("verbose", "concise"):
-        return tuple(judged_typed(humaneval_problem(row, parents=(row["task_id"],))) for row in rows)
+        return tuple(graded_typed(humaneval_problem(row, parents=(row["task_id"],))) for row in rows)
     return tuple(_problem(row, name) for row in rows)
 
 
@@ -63,8 +63,8 @@ def _comparison(task_id: str, name: EvoEvalSet) -> Comparison:
     return Comparison("typed", tolerance=FLOAT_TOLERANCE)
 
 
-def judged_typed(problem: Problem) -> Problem:
-    """The problem with EvoEval's comparison in place of EvalPlus'; its board judges HumanEval so too."""
+def graded_typed(problem: Problem) -> Problem:
+    """The problem with EvoEval's comparison in place of EvalPlus'; its board grades HumanEval so too."""
     if problem.comparison.oracle != "close":
         return problem
     return replace(problem, comparison=Comparison("typed", tolerance=FLOAT_TOLERANCE))

@@ -26,7 +26,7 @@ class FileProblem:
     """`mine.jsonl, line 3`."""
     problem: AnyProblem
     tests: str = ""
-    """Tests that stand beside the inputs of a `Problem`; programs are not judged by them."""
+    """Tests that stand beside the inputs of a `Problem`; programs are not graded by them."""
 
 
 def problem_file(path: Path) -> tuple[AnyProblem, ...]:

@@ -38,7 +38,7 @@ def _entry(asked: Asked, style: Style, prompts: Path | None) -> SuiteEntry:
         build=partial(_build, suite_id, asked, style, prompts),
         sampling=sampling(style),
         quick_tasks=3,
-        judged="in part",
+        graded="in part",
         variant_of=plain if style == "cot" else None,
         variant_kind="style" if style == "cot" else None,
         default_samples=SAMPLES,
