@@ -90,7 +90,7 @@ class Compared:
 EVENTS: Final = """
 
 def events(program, run, variables):
-    seed_chance(0)
+    seed_generators(0)
     codes = [compile(variable, "<variable>", "eval") for variable in variables]
     steps = []
 
@@ -102,8 +102,8 @@ def events(program, run, variables):
         except Exception:
             return None
         try:
-            return [type_name(value), Speller(20_000).text(value)]
-        except UnspeakableError as error:
+            return [type_name(value), LiteralWriter(20_000).text(value)]
+        except NoLiteralFormError as error:
             return [type_name(value), "" if error.too_large else foreign_repr(value, 20_000)]
 
     def trace(frame, event, _argument):
@@ -115,7 +115,7 @@ def events(program, run, variables):
             sys.settrace(trace)
         return trace
 
-    with contextlib.redirect_stdout(Nowhere()), contextlib.redirect_stderr(Nowhere()):
+    with contextlib.redirect_stdout(DiscardedOutput()), contextlib.redirect_stderr(DiscardedOutput()):
         names = load(program)
         if "test" in run:
             known, body = names_of_test(names, run), compile_statements(run["body"])

@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "26905d62f38c1680f629b2c056dd2628043021113de7ffc66f2ad54ae4744079")
+DECIDED = (1, "3b8ef96fece215331a067890584767ce35fda06e8259374f342f395000de7a30")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
@@ -21,10 +21,10 @@ def test_every_module_that_judges_counts() -> None:
     """The modules of each discipline that take an answer out of a reply, or decide about one, are covered."""
     folder = Path(triathlon_runner.__file__).parent
     names = {"_answer.py", "_answers.py", "_extract.py", "_grade.py"}
-    judging = {path.relative_to(folder) for path in folder.rglob("*.py") if path.name in names}
-    judging = {path for path in judging if path.parts[0] not in {"imports", "cli"}}
-    assert Path("runtime/prediction/_grade.py") in judging
-    assert judging <= engine_sources()
+    grading = {path.relative_to(folder) for path in folder.rglob("*.py") if path.name in names}
+    grading = {path for path in grading if path.parts[0] not in {"imports", "cli"}}
+    assert Path("runtime/prediction/_grade.py") in grading
+    assert grading <= engine_sources()
 
 
 def test_other_versions_are_named() -> None:

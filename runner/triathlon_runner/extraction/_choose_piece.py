@@ -49,7 +49,7 @@ def answer_piece(pieces: Sequence[CodePiece], entry_point: str, *, methods: bool
     named = re.compile(rf"\b(def|class)\s+{re.escape(entry_point)}\b|\b{re.escape(entry_point)}\s*=[^=]")
     defining = [piece for piece in pieces if entry_point in defined_names(piece.code, imported=False)]
     if defining:
-        return _meant(defining, entry_point)
+        return _best_of(defining, entry_point)
     classes = [piece for piece in pieces if methods and method_of_class(piece.code, entry_point)]
     broken = [piece for piece in pieces if not parse_or_none(piece.code) and named.search(piece.code)]
     other = [piece for piece in pieces if parse_or_none(piece.code) and is_code(piece.code)]
@@ -57,7 +57,7 @@ def answer_piece(pieces: Sequence[CodePiece], entry_point: str, *, methods: bool
     return next((kind[-1] for kind in (classes, broken, other, rest) if kind), None)
 
 
-def _meant(pieces: Sequence[CodePiece], entry_point: str) -> CodePiece:
+def _best_of(pieces: Sequence[CodePiece], entry_point: str) -> CodePiece:
     whole = [piece for piece in pieces if not _is_stub(piece.code, entry_point)] or pieces
     right = [piece for piece in whole if not _shown_as_wrong(piece)] or whole
     first_choice = [piece for piece in right if not _ALTERNATIVE.search(_last_sentence(piece.lead))] or right

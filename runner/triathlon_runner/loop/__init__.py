@@ -1,14 +1,8 @@
 """The loop discipline (EVALOOOP): generate, execute, summarise, and again from the model's own words."""
 
 from triathlon_runner.loop._catalogue import DISCIPLINE, VARIANTS, Variant, catalogue
-from triathlon_runner.loop._metrics import (
-    Interval,
-    asl,
-    asl_of_counts,
-    mean_similarity,
-    metrics,
-)
-from triathlon_runner.loop._sensitivity import Sensitivity, Shifts, rank_shifts, ranks, sensitivity
+from triathlon_runner.loop._metrics import asl_of_counts, metrics
+from triathlon_runner.loop._sensitivity import Sensitivity, ranks, sensitivity
 from triathlon_runner.loop._setting import PAPER_LOOPS, Setting
 from triathlon_runner.loop._suite import LoopSuite
 from triathlon_runner.loop._variants import COMPARED, ByModel, Change, Comparison, changes_of, compare
@@ -21,20 +15,15 @@ __all__ = [
     "ByModel",
     "Change",
     "Comparison",
-    "Interval",
     "LoopSuite",
     "Sensitivity",
     "Setting",
-    "Shifts",
     "Variant",
-    "asl",
     "asl_of_counts",
     "catalogue",
     "changes_of",
     "compare",
-    "mean_similarity",
     "metrics",
-    "rank_shifts",
     "ranks",
     "sensitivity",
 ]

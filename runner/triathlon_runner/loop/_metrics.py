@@ -1,20 +1,11 @@
 """The metrics of the loop, each a ratio of sums over tasks (EVALOOOP, section 2.2)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import LoopRecord, RecordedLoop, UnitRecord
 
 _ASL = "EVALOOOP, equations 1 to 5"
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The interval of a score where some similarities are unknown; its ends are equal where none is."""
-
-    low: float
-    high: float
 
 
 def mean_similarity(record: LoopRecord | RecordedLoop, unknown: float) -> float:
@@ -35,14 +26,6 @@ def task_share(record: LoopRecord | RecordedLoop, unknown: float) -> float:
     """What one task adds to ASL · T: l² · s̄ / M. Over tasks with l = i they sum to n_i · i² · s_i / M."""
     sustained = record.sustained_loops
     return sustained**2 * mean_similarity(record, unknown) / record.max_loops if sustained else 0.0
-
-
-def asl(records: Sequence[UnitRecord]) -> Interval:
-    """Average Sustainable Loops (equation 1); nan at both ends where there are no records."""
-    shares = [(task_share(record, 0.0), task_share(record, 1.0)) for record in _loops(records)]
-    if not shares:
-        return Interval(float("nan"), float("nan"))
-    return Interval(*(sum(ends) / len(shares) for ends in zip(*shares, strict=True)))
 
 
 def asl_of_counts(

@@ -1,15 +1,11 @@
-"""What variants and rankings say about each other (EVALOOOP, RQ1 to RQ3)."""
+"""How well a ranking holds under the variants of a suite (EVALOOOP, RQ1)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from statistics import fmean
-from typing import Literal
 
 Scores = Mapping[str, float]
 """A score by model; higher is better."""
-Ties = Literal["shared", "by_asl"]
-"""Equal pass@1: all get the smallest rank (ours everywhere), or the higher ASL goes first (the paper)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +20,6 @@ class Sensitivity:
     @property
     def models(self) -> int:
         return len(self.baseline_ranks)
-
-
-@dataclass(frozen=True, slots=True)
-class Shifts:
-    """How a ranking by ASL differs from one by pass@1 (EVALOOOP, section 4.2)."""
-
-    by_model: dict[str, int]
-    """Rank by pass@1 minus rank by ASL: positive rises."""
-    reversed_pairs: float
-    """Share of all pairs of models that the two scores order oppositely."""
 
 
 def ranks(scores: Scores) -> dict[str, float]:
@@ -58,22 +44,3 @@ def sensitivity(baseline: Scores, variants: Mapping[str, Scores]) -> Sensitivity
     enough = len(mean) > 2 and min(len(set(base.values())), len(set(mean.values()))) > 1
     rho = spearmanr(list(base.values()), list(mean.values())).statistic if enough else float("nan")
     return Sensitivity(float(rho), base, mean)
-
-
-def rank_shifts(pass_at_1: Scores, asl: Scores, ties: Ties = "shared") -> Shifts:
-    """Compares two rankings of the same models.
-
-    The paper's figures for 96 models (88 shifted, 6.9 ranks on average, 27.1 % by ten or more, from -29 to
-    +12) come out with `by_asl`: its 28 models of equal pass@1 stand in the order of their ASL.
-    """
-    by_asl = ranks(asl)
-    by_pass = ranks(pass_at_1)
-    if ties == "by_asl":
-        order = sorted(pass_at_1, key=lambda model: (-pass_at_1[model], -asl[model]))
-        by_pass = {model: float(place) for place, model in enumerate(order, 1)}
-    pairs = list(combinations(pass_at_1, 2))
-    opposite = sum((pass_at_1[a] - pass_at_1[b]) * (asl[a] - asl[b]) < 0 for a, b in pairs)
-    return Shifts(
-        {model: round(by_pass[model] - by_asl[model]) for model in pass_at_1},
-        opposite / len(pairs) if pairs else float("nan"),
-    )

@@ -12,7 +12,6 @@ from triathlon_runner.records._base import (
 from triathlon_runner.records._evolved import EvolvedRecord
 from triathlon_runner.records._loop import LoopRecord, LoopStep
 from triathlon_runner.records._manifest import DataSetRecord, Manifest
-from triathlon_runner.records._prediction import PredictionRecord
 from triathlon_runner.records._recorded import (
     RECORDED,
     Receipt,
@@ -23,7 +22,7 @@ from triathlon_runner.records._recorded import (
     RecordedTask,
     RecordedUnit,
 )
-from triathlon_runner.records._runtime import AnswerRecord, RuntimeRecord, StatementRecord
+from triathlon_runner.records._runtime import AnswerRecord, PredictionRecord, RuntimeRecord, StatementRecord
 from triathlon_runner.records._verdict import FailingCase, JudgedBy, Verdict
 
 __all__ = [

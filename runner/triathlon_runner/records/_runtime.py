@@ -1,4 +1,4 @@
-"""Records of the runtime discipline (spec: REval)."""
+"""Records of the runtime discipline: REval's questions, CRUXEval's predictions."""
 
 import re
 from collections.abc import Iterator
@@ -62,3 +62,19 @@ class RuntimeRecord(UnitRecord):
         """Returns the text in the last question tags; those before it belong to demonstrations."""
         questions = _QUESTION.findall(prompt)
         return str(questions[-1]).strip() if questions else ""
+
+
+class PredictionRecord(UnitRecord):
+    """One program and one assertion about it that the model completed. `outcome` is that of the answer."""
+
+    asked: Literal["output", "input"]
+    """Which side of the assertion was masked."""
+    style: Literal["direct", "cot"]
+    program: str
+    assertion: str
+    """As it was shown, with `??` in place of what was asked for."""
+    prediction: AnswerRecord
+
+    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
+        """Returns the one reply."""
+        yield "", self.prediction.reply

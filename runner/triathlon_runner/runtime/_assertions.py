@@ -39,8 +39,8 @@ _EXPRESSIONS: Final = (
 )  # fmt: skip
 
 
-class DodgeError(ValueError):
-    """The answer does not complete the assertion that was asked; the message says in which way."""
+class InvalidAnswerError(ValueError):
+    """The answer does not complete the assertion that was asked; the message says why."""
 
 
 @contextmanager
@@ -48,17 +48,17 @@ def reading_an_answer() -> Iterator[None]:
     """Context in which an answer is read: what Python cannot write down again is the answer's fault.
 
     Raises:
-        DodgeError: it is nested too deep, or holds a whole number of more than 4,300 digits, which Python
-            reads in hexadecimal and does not write.
+        InvalidAnswerError: it is nested too deep, or holds a whole number of more than 4,300 digits, which
+            Python reads in hexadecimal and does not write.
     """
     try:
         yield
-    except DodgeError:
+    except InvalidAnswerError:
         raise
     except RecursionError:
-        raise DodgeError("the answer is nested too deep") from None
+        raise InvalidAnswerError("the answer is nested too deep") from None
     except ValueError as error:
-        raise DodgeError(f"the answer is too large: {error}") from None
+        raise InvalidAnswerError(f"the answer is too large: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def originals(masked: str, complete: str) -> tuple[str, ...]:
     """Returns the expressions behind the masks, from the same text without masks.
 
     Raises:
-        DodgeError: the texts differ in more than the masks.
+        InvalidAnswerError: the texts differ in more than the masks.
     """
     fillings = _fillings(read_masked(masked), parse(complete))
     return tuple(ast.unparse(fillings[number]) for number in range(len(fillings)))
@@ -136,14 +136,14 @@ def fill(masked: Masked, answer: str, program: str) -> Filled:
     """Returns the assertion that an answer completes, safe to execute in the sandbox.
 
     Raises:
-        DodgeError: the answer is no completion of the masked text.
+        InvalidAnswerError: the answer is no completion of the masked text.
     """
     if len(answer) > _MAX_ANSWER:
-        raise DodgeError(f"{len(answer)} characters are no assertion")
+        raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
     try:
         given = _without_self(parse(answer))
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise DodgeError(f"the answer does not parse: {error}") from None
+        raise InvalidAnswerError(f"the answer does not parse: {error}") from None
     template = read_masked(masked.text)
     with reading_an_answer():
         fillings = _fillings(template, given)
@@ -184,10 +184,10 @@ def _fillings(template: ast.Module, given: ast.Module) -> dict[int, ast.expr]:
     wanted = template.body
     missing = len(wanted) - len(given.body)
     if missing < 0:
-        raise DodgeError("the answer holds statements that the question does not have")
+        raise InvalidAnswerError("the answer holds statements that the question does not have")
     # Leading statements that set something up need not be repeated.
     if any(_asserts(statement) for statement in wanted[:missing]):
-        raise DodgeError("the answer leaves an assertion out")
+        raise InvalidAnswerError("the answer leaves an assertion out")
     fillings: dict[int, ast.expr] = {}
     for statement, other in zip(wanted[missing:], given.body, strict=True):
         _match(statement, other, fillings)
@@ -211,17 +211,17 @@ def _match(wanted: object, given: object, fillings: dict[int, ast.expr]) -> None
             fillings[hole] = given
             return
         if type(wanted) is not type(given):
-            raise DodgeError("the answer is another statement than the question's")
+            raise InvalidAnswerError("the answer is another statement than the question's")
         for name in wanted._fields:
             if name not in ("ctx", "kind", "type_comment"):
                 _match(getattr(wanted, name, None), getattr(given, name, None), fillings)
     elif isinstance(wanted, list):
         if not isinstance(given, list) or len(wanted) != len(given):
-            raise DodgeError("the answer is another statement than the question's")
+            raise InvalidAnswerError("the answer is another statement than the question's")
         for one, other in zip(wanted, given, strict=True):
             _match(one, other, fillings)
     elif wanted != given or type(wanted) is not type(given):
-        raise DodgeError("the answer is another statement than the question's")
+        raise InvalidAnswerError("the answer is another statement than the question's")
 
 
 def _check(
@@ -234,7 +234,7 @@ def _check(
     """Returns the holes whose fillings are to be computed in a process without the program.
 
     Raises:
-        DodgeError: a filling is not allowed.
+        InvalidAnswerError: a filling is not allowed.
     """
     computed: list[int] = []
     for statement in template.body:
@@ -245,12 +245,14 @@ def _check(
                     if hole < len(masked.originals) and _same(filling, masked.originals[hole]):
                         continue
                     if any(_hole(inner) is not None or _is_mask(inner) for inner in ast.walk(filling)):
-                        raise DodgeError("the answer leaves a mask in")
+                        raise InvalidAnswerError("the answer leaves a mask in")
                     _check_expression(filling, names)
                     if not names.reads_program(part):
                         _check_reading(filling, part, names, program)
                     elif names.reads_program(filling):
-                        raise DodgeError("the answer reads the value off the program instead of giving it")
+                        raise InvalidAnswerError(
+                            "the answer reads the value off the program instead of giving it"
+                        )
                     elif not is_plain(filling):
                         computed.append(hole)
     return computed
@@ -260,13 +262,13 @@ def check_value_expression(expression: ast.expr, program: ast.Module) -> None:
     """Checks that an expression computes with values alone; `lambda` is allowed.
 
     Raises:
-        DodgeError: it reads the program, or has syntax or names that no value needs.
+        InvalidAnswerError: it reads the program, or has syntax or names that no value needs.
     """
     parameters = {node.arg for node in ast.walk(expression) if isinstance(node, ast.arg)}
     names = Names(frozenset(defined_names(program)), frozenset(VALUE_FUNCTIONS | parameters))
     _check_expression(expression, names, (*_EXPRESSIONS, ast.Lambda, ast.arguments, ast.arg))
     if names.reads_program(expression):
-        raise DodgeError("the answer calls the program instead of giving a value")
+        raise InvalidAnswerError("the answer calls the program instead of giving a value")
 
 
 def _same(filling: ast.expr, original: str) -> bool:
@@ -284,7 +286,7 @@ def _check_reading(filling: ast.expr, part: ast.AST, names: Names, program: ast.
         isinstance(part.func, ast.Name) and part.func.id in ("assertTrue", "assertFalse")
     )
     if not is_reading(filling, program, names.program, names.plain, truth=truth):
-        raise DodgeError("the assertion does not call the program")
+        raise InvalidAnswerError("the assertion does not call the program")
 
 
 def _is_mask(node: ast.AST) -> bool:
@@ -301,11 +303,11 @@ def _check_expression(
     }
     for node in ast.walk(filling):
         if not isinstance(node, allowed):
-            raise DodgeError(f"{type(node).__name__} has no place in a value")
+            raise InvalidAnswerError(f"{type(node).__name__} has no place in a value")
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-            raise DodgeError(f"the name {node.attr!r} has no place in a value")
+            raise InvalidAnswerError(f"the name {node.attr!r} has no place in a value")
         if isinstance(node, ast.Name) and not (node.id in local or names.allows(node.id)):
-            raise DodgeError(f"the name {node.id!r} has no place in a value")
+            raise InvalidAnswerError(f"the name {node.id!r} has no place in a value")
 
 
 def _names_of_test(filling: ast.expr, names: Names) -> bool:

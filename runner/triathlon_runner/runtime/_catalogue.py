@@ -137,17 +137,17 @@ def suite_id(dataset: str, style: Style, *, sampled: bool) -> str:
 
 
 def _entry(dataset: _DataSet, style: Style, *, sampled: bool, prompts: Path | None) -> SuiteEntry:
-    own = suite_id(dataset.name, style, sampled=sampled)
+    full_id = suite_id(dataset.name, style, sampled=sampled)
 
     def build(store: DataStore) -> RuntimeSuite:
         source = dataset.source(store)
-        return _suite(own, source.data, source, _Manner(style, sampled, prompts))
+        return _suite(full_id, source.data, source, _AskedAs(style, sampled, prompts))
 
-    entry = _described(dataset.name, dataset.title, style, sampled=sampled, build=build)
+    entry = _suite_entry(dataset.name, dataset.title, style, sampled=sampled, build=build)
     return replace(entry, core=dataset.core, user_data=dataset.user_data)
 
 
-def _described(
+def _suite_entry(
     name: str,
     title: str,
     style: Style,
@@ -155,11 +155,11 @@ def _described(
     sampled: bool,
     build: Callable[[DataStore], RuntimeSuite],
 ) -> SuiteEntry:
-    own, plain = suite_id(name, style, sampled=sampled), suite_id(name, "direct", sampled=False)
-    manner = " (chain of thought)" if style == "cot" else ""
+    full_id, plain = suite_id(name, style, sampled=sampled), suite_id(name, "direct", sampled=False)
+    thought = " (chain of thought)" if style == "cot" else ""
     return SuiteEntry(
-        id=own,
-        title=f"Runtime behaviour: {title}{manner}" + (", sampled" if sampled else ""),
+        id=full_id,
+        title=f"Runtime behaviour: {title}{thought}" + (", sampled" if sampled else ""),
         discipline="runtime",
         metrics=METRICS,
         record=RuntimeRecord,
@@ -168,14 +168,14 @@ def _described(
         most_requests=None,
         quick_tasks=3,
         graded="in part",
-        variant_of=None if own == plain else plain,
-        variant_kind=None if own == plain else "style" if not sampled else "sampling",
+        variant_of=None if full_id == plain else plain,
+        variant_kind=None if full_id == plain else "style" if not sampled else "sampling",
         default_samples=PAPER_REPEATS if sampled else 1,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Manner:
+class _AskedAs:
     """How a suite asks."""
 
     style: Style
@@ -183,9 +183,9 @@ class _Manner:
     prompts: Path | None
 
 
-def _suite(own: str, data: DataSetInfo, source: Source, manner: _Manner) -> RuntimeSuite:
-    asker = Asker(load_prompts("runtime", manner.prompts), manner.style)
-    return RuntimeSuite(own, data, asker, source, PAPER_TEMPERATURE if manner.sampled else 0.0)
+def _suite(full_id: str, data: DataSetInfo, source: Source, asked_as: _AskedAs) -> RuntimeSuite:
+    asker = Asker(load_prompts("runtime", asked_as.prompts), asked_as.style)
+    return RuntimeSuite(full_id, data, asker, source, PAPER_TEMPERATURE if asked_as.sampled else 0.0)
 
 
 def suite_from_file(
@@ -199,8 +199,8 @@ def suite_from_file(
     source = FileSource(path)
     questions = source.questions()
     info = DataSetInfo(questions.dataset, questions.version, questions.sha256)
-    own = suite_id(path.stem, style, sampled=sampled)
-    return _suite(own, info, source, _Manner(style, sampled, prompts))
+    full_id = suite_id(path.stem, style, sampled=sampled)
+    return _suite(full_id, info, source, _AskedAs(style, sampled, prompts))
 
 
 def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
@@ -216,7 +216,7 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
     def build(_: DataStore) -> RuntimeSuite:
         return suite_from_file(path, style, sampled=sampled, prompts=prompts)
 
-    return _described(path.stem, f"questions of {path.name}", style, sampled=sampled, build=build)
+    return _suite_entry(path.stem, f"questions of {path.name}", style, sampled=sampled, build=build)
 
 
 def entry_of_results(suite: str) -> SuiteEntry | None:
@@ -229,7 +229,7 @@ def entry_of_results(suite: str) -> SuiteEntry | None:
     def build(_: DataStore) -> RuntimeSuite:
         raise UserError(f"the questions of {suite!r} came from a file; name that file at --suites")
 
-    return _described(match["name"], f"questions of {match['name']}", style, sampled=sampled, build=build)
+    return _suite_entry(match["name"], f"questions of {match['name']}", style, sampled=sampled, build=build)
 
 
 _SETTINGS: Final[dict[str, tuple[Style, bool]]] = {

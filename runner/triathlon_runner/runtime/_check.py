@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from triathlon_runner.runtime._assertions import DodgeError, Filled
+from triathlon_runner.runtime._assertions import Filled, InvalidAnswerError
 from triathlon_runner.runtime._sandboxed import source
 from triathlon_runner.runtime._trace import Run
 from triathlon_runner.sandbox import Call, Ended, Job, Limits, Returned, Sandbox, SandboxError
@@ -31,7 +31,7 @@ async def compute_values(sandbox: Sandbox, filled: Filled, libraries: frozenset[
 
     Raises:
         NoValueError: an expression raises, or takes too long.
-        DodgeError: what it comes to is no plain value.
+        InvalidAnswerError: what it comes to is no plain value.
         SandboxError: the sandbox itself failed.
     """
     if not filled.computed:
@@ -50,10 +50,10 @@ async def compute_values(sandbox: Sandbox, filled: Filled, libraries: frozenset[
         match result.value:
             case [str(text), str(why)] | (str(text), str(why)):
                 if why:
-                    raise DodgeError(f"what fills the mask is no plain value: {why}")
+                    raise InvalidAnswerError(f"what fills the mask is no plain value: {why}")
                 values[name] = text
             case _:
-                raise DodgeError("what fills the mask is no plain value")
+                raise InvalidAnswerError("what fills the mask is no plain value")
     if len(values) < len(calls):
         raise NoValueError(f"{execution.ended.value}: {execution.detail}")
     return values

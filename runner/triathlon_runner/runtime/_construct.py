@@ -63,7 +63,7 @@ class _Tally:
 _QUESTION_MODULES: Final = frozenset(
     f"_{name}.py"
     for name in (
-        *("blocks", "select", "masking", "programs", "construct", "trace", "questions", "official", "syntax"),
+        *("blocks", "select", "masking", "programs", "construct", "trace", "questions", "official"),
         *("literals", "assertions", "names", "reading", "check"),
     )
 )
@@ -73,8 +73,9 @@ _QUESTION_MODULES: Final = frozenset(
 @cache
 def constructor_hash() -> str:
     """Hash of everything that shapes a question: tracer, selection and masking."""
-    folder = files("triathlon_runner") / "runtime"
-    parts = [entry for entry in folder.iterdir() if entry.name in _QUESTION_MODULES]
+    package = files("triathlon_runner")
+    folder = package / "runtime"
+    parts = [package / "syntax.py", *(entry for entry in folder.iterdir() if entry.name in _QUESTION_MODULES)]
     parts += [entry for entry in (folder / "_sandboxed").iterdir() if entry.name.endswith(".py")]
     texts = sorted((entry.name, entry.read_text("utf-8")) for entry in parts)
     return hashlib.sha256(repr(texts).encode()).hexdigest()
@@ -170,13 +171,13 @@ def _drafts(
         if subject.pairs is None and len(drafts) == MAX_INPUTS:
             break
         try:
-            drafts.append(_draft(subject, candidate, places, _whole(trace), _whole(again)))
+            drafts.append(_draft(subject, candidate, places, _complete_trace(trace), _complete_trace(again)))
         except _LeaveOutError as rule:
             tally.inputs[str(rule)] += 1
     return drafts
 
 
-def _whole(trace: Trace | Untraced) -> Trace:
+def _complete_trace(trace: Trace | Untraced) -> Trace:
     """A trace that came to its end.
 
     Raises:
@@ -219,7 +220,7 @@ def _draft(
 def _masked_call(candidate: Candidate, trace: Trace, again: Trace) -> Masked:
     if isinstance(candidate.run, CaseRun):
         raise _LeaveOutError("the test has no assertion that can be masked")
-    reason = _why_unaskable(trace.result)
+    reason = _why_no_question(trace.result)
     if reason or trace.result is None:
         raise _LeaveOutError(f"the result: {reason}")
     if trace.result != again.result:
@@ -241,7 +242,7 @@ def _asked(
     questions, left_out = [], list(choice.left_out.values())
     for chosen in choice.pairs:
         question = _statement(chosen, trace)
-        reason = _why_states_why_unaskable(question)
+        reason = _why_no_state_question(question)
         if chosen not in other.pairs or _statement(chosen, again) != question:
             reason = "differs from run to run"
         if reason:
@@ -273,17 +274,17 @@ def _values(seen: Iterable[Observed]) -> tuple[Value, ...]:
     return tuple(Value(type=value.type, text=value.text, literal=not value.reason) for value in seen)
 
 
-def _why_states_why_unaskable(question: StatementQuestion) -> str:
+def _why_no_state_question(question: StatementQuestion) -> str:
     if question.executed and not question.states:
         return "the variable has no value there"
     values = [
         Observed(value.type, value.text, "" if value.literal else "no literal form")
         for value in question.states
     ]
-    return next((reason for value in values if (reason := _why_unaskable(value))), "")
+    return next((reason for value in values if (reason := _why_no_question(value))), "")
 
 
-def _why_unaskable(value: Observed | None) -> str:
+def _why_no_question(value: Observed | None) -> str:
     """Why no question about a value can be asked; empty where one can."""
     if value is None:
         return "no variable (an iterator, a function or a module)"

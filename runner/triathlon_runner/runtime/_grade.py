@@ -6,7 +6,7 @@ from typing import Final
 
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime._asking import line_text
-from triathlon_runner.runtime._assertions import DodgeError, Filled, fill
+from triathlon_runner.runtime._assertions import Filled, InvalidAnswerError, fill
 from triathlon_runner.runtime._check import Assertion, NoValueError, check_assertions, compute_values
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.runtime._states import (
@@ -156,8 +156,8 @@ async def grade_output(
     try:
         filled = _filled(program, asked, answer)
         values = await compute_values(sandbox, filled, libraries)
-    except DodgeError as dodge:
-        return Graded(Outcome.FAILED, str(dodge))
+    except InvalidAnswerError as error:
+        return Graded(Outcome.FAILED, str(error))
     except NoValueError as error:
         return graded_problem(error.problem)
     assertion = Assertion(program.run_of(asked), filled.text, values)
@@ -177,7 +177,7 @@ def graded_problem(problem: str) -> Graded:
 def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> Filled:
     try:
         return fill(asked.assertion, answer, program.program)
-    except DodgeError:
+    except InvalidAnswerError:
         plain = answer.translate(TYPOGRAPHIC)
         if plain == answer:
             raise

@@ -106,9 +106,9 @@ def assigned(statement: ast.stmt) -> list[str]:
     """The targets of an assignment as text; none where a plain constant or empty collection is assigned."""
     match statement:
         case ast.Assign():
-            targets = [] if naive(statement.value) else statement.targets
+            targets = [] if is_trivial(statement.value) else statement.targets
         case ast.AnnAssign():
-            targets = [] if statement.value is None or naive(statement.value) else [statement.target]
+            targets = [] if statement.value is None or is_trivial(statement.value) else [statement.target]
         case ast.AugAssign():
             targets = [statement.target]
         case _:
@@ -124,7 +124,7 @@ def _without_calls(target: ast.expr) -> ast.expr:
     return target
 
 
-def naive(value: ast.expr) -> bool:
+def is_trivial(value: ast.expr) -> bool:
     """A constant, an empty collection, or a list, tuple or set of constants."""
     match value:
         case ast.Constant():

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from support.asl import Interval, asl
 from support.loop_fakes import ADD, FakeGrader, FakeModel
 from triathlon_runner import loop
 from triathlon_runner.loop import LoopSuite, Setting
@@ -39,7 +40,7 @@ def test_asl_is_the_papers_equation() -> None:
     s_2 = ((1 + 0.5) / 2 + (1 + 1.0) / 2) / 2
     s_5 = (4 + 0.0) / 5
     expected = (2 * 2**2 * s_2 + 1 * 5**2 * s_5 + 1 * 10**2 * 1.0) / (10 * 5)
-    span = loop.asl(records)
+    span = asl(records)
     assert span.low == span.high == pytest.approx(expected)
     assert score("asl_low", records) == pytest.approx(expected)
     assert loop.asl_of_counts({0: 1, 2: 2, 5: 1, 10: 1}, 10, {2: s_2, 5: s_5}) == pytest.approx(expected)
@@ -49,23 +50,23 @@ def test_unknown_similarities_span_an_interval() -> None:
     """S = 0 and s = 1 are its ends; a known similarity of the same tasks lies between them."""
     unknown = [record("a", 1), record("b", 4), record("c", 10)]
     known = [record("a", 1, 0.3), record("b", 4, 0.9), record("c", 10)]
-    span = loop.asl(unknown)
+    span = asl(unknown)
     assert span.low == pytest.approx((0 + 16 * 3 / 4 + 100) / 30)
     assert span.high == pytest.approx((1 + 16 + 100) / 30)
-    assert span.low < loop.asl(known).low < span.high
+    assert span.low < asl(known).low < span.high
     assert (score("asl_low", unknown), score("asl_high", unknown)) == pytest.approx((span.low, span.high))
 
 
 def test_extremes() -> None:
     """All M gives M, none gives 0, no records give nan."""
-    assert loop.asl([record("a", 10), record("b", 10)]) == loop.Interval(10.0, 10.0)
-    assert loop.asl([record("a", 0)]) == loop.Interval(0.0, 0.0)
-    assert math.isnan(loop.asl([]).low)
+    assert asl([record("a", 10), record("b", 10)]) == Interval(10.0, 10.0)
+    assert asl([record("a", 0)]) == Interval(0.0, 0.0)
+    assert math.isnan(asl([]).low)
 
 
 def test_other_lengths_of_the_loop() -> None:
     """M is the record's own: the translation loop has 5."""
-    assert loop.asl([record("a", 5, max_loops=5), record("b", 2, 1.0, max_loops=5)]).low == pytest.approx(
+    assert asl([record("a", 5, max_loops=5), record("b", 2, 1.0, max_loops=5)]).low == pytest.approx(
         (25 + 4) / 10
     )
 
@@ -98,7 +99,7 @@ def test_another_disciplines_record_is_refused() -> None:
         verdict=None,
     )
     with pytest.raises(TypeError, match="EvolvedRecord of suite 'evolved/x'"):
-        loop.asl([other])
+        PAPER[0].score([other])
 
 
 async def test_metrics_come_out_of_the_lines_alone() -> None:

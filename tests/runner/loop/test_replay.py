@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from support.asl import Interval, asl
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from support.official_data import official_store
@@ -97,7 +98,7 @@ async def test_recorded_runs_come_out_as_published(name: str, tmp_path: Path, ke
     different = {task for task, loops in recorded.items() if loops != found[task]}
     assert different <= DIFFERENT[name]
     assert 1 - len(different) / len(recorded) >= AGREEMENT
-    span, own = loop.asl(list(records.values())), span_of(recorded)
+    span, own = asl(list(records.values())), span_of(recorded)
     assert span.low == pytest.approx(own.low, abs=ASL_TOLERANCE)
     assert span.high == pytest.approx(own.high, abs=ASL_TOLERANCE)
     if name not in OTHER_RUN:
@@ -112,11 +113,11 @@ def test_only_some_recordings_are_the_published_run(name: str) -> None:
     assert near is (name not in OTHER_RUN)
 
 
-def span_of(sustained: dict[str, int]) -> loop.Interval:
+def span_of(sustained: dict[str, int]) -> Interval:
     """The ASL interval of these loops alone."""
     counts = Counter(sustained.values())
     low = loop.asl_of_counts(counts, 10, {i: (i - 1) / i for i in range(1, 10)})
-    return loop.Interval(low, loop.asl_of_counts(counts, 10))
+    return Interval(low, loop.asl_of_counts(counts, 10))
 
 
 def published_asl(model: str) -> float:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from support.asl import Interval, asl
 from support.loop_fakes import ADD, RIGHT, is_summary
 from support.loop_run import SUITE, LoopRun, Write, asks_for_words, programmer, right, until, wrong
 from support.model_server import ModelServer, Script
@@ -30,7 +31,7 @@ async def test_a_model_that_never_fails(tmp_path: Path) -> None:
     records = run.records()
     assert [(record.sustained_loops, record.outcome) for record in records] == [(10, Outcome.PASSED)] * 2
     assert all(step.verdict and step.verdict.passed > 5 for record in records for step in record.loops)
-    assert loop.asl(records) == loop.Interval(10.0, 10.0)
+    assert asl(records) == Interval(10.0, 10.0)
 
 
 async def test_a_model_at_its_fixed_point(tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ async def test_a_model_that_always_fails(write: Write, outcome: Outcome, tmp_pat
         assert server.count == 2
     records = run.records()
     assert [(record.sustained_loops, record.outcome) for record in records] == [(0, outcome)] * 2
-    assert loop.asl(records) == loop.Interval(0.0, 0.0)
+    assert asl(records) == Interval(0.0, 0.0)
 
 
 async def test_a_model_that_turns_to_prose(tmp_path: Path) -> None:
@@ -85,8 +86,8 @@ async def test_a_judge_that_answers_well(tmp_path: Path) -> None:
         shown = [part.strip() for step in record.loops[-2:] for part in (step.prompt, step.program)]
         assert sum(all(part in question for part in shown) for question in questions) == 1
         assert (record.sustained_loops, record.similarity) == (2, 0.25)
-    assert loop.asl(run.records()).low == pytest.approx(2**2 * (1 + 0.25) / 2 / 10)
-    assert loop.asl(run.records()).low == loop.asl(run.records()).high
+    assert asl(run.records()).low == pytest.approx(2**2 * (1 + 0.25) / 2 / 10)
+    assert asl(run.records()).low == asl(run.records()).high
 
 
 async def test_a_judge_that_answers_badly(tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ async def test_a_judge_that_answers_badly(tmp_path: Path) -> None:
     for record in run.records():
         assert record.similarity is None
         assert [reply.text for reply in record.judge_replies] == list(said.values())
-    span = loop.asl(run.records())
+    span = asl(run.records())
     assert (span.low, span.high) == pytest.approx((2 * 1 / 10, 2 * 2 / 10))
 
 

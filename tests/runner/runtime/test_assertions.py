@@ -4,7 +4,7 @@ import pytest
 
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions
-from triathlon_runner.runtime._assertions import DodgeError, Filled, Masked, fill, originals
+from triathlon_runner.runtime._assertions import Filled, InvalidAnswerError, Masked, fill, originals
 from triathlon_runner.runtime._grade import Graded, grade_output
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
@@ -129,7 +129,7 @@ def test_values_fill_the_mask(answer: str, filled: str) -> None:
 )
 def test_dodges_are_refused(answer: str, why: str) -> None:
     """Asserting something else, dropping the assertion, not calling the program, running something else."""
-    with pytest.raises(DodgeError, match=why):
+    with pytest.raises(InvalidAnswerError, match=why):
         fill(CALL, answer, PROGRAM)
 
 
@@ -289,7 +289,7 @@ def test_leading_statements_need_not_be_repeated() -> None:
     """What only sets something up is put back; an assertion is not."""
     answer = "assertEqual(box.put(thing), 1)\nfound = box.things\nassertEqual(found, [{'name': 'a'}])"
     assert fill(TEST, answer, PROGRAM).text.startswith("box = Box()\n")
-    with pytest.raises(DodgeError, match="leaves an assertion out"):
+    with pytest.raises(InvalidAnswerError, match="leaves an assertion out"):
         fill(TEST, "found = box.things\nassertEqual(found, [{'name': 'a'}])", PROGRAM)
 
 
@@ -304,7 +304,7 @@ def test_reading_the_value_off_the_program_is_a_dodge(filling: str) -> None:
     """What the program made, holds or was handed is not given by the answer."""
     masked = Masked(TEST.text, ("1", "[{'name': 'a'}]"))
     answer = TEST.text.replace("??", "1", 1).replace("??", filling)
-    with pytest.raises(DodgeError, match="reads the value off the program"):
+    with pytest.raises(InvalidAnswerError, match="reads the value off the program"):
         fill(masked, answer, PROGRAM)
 
 
@@ -355,7 +355,7 @@ MASKED_CALLS = [
 )
 def test_an_assertion_has_to_call_the_program(masked: Masked, form: str, filling: str) -> None:
     """Where the call is masked the answer has to make one, and not beside something that holds of itself."""
-    with pytest.raises(DodgeError, match=r"does not call the program|has no place"):
+    with pytest.raises(InvalidAnswerError, match=r"does not call the program|has no place"):
         fill(masked, f"box = Box()\n{form.format(filling)}", PROGRAM)
 
 
@@ -364,7 +364,7 @@ def test_an_assertion_has_to_call_the_program(masked: Masked, form: str, filling
 )
 def test_what_is_always_true_is_no_call_of_the_program(filling: str) -> None:
     """Where only the truth is asserted, an object or a method would hold of itself."""
-    with pytest.raises(DodgeError, match="does not call the program"):
+    with pytest.raises(InvalidAnswerError, match="does not call the program"):
         fill(MASKED_CALLS[0][0], f"box = Box()\nassertTrue({filling})", PROGRAM)
 
 
@@ -399,7 +399,7 @@ def test_values_that_the_program_was_handed_belong_to_it() -> None:
     program = "def sort(numbers):\n    numbers.sort()\n"
     answer = "numbers = [2, 1]\nsort(numbers)\nassertEqual(numbers, {})"
     assert fill(masked, answer.format("[1, 2]"), program).text == answer.format("[1, 2]")
-    with pytest.raises(DodgeError, match="reads the value off the program"):
+    with pytest.raises(InvalidAnswerError, match="reads the value off the program"):
         fill(masked, answer.format("sorted(numbers)"), program)
 
 
@@ -415,5 +415,5 @@ def test_originals_are_read_off_the_unmasked_text() -> None:
     complete = "box = Box()\nassertEqual(box.put( 1 ), 1)\nassertEqual(box.things, [1,\n 2])"
     masked = "box = Box()\nassertEqual(box.put(1), ??)\nassertEqual(box.things, ??)"
     assert originals(masked, complete) == ("1", "[1, 2]")
-    with pytest.raises(DodgeError):
+    with pytest.raises(InvalidAnswerError):
         originals(masked, complete.replace("put( 1 )", "put(2)"))

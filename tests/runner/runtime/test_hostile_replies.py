@@ -11,7 +11,7 @@ from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
 from triathlon_runner.runtime._answers import extract_answer
 from triathlon_runner.runtime._asking import KINDS, STYLES, QuestionKind, Style
-from triathlon_runner.runtime._assertions import DodgeError, fill
+from triathlon_runner.runtime._assertions import InvalidAnswerError, fill
 from triathlon_runner.runtime._grade import Graded, grade_coverage, grade_output, grade_path, grade_state
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
@@ -90,7 +90,7 @@ def fillings(replies: Iterable[str], manners: Iterable[tuple[Style, Finish]] = (
         for answer in set(answers(text, "output", manners)):
             try:
                 filled = fill(INPUT.assertion, answer, PROGRAM)
-            except DodgeError:
+            except InvalidAnswerError:
                 continue
             found.setdefault(repr(filled), answer)
     return list(found.values())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from triathlon_runner.runtime._equality import equal
 from triathlon_runner.runtime._literals import MAX_TEXT, Named, NotALiteralError, read_literal
-from triathlon_runner.runtime._sandboxed.literal import Speller
+from triathlon_runner.runtime._sandboxed.literal import LiteralWriter
 
 SCALARS = st.one_of(
     st.none(),
@@ -41,7 +41,7 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_what_the_tracer_writes_is_read_back_equal(value: object) -> None:
     """Writing and reading are inverse for all that is asked about."""
-    assert equal(read_literal(Speller(100_000).text(value)), value)
+    assert equal(read_literal(LiteralWriter(100_000).text(value)), value)
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 import core_checks
+from support.asl import Interval, asl
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from support.server_replies import Asked
 from support.translations import target_of
-from triathlon_runner import loop, translation
+from triathlon_runner import translation
 from triathlon_runner.datasets import Problem, core
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Language
@@ -54,7 +55,7 @@ async def test_a_polyglot_gets_through_the_chain(tmp_path: Path) -> None:
         assert (record.sustained_loops, record.outcome) == (5, Outcome.PASSED), record.loops[-1].verdict
         assert [step.language for step in record.loops] == [one.value for one in translation.CHAIN[1:]]
         assert all(step.verdict and step.verdict.passed == step.verdict.total > 1 for step in record.loops)
-    assert loop.asl(records) == loop.Interval(5.0, 5.0)
+    assert asl(records) == Interval(5.0, 5.0)
 
 
 async def test_a_translation_that_breaks_says_where(tmp_path: Path) -> None:

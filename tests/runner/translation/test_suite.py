@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from support.asl import Interval, asl
 from support.loop_fakes import FakeModel
 from support.official_data import official_store
 from support.translations import TALLY, TASK
-from triathlon_runner import loop, translation
+from triathlon_runner import translation
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import EndpointError
 from triathlon_runner.grading import Grader, ProgramGrader
@@ -58,7 +59,7 @@ async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -
     for before, after in zip(record.loops, record.loops[1:], strict=False):
         assert after.prompt == before.program
     assert record.loops[0].prompt == TALLY[Language.PYTHON]
-    assert loop.asl([record]) == loop.Interval(5.0, 5.0)
+    assert asl([record]) == Interval(5.0, 5.0)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ async def test_the_first_failure_ends_the_chain(language: Language, sustained: i
     record = await run(FakeModel(say), grader)
     assert (record.sustained_loops, record.outcome) == (sustained, Outcome.NO_ANSWER)
     assert len(record.loops) == sustained + 1
-    span = loop.asl([record])
+    span = asl([record])
     assert span.low == span.high == pytest.approx(sustained**2 / 5)
 
 

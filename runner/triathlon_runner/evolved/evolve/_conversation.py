@@ -74,6 +74,6 @@ class Conversation:
         self.steps[-1] = self.steps[-1].model_copy(update={"found": text})
 
 
-def shown(parents: tuple[Problem, ...]) -> list[dict[str, str]]:
+def seeds_for_prompt(parents: tuple[Problem, ...]) -> list[dict[str, str]]:
     """The seeds as prompts see them."""
     return [{"prompt": parent.prompt.strip("\n"), "entry_point": parent.entry_point} for parent in parents]

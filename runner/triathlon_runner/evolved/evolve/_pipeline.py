@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.evolved.evolve._conversation import Conversation, shown
+from triathlon_runner.evolved.evolve._conversation import Conversation, seeds_for_prompt
 from triathlon_runner.evolved.evolve._draft import (
     Draft,
     UnusableReplyError,
@@ -83,7 +83,7 @@ async def _transform(job: Job, conversation: Conversation) -> Draft:
 async def _usable(job: Job, conversation: Conversation, read: Reader) -> tuple[Draft, ...]:
     rules = conversation.prompts.render("evolve-rules")
     question, reply = await conversation.ask(
-        f"evolve-{job.transformation}", parents=shown(job.parents), rules=rules
+        f"evolve-{job.transformation}", parents=seeds_for_prompt(job.parents), rules=rules
     )
     for _ in range(MAX_REPAIRS):
         try:
@@ -126,7 +126,7 @@ async def _reword(job: Job, conversation: Conversation, sandbox: Sandbox) -> Wri
 async def _repaired(job: Job, conversation: Conversation, draft: Draft, complaint: str) -> Draft:
     rules = conversation.prompts.render("evolve-rules")
     question = conversation.prompts.render(
-        f"evolve-{job.transformation}", parents=shown(job.parents), rules=rules
+        f"evolve-{job.transformation}", parents=seeds_for_prompt(job.parents), rules=rules
     )
     answer = f"```python\n{draft.prompt}```"
     _, reply = await conversation.ask(
@@ -183,7 +183,7 @@ async def _join(job: Job, conversation: Conversation, sandbox: Sandbox, halves: 
         _, reply = await conversation.ask(
             "evolve-join",
             turn=turn,
-            parents=shown(job.parents),
+            parents=seeds_for_prompt(job.parents),
             halves="\n\n\n".join(half.draft.prompt.strip("\n") for half in halves),
             entry_point=seed.entry_point,
         )

@@ -9,7 +9,7 @@ from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, re
 from triathlon_runner.evolved.evolve._examples import as_doctest, choose, with_real_examples
 from triathlon_runner.evolved.evolve._execute import Result, run_on, same
 from triathlon_runner.evolved.evolve._inputs import mutated, read_inputs
-from triathlon_runner.evolved.evolve._killing import kills, select
+from triathlon_runner.evolved.evolve._mutation_testing import kills, select
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.syntax import call_text
 
@@ -93,7 +93,7 @@ async def _round(conversation: Conversation, sandbox: Sandbox, draft: Draft) -> 
     conversation.note("compare", f"the second solution differs on {len(differing)} of {len(usable)} inputs")
     if not differing:
         return Agreed(repaired, first, second, tuple(text for text, _ in usable))
-    return await _settle(conversation, repaired, differing)
+    return await _ask_which_is_right(conversation, repaired, differing)
 
 
 async def _check_repeatable(
@@ -139,7 +139,7 @@ async def _repair(conversation: Conversation, draft: Draft, usable: Sequence[tup
     return with_real_examples(_rewritten(conversation, reply.text, draft), examples)
 
 
-async def _settle(
+async def _ask_which_is_right(
     conversation: Conversation, draft: Draft, differing: Sequence[tuple[str, Result, Result]]
 ) -> Draft:
     _, reply = await conversation.ask(

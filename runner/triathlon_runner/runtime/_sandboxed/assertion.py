@@ -5,12 +5,12 @@ import inspect
 
 from triathlon_runner.runtime._sandboxed.constructors import constructors
 from triathlon_runner.runtime._sandboxed.programs import (
-    Nowhere,
+    DiscardedOutput,
     compile_statements,
     load,
     names_of_test,
     run_coroutine,
-    seed_chance,
+    seed_generators,
 )
 
 
@@ -23,8 +23,8 @@ def check(program: str, run: dict[str, str], completed: str, values: dict[str, s
         completed: the statements.
         values: names in them with the text of what they stand for.
     """
-    seed_chance(0)
-    with contextlib.redirect_stdout(Nowhere()), contextlib.redirect_stderr(Nowhere()):
+    seed_generators(0)
+    with contextlib.redirect_stdout(DiscardedOutput()), contextlib.redirect_stderr(DiscardedOutput()):
         try:
             names = load(program)
             if "test" in run:

@@ -28,16 +28,16 @@ NO_VARIABLES = (
 """What REval does not count as a variable: iterators, generators, functions, modules."""
 
 
-class UnspeakableError(Exception):
-    """The value has no such text; the message says why."""
+class NoLiteralFormError(Exception):
+    """The value has no literal form, or is too large for one; the message says why."""
 
     def __init__(self, why: str, *, too_large: bool = False) -> None:
         super().__init__(why)
         self.too_large = too_large
 
 
-class Speller:
-    """Spells one value, up to a number of characters."""
+class LiteralWriter:
+    """Writes one value as a literal, up to a number of characters."""
 
     def __init__(self, max_text: int) -> None:
         self._left = max_text
@@ -46,16 +46,16 @@ class Speller:
         """The text of `value`.
 
         Raises:
-            UnspeakableError: it is too large, too deep, or of a type without a literal form.
+            NoLiteralFormError: it is too large, too deep, or of a type without a literal form.
         """
         if depth > MAX_DEPTH:
-            raise UnspeakableError("nested too deep")
+            raise NoLiteralFormError("nested too deep")
         kind = type(value)
         if kind in _SCALARS:
             return self._spend(_SCALARS[kind](value, self._left))
-        spell = _CONTAINERS.get(kind)
-        if spell is not None:
-            return self._spend(spell(self, value, depth + 1), counted=True)
+        write = _CONTAINERS.get(kind)
+        if write is not None:
+            return self._spend(write(self, value, depth + 1), counted=True)
         return self._other(value, kind, depth + 1)
 
     def items(self, values: Any, depth: int) -> str:
@@ -72,7 +72,7 @@ class Speller:
     def _spend(self, text: str, *, counted: bool = False) -> str:
         self._left -= 2 if counted else len(text) + 2
         if self._left < 0:
-            raise UnspeakableError("too large", too_large=True)
+            raise NoLiteralFormError("too large", too_large=True)
         return text
 
     def _other(self, value: Any, kind: type, depth: int) -> str:
@@ -90,7 +90,7 @@ class Speller:
         if dataclasses.is_dataclass(value) and kind.__dataclass_params__.repr:  # type: ignore[attr-defined]
             shown = [field.name for field in dataclasses.fields(value) if field.repr]
             return self._call(kind.__name__, [(name, getattr(value, name, None)) for name in shown], depth)
-        raise UnspeakableError("no literal form")
+        raise NoLiteralFormError("no literal form")
 
     def _call(self, name: str, fields: list[tuple[str, Any]], depth: int) -> str:
         inside = ", ".join([f"{field}={self.text(item, depth)}" for field, item in fields])
@@ -99,7 +99,7 @@ class Speller:
     def _numpy(self, value: Any, numpy: Any, depth: int) -> str:
         if isinstance(value, numpy.ndarray):
             if value.size > self._left:
-                raise UnspeakableError("too large", too_large=True)
+                raise NoLiteralFormError("too large", too_large=True)
             name = "matrix" if isinstance(value, numpy.matrix) else "array"
             return f"{name}({self.text(value.tolist(), depth)})"
         return self.text(value.item(), depth)
@@ -107,19 +107,19 @@ class Speller:
 
 def _int(value: int, left: int) -> str:
     if value.bit_length() > min(10_000, 4 * left + 64):
-        raise UnspeakableError("too large", too_large=True)
+        raise NoLiteralFormError("too large", too_large=True)
     return str(value)
 
 
 def _str(value: str, left: int) -> str:
     if len(value) > left:
-        raise UnspeakableError("too large", too_large=True)
+        raise NoLiteralFormError("too large", too_large=True)
     return repr(value)
 
 
 def _bytes(value: bytes, left: int) -> str:
     if len(value) > left:
-        raise UnspeakableError("too large", too_large=True)
+        raise NoLiteralFormError("too large", too_large=True)
     return repr(value)
 
 
@@ -150,21 +150,21 @@ _BY_NAME = {
     "pathlib._local.PosixPath", "pathlib._local.PurePosixPath", "pathlib._local.PureWindowsPath",
 }  # fmt: skip
 """Types of modules that most programs do not import; importing them here would cost every one of them."""
-_CONTAINERS: dict[type, Callable[[Speller, Any, int], str]] = {
-    list: lambda spell, value, depth: f"[{spell.items(value, depth)}]",
-    tuple: lambda spell, value, depth: f"({spell.items(value, depth)}{',' if len(value) == 1 else ''})",
-    set: lambda spell, value, depth: f"{{{spell.sorted_items(value, depth)}}}" if value else "set()",
-    frozenset: lambda spell, value, depth: (
-        f"frozenset({{{spell.sorted_items(value, depth)}}})" if value else "frozenset()"
+_CONTAINERS: dict[type, Callable[[LiteralWriter, Any, int], str]] = {
+    list: lambda writer, value, depth: f"[{writer.items(value, depth)}]",
+    tuple: lambda writer, value, depth: f"({writer.items(value, depth)}{',' if len(value) == 1 else ''})",
+    set: lambda writer, value, depth: f"{{{writer.sorted_items(value, depth)}}}" if value else "set()",
+    frozenset: lambda writer, value, depth: (
+        f"frozenset({{{writer.sorted_items(value, depth)}}})" if value else "frozenset()"
     ),
-    dict: lambda spell, value, depth: f"{{{spell.pairs(value, depth)}}}",
-    deque: lambda spell, value, depth: f"deque([{spell.items(value, depth)}])",
-    Counter: lambda spell, value, depth: f"Counter({{{spell.pairs(value, depth)}}})",
-    defaultdict: lambda spell, value, depth: f"defaultdict({{{spell.pairs(value, depth)}}})",
-    OrderedDict: lambda spell, value, depth: f"OrderedDict({{{spell.pairs(value, depth)}}})",
-    type({}.keys()): lambda spell, value, depth: f"dict_keys([{spell.items(value, depth)}])",
-    type({}.values()): lambda spell, value, depth: f"dict_values([{spell.items(value, depth)}])",
-    type({}.items()): lambda spell, value, depth: f"dict_items([{spell.items(value, depth)}])",
+    dict: lambda writer, value, depth: f"{{{writer.pairs(value, depth)}}}",
+    deque: lambda writer, value, depth: f"deque([{writer.items(value, depth)}])",
+    Counter: lambda writer, value, depth: f"Counter({{{writer.pairs(value, depth)}}})",
+    defaultdict: lambda writer, value, depth: f"defaultdict({{{writer.pairs(value, depth)}}})",
+    OrderedDict: lambda writer, value, depth: f"OrderedDict({{{writer.pairs(value, depth)}}})",
+    type({}.keys()): lambda writer, value, depth: f"dict_keys([{writer.items(value, depth)}])",
+    type({}.values()): lambda writer, value, depth: f"dict_values([{writer.items(value, depth)}])",
+    type({}.items()): lambda writer, value, depth: f"dict_items([{writer.items(value, depth)}])",
 }
 
 

@@ -14,8 +14,8 @@ FILE = "<traced>"
 TEST_FILE = "<test>"
 
 
-class Nowhere(io.TextIOBase):
-    """Takes what a program prints."""
+class DiscardedOutput(io.TextIOBase):
+    """A stream that discards what a program prints."""
 
     def write(self, text: str, /) -> int:
         return len(text)
@@ -46,7 +46,7 @@ def _restore_removed_names() -> None:
     numpy.mat = lambda data, dtype=None: numpy.asmatrix(data, dtype).view(matrix)  # type: ignore[attr-defined]
 
 
-def seed_chance(seed: int) -> None:
+def seed_generators(seed: int) -> None:
     """Seeds the global random generators; a program's own seed still has its effect."""
     random.seed(seed)
     of_numpy = sys.modules.get("numpy.random")

@@ -17,19 +17,19 @@ from typing import Any
 
 from triathlon_runner.runtime._sandboxed.literal import (
     NO_VARIABLES,
-    Speller,
-    UnspeakableError,
+    LiteralWriter,
+    NoLiteralFormError,
     foreign_repr,
     type_name,
 )
 from triathlon_runner.runtime._sandboxed.programs import (
     FILE,
-    Nowhere,
+    DiscardedOutput,
     compile_statements,
     load,
     names_of_test,
     run_coroutine,
-    seed_chance,
+    seed_generators,
 )
 from triathlon_runner.runtime._sandboxed.statements import (
     definition_lines,
@@ -214,8 +214,8 @@ class Recorder:
         if isinstance(value, NO_VARIABLES):
             return -1
         try:
-            row = (type_name(value), Speller(self.limits["text"]).text(value), "")
-        except UnspeakableError as error:
+            row = (type_name(value), LiteralWriter(self.limits["text"]).text(value), "")
+        except NoLiteralFormError as error:
             shown = "" if error.too_large else foreign_repr(value, self.limits["text"])
             row = (type_name(value), shown, str(error))
         known = len(self.values.rows)
@@ -254,10 +254,10 @@ def trace(
         Columns over the steps (`lines`, `frames`, `before`, `after`, `watched`), the tables that they point
         into, `outcome` (returned, raised, limit, untraceable), and `result` or `error`.
     """
-    seed_chance(seed)
+    seed_generators(seed)
     recorder = Recorder(program, watches, limits)
     outcome, result, error = "returned", -1, ""
-    with contextlib.redirect_stdout(Nowhere()), contextlib.redirect_stderr(Nowhere()):
+    with contextlib.redirect_stdout(DiscardedOutput()), contextlib.redirect_stderr(DiscardedOutput()):
         try:
             value = _traced(recorder, load(program), run)
             result = recorder._value(value)

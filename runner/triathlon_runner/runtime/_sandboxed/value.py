@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from triathlon_runner.runtime._sandboxed.constructors import constructors
-from triathlon_runner.runtime._sandboxed.literal import Speller, UnspeakableError
+from triathlon_runner.runtime._sandboxed.literal import LiteralWriter, NoLiteralFormError
 
 MAX_TEXT = 20_000
 """Characters of a value."""
@@ -27,8 +27,8 @@ def compute(imports: list[tuple[str, str]], setup: str, expression: str) -> tupl
     exec(compile(setup, "<test>", "exec", dont_inherit=True), names)  # noqa: S102 (in the sandbox)
     value = eval(compile(expression, "<answer>", "eval", dont_inherit=True), names)  # noqa: S307 (in the sandbox)
     try:
-        return Speller(MAX_TEXT).text(value), ""
-    except UnspeakableError as error:
+        return LiteralWriter(MAX_TEXT).text(value), ""
+    except NoLiteralFormError as error:
         return "", str(error)
 
 

@@ -2,7 +2,7 @@
 
 import ast
 
-from triathlon_runner.runtime._assertions import DodgeError
+from triathlon_runner.runtime._assertions import InvalidAnswerError
 from triathlon_runner.runtime._states import TYPOGRAPHIC
 from triathlon_runner.runtime.prediction._task import FUNCTION
 from triathlon_runner.syntax import parse, parse_expression
@@ -19,7 +19,7 @@ def as_output_assertion(answer: str, call: str) -> str:
         call: `f(1)`.
 
     Raises:
-        DodgeError: the answer is no Python expression or assertion.
+        InvalidAnswerError: the answer is no Python expression or assertion.
     """
     given = _expression_or_test(answer)
     if isinstance(given, ast.Compare) and _calls_function(given.left):
@@ -35,12 +35,12 @@ def arguments_call(answer: str, output: str) -> ast.Call:
         output: The right side of the assertion that was asked about.
 
     Raises:
-        DodgeError: the answer holds no call of `f`, or is about another value.
+        InvalidAnswerError: the answer holds no call of `f`, or is about another value.
     """
     _refuse_long(answer)
     try:
         given = _expression_or_test(answer)
-    except DodgeError:
+    except InvalidAnswerError:
         given = None  # `1, key=2` is no expression
     if isinstance(given, ast.Compare) and _calls_function(given.left):
         if (
@@ -48,7 +48,7 @@ def arguments_call(answer: str, output: str) -> ast.Call:
             or not isinstance(given.ops[0], ast.Eq)
             or not _is(given.comparators[0], output)
         ):
-            raise DodgeError("the answer is another statement than the question's")
+            raise InvalidAnswerError("the answer is another statement than the question's")
         given = given.left
     if isinstance(given, ast.Call) and _calls_function(given):
         return given
@@ -63,7 +63,7 @@ def _call_with(arguments: str) -> ast.Call:
             continue
         if isinstance(call, ast.Call) and _calls_function(call):
             return call
-    raise DodgeError(f"the answer is neither a call of {FUNCTION!r} nor its arguments")
+    raise InvalidAnswerError(f"the answer is neither a call of {FUNCTION!r} nor its arguments")
 
 
 def _expression_or_test(answer: str) -> ast.expr:
@@ -79,13 +79,13 @@ def _expression_or_test(answer: str) -> ast.expr:
         match body:
             case [ast.Assert(test, None)] | [ast.Expr(test)]:
                 return test
-        raise DodgeError("the answer holds statements that the question does not have")
-    raise DodgeError(problem)
+        raise InvalidAnswerError("the answer holds statements that the question does not have")
+    raise InvalidAnswerError(problem)
 
 
 def _refuse_long(answer: str) -> None:
     if len(answer) > _MAX_ANSWER:
-        raise DodgeError(f"{len(answer)} characters are no assertion")
+        raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
 
 
 def _calls_function(node: ast.expr) -> bool:

@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.datasets import DataStore, official
+from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import PredictionRecord
 from triathlon_runner.runtime._asking import STYLES, Style
-from triathlon_runner.runtime.prediction._metrics import METRICS
 from triathlon_runner.runtime.prediction._suite import SAMPLES, PredictionSuite, sampling
 from triathlon_runner.runtime.prediction._task import Asked, PredictionTask
 from triathlon_runner.suites import DataSetInfo, SuiteEntry
 
+_SOURCE: Final = "CRUXEval (Gu et al. 2024), section 3: over 10 samples a task at temperature 0.2"
+METRICS: Final = (pass_at_k_metric(1, _SOURCE), pass_at_k_metric(5, _SOURCE))
+"""pass@5 is undefined where a task has fewer than 5 samples."""
 _SIDES: Final[tuple[Asked, ...]] = ("output", "input")
 
 

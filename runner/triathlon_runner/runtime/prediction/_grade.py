@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime._assertions import (
-    DodgeError,
     Filled,
+    InvalidAnswerError,
     check_value_expression,
     reading_an_answer,
 )
@@ -34,8 +34,8 @@ async def grade_prediction(sandbox: Sandbox, task: PredictionTask, asked: Asked,
     grade = _grade_output if asked == "output" else _grade_input
     try:
         return await grade(sandbox, task, answer)
-    except DodgeError as dodge:
-        return Graded(Outcome.FAILED, str(dodge))
+    except InvalidAnswerError as error:
+        return Graded(Outcome.FAILED, str(error))
 
 
 async def _grade_output(sandbox: Sandbox, task: PredictionTask, answer: str) -> Graded:
@@ -61,7 +61,7 @@ def fill_arguments(task: PredictionTask, answer: str) -> Filled:
     """The assertion with the arguments that an answer gives, safe to execute in the sandbox.
 
     Raises:
-        DodgeError: the answer gives none, or holds what is no value.
+        InvalidAnswerError: the answer gives none, or holds what is no value.
     """
     with reading_an_answer():
         call = arguments_call(answer, task.output)
@@ -87,7 +87,7 @@ class _Arguments:
         """The argument as it stands in the call that is executed.
 
         Raises:
-            DodgeError: it holds what is no value.
+            InvalidAnswerError: it holds what is no value.
         """
         if isinstance(argument, ast.Starred):
             return ast.Starred(self.filled(argument.value), argument.ctx)

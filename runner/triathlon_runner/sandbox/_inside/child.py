@@ -41,7 +41,7 @@ def serve(source: int, sink: int) -> None:
         stream.send(*_answer(module.__dict__, function, arguments, text, job["result_bytes"]))
 
 
-def rehearse(program: str, function: str, text: str) -> None:
+def warm_up(program: str, function: str, text: str) -> None:
     """Does what `serve` does, without pipes, to warm up the interpreter."""
     module = ModuleType(MODULE)
     exec(compile(program, FILE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102

@@ -19,7 +19,7 @@ CPU_BACKSTOP_SECONDS = 4 * 3600
 otherwise ends a child at its job's limit. The kernel sends SIGKILL then; a child cannot raise the limit
 (`syscalls`)."""
 RULESET = 100
-"""The descriptor that holds the Landlock rules, in the server and until a child has put them on."""
+"""The descriptor that holds the Landlock rules, in the server and until a child has applied them."""
 
 _NOBODY = 65534
 _COMMON_LIMITS = (
@@ -35,7 +35,7 @@ _COMMON_LIMITS = (
 
 
 class Confinement:
-    """Prepared by the server; `put_on` is called by each child before it reads its job.
+    """Prepared by the server; `apply` is called by each child before it reads its job.
 
     As much as possible is prepared before the fork: in a fork every memory page that is written is copied.
     """
@@ -72,7 +72,7 @@ class Confinement:
         else:
             self._rules = ()
 
-    def put_on(self) -> None:
+    def apply(self) -> None:
         """Confines the calling child for good.
 
         Raises:
@@ -87,7 +87,7 @@ class Confinement:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_BACKSTOP_SECONDS, CPU_BACKSTOP_SECONDS))
         self._filter.install()
 
-    def put_on_memory_limit(self, memory_bytes: int) -> None:
+    def apply_memory_limit(self, memory_bytes: int) -> None:
         """Applies the memory limit of one job, in the child that waited for it."""
         resource.setrlimit(self._memory_limit, (memory_bytes, memory_bytes))
 

@@ -75,7 +75,7 @@ class _Mapper:
         os.close(self._go)
         _, status = os.waitpid(self._pid, 0)
         if status != 0:
-            raise OSError(status, "the user ids of the room could not be mapped")
+            raise OSError(status, "the user ids of the namespace could not be mapped")
 
 
 def _build(directory: str, visible: Sequence[str], hidden: Sequence[str]) -> None:

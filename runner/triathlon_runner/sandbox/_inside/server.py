@@ -75,7 +75,7 @@ def _warm(settings: Mapping[str, Any]) -> None:
         importlib.import_module(name)
     del sys.path[len(sys.path) - len(settings["path"]) :]
     for _ in range(10):  # the interpreter specialises its own code after some passes
-        child.rehearse(REPRESENTATIVE, "f", "([2, 3, 4], 'ab')")
+        child.warm_up(REPRESENTATIVE, "f", "([2, 3, 4], 'ab')")
     gc.collect()
     gc.freeze()
 
@@ -201,13 +201,13 @@ def _become_child(
     try:
         _set_descriptors([*descriptors, confined])
         try:
-            confinement.put_on()
+            confinement.apply()
         except OSError as error:
             os.write(2, str(error).encode())
             os._exit(1)
         os.eventfd_write(_CONFINED, 1)
         os.close(_CONFINED)
-        confinement.put_on_memory_limit(_read_memory_limit())
+        confinement.apply_memory_limit(_read_memory_limit())
         if command:
             os.execve(command[0], command, {"LC_ALL": "C.UTF-8", "OPENSSL_CONF": os.devnull})  # noqa: S606 (no shell on purpose)
         child.serve(_SOURCE, _SINK)

@@ -5,7 +5,7 @@ import pytest
 from support import hostile_replies
 from triathlon_runner.records import Outcome, Reply
 from triathlon_runner.runtime._answers import extract_answer
-from triathlon_runner.runtime._assertions import DodgeError, fill, reading_an_answer
+from triathlon_runner.runtime._assertions import InvalidAnswerError, fill, reading_an_answer
 from triathlon_runner.runtime.prediction import PredictionTask, grade_prediction
 from triathlon_runner.runtime.prediction._answer import as_output_assertion
 from triathlon_runner.runtime.prediction._grade import fill_arguments
@@ -20,13 +20,13 @@ def read(answer: str) -> None:
     program, question = TASK.output_question()
     try:
         fill_arguments(TASK, answer)
-    except DodgeError as dodge:
+    except InvalidAnswerError as dodge:
         assert str(dodge)
     try:
         with reading_an_answer():
             assertion = as_output_assertion(answer, question.text)
         fill(question.assertion, assertion, program.program)
-    except DodgeError as dodge:
+    except InvalidAnswerError as dodge:
         assert str(dodge)
 
 

@@ -1,4 +1,4 @@
-"""How well inputs tell a reference from programs that are nearly the same."""
+"""Mutation testing of inputs: which of them tell a reference from programs that are nearly the same."""
 
 import asyncio
 from collections.abc import Sequence
