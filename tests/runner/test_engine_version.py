@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "3b8ef96fece215331a067890584767ce35fda06e8259374f342f395000de7a30")
+DECIDED = (1, "9ac1bcd5370949376d63717f6d1671d1c6830edd157f15e5e6a7c98bdfa66929")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

@@ -39,7 +39,7 @@ class Problem:
     """Arguments of each call as Python source of a tuple, `(1, 'a')`; evaluated in the sandbox only."""
     comparison: Comparison = Comparison()
     base_inputs: int | None = None
-    """The first so many inputs are the data set's base inputs, the others its additional ones."""
+    """Number of base inputs, which come first; the others are the data set's additional ones."""
     assertion: str = ""
     """One example that fixes name and signature: `assert f(1) == 2` (the loop carries it along)."""
     libraries: frozenset[str] = frozenset()

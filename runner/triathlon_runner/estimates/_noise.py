@@ -11,7 +11,7 @@ from triathlon_runner.store import ResultsFolder, recorded_files
 
 
 def noise_sentence(suite: str, tasks: int, folder: ResultsFolder, manifests: Sequence[Manifest]) -> str:
-    """What three repeats, and what more tasks, would make of pass@1 of a run of so many tasks.
+    """What three repeats, and what more tasks, would make of the interval of pass@1.
 
     Empty where no model has several samples a task of this suite.
     """

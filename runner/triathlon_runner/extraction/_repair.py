@@ -183,6 +183,6 @@ def _demonstration(program: str, tree: ast.Module, entry_point: str) -> list[ast
 
 
 def _only_runs(statement: ast.stmt, relevant_names: Set[str]) -> bool:
-    """Whether it is a check, a main part, or uses what the program defines or a way to show it."""
+    """Whether it is an assertion, a main part, or uses the program's own names, `print` or a test library."""
     is_main = isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
     return is_main or isinstance(statement, ast.Assert) or bool(used_names(statement) & relevant_names)

@@ -207,9 +207,9 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
 
 
 def _call(problem: Problem, text: str) -> Call:
-    """The call for one input. Literals are read once, here; any other expression by each child again.
+    """The call for one input: a literal is read once, here; each child evaluates any other expression.
 
-    So are sets: the order in which they were filled shows, and is an expression's own.
+    Sets and dicts are, too: the order in which a set was filled can show in a program's output.
     """
     values = None if "{" in text else literal_tuple(text)
     return Call(problem.entry_point, Source(text) if values is None else values)

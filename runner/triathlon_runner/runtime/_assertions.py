@@ -45,7 +45,7 @@ class InvalidAnswerError(ValueError):
 
 @contextmanager
 def reading_an_answer() -> Iterator[None]:
-    """Context in which an answer is read: what Python cannot write down again is the answer's fault.
+    """Turns errors of Python's own parser, while an answer is read, into `InvalidAnswerError`.
 
     Raises:
         InvalidAnswerError: it is nested too deep, or holds a whole number of more than 4,300 digits, which

@@ -92,7 +92,7 @@ def question_source(dataset: str, store: DataStore) -> QuestionSource:
 
     Raises:
         KeyError: no data set has this name.
-        DataUnavailableError: its data can't be had.
+        DataUnavailableError: its data is not here and cannot be fetched.
     """
     return DATASETS[dataset].source(store)
 
@@ -220,7 +220,7 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
 
 
 def entry_of_results(suite: str) -> SuiteEntry | None:
-    """What results of a question file's suite mean, where the file itself is not at hand."""
+    """The suite of results whose question file is not here: for reading results, not for running."""
     match = _OF_RESULTS.fullmatch(suite)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Computes what fills a mask, without the program; executes completed assertions in the program's process."""
+"""Computes values that fill a mask, without the program; executes completed assertions with the program."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class NoValueError(Exception):
-    """An expression came to no value; the problem is written as `check_assertions` writes one."""
+    """An expression has no value; `problem` has the form of a result of `check_assertions`."""
 
     problem: str
 

@@ -1,6 +1,6 @@
 """The metrics of the runtime discipline, all from the records (REval, sections III-B and III-C).
 
-The cluster of every metric is the program: questions about one program stand and fall together.
+The cluster of every metric is the program: answers about one program are correlated.
 """
 
 from collections import defaultdict

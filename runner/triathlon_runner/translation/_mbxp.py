@@ -20,7 +20,7 @@ def joined(store: DataStore) -> tuple[MbxpTask, ...]:
     """The tasks that all five languages have, by number.
 
     Raises:
-        DataUnavailableError: a data file can't be had.
+        DataUnavailableError: a data file is not here and cannot be fetched.
     """
     return tuple(
         MbxpTask(number, rows) for number, rows in _rows(store).items() if len(rows) == len(Language)
@@ -31,7 +31,7 @@ def incomplete(store: DataStore) -> dict[int, tuple[Language, ...]]:
     """The other tasks, by number, with the languages that they lack.
 
     Raises:
-        DataUnavailableError: a data file can't be had.
+        DataUnavailableError: a data file is not here and cannot be fetched.
     """
     return {
         number: tuple(language for language in Language if language not in rows)

@@ -29,7 +29,7 @@ def humaneval(store: DataStore) -> tuple[Problem, ...]:
     """HumanEval's 164 problems with their base inputs, in EvalPlus' form (the one that EvoEval's board uses).
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     return tuple(humaneval_problem({**row, "plus_input": []}) for row in read_rows(store, HUMANEVAL_PLUS))
 
@@ -38,7 +38,7 @@ def humaneval_plus(store: DataStore) -> tuple[Problem, ...]:
     """HumanEval+ v0.1.10: 164 problems, 1,570 base and 122,683 additional inputs.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     return tuple(humaneval_problem(row) for row in read_rows(store, HUMANEVAL_PLUS))
 
@@ -50,7 +50,7 @@ def humaneval_original(store: DataStore) -> tuple[Problem, ...]:
     last statement, 2 are among EvalPlus'.
 
     Raises:
-        DataUnavailableError: a data file can't be had.
+        DataUnavailableError: a data file is not here and cannot be fetched.
     """
     own = {row["task_id"]: row for row in read_rows(store, HUMANEVAL)}
     return tuple(_with_own_solution(problem, own[problem.task_id]) for problem in humaneval(store))
@@ -65,7 +65,7 @@ def humaneval_contracts(store: DataStore) -> dict[str, str]:
     """HumanEval+'s contracts by task_id: bodies of a function of the task's parameters, made of assertions.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     return {row["task_id"]: row["contract"] for row in read_rows(store, HUMANEVAL_PLUS)}
 
@@ -91,7 +91,7 @@ def mbpp_plus(store: DataStore) -> tuple[Problem, ...]:
     """MBPP+ v0.2.0: 378 problems, 1,174 base and 39,841 additional inputs.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     return tuple(_mbpp_problem(row) for row in read_rows(store, MBPP_PLUS))
 

@@ -21,7 +21,7 @@ def evoeval(store: DataStore, name: EvoEvalSet) -> tuple[Problem, ...]:
     """One EvoEval set: 100 problems, verbose and concise 164. `EvoEval/N` is unique only within a set.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     rows = read_rows(store, EVOEVAL[name])
     if name in ("verbose", "concise"):
@@ -33,7 +33,7 @@ def evoeval_main_only(store: DataStore) -> tuple[Problem, ...]:
     """The tool_use problems without their helper functions; the helpers' imports stay, signatures name them.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     rows = read_rows(store, EVOEVAL["tool_use"])
     return tuple(

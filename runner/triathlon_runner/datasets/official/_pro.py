@@ -12,7 +12,7 @@ def humaneval_pro(store: DataStore) -> tuple[TestedProblem, ...]:
     """HumanEval Pro's 164 problems; the parent of number n is `HumanEval/n`.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     rows = read_rows(store, HUMANEVAL_PRO)
     return tuple(_problem(row, "HumanEvalPro", f"HumanEval/{row['id']}") for row in rows)
@@ -22,7 +22,7 @@ def mbpp_pro(store: DataStore) -> tuple[TestedProblem, ...]:
     """MBPP Pro's 378 problems; the parent of number n is the n-th problem of MBPP+ v0.2.0, counted from 0.
 
     Raises:
-        DataUnavailableError: a data file can't be had.
+        DataUnavailableError: a data file is not here and cannot be fetched.
     """
     parents = _task_ids(store, MBPP_PLUS)
     rows = read_rows(store, MBPP_PRO)

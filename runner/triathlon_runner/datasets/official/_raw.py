@@ -100,7 +100,7 @@ def humaneval_rows(store: DataStore) -> tuple[HumanEvalRow, ...]:
     """OpenAI's HumanEval file, 164 problems.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     return tuple(HumanEvalRow(**row) for row in read_rows(store, HUMANEVAL))
 
@@ -109,7 +109,7 @@ def mbxp(store: DataStore, language: MbxpLanguage) -> tuple[MbxpRow, ...]:
     """MBXP in one language: 974 problems in Python, 966 in the others.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     return tuple(_mbxp_row(row, language) for row in read_rows(store, MBXP[language]))
 
@@ -131,7 +131,7 @@ def dreval(store: DataStore) -> tuple[DrevalProgram, ...]:
     """DREval's 154 programs with the lines and variables that its questions are about.
 
     Raises:
-        DataUnavailableError: a data file can't be had.
+        DataUnavailableError: a data file is not here and cannot be fetched.
     """
     tasks = {row["idx"]: row["tasks"] for row in read_rows(store, DREVAL_TASKS)}
     return tuple(
@@ -161,7 +161,7 @@ def classeval(store: DataStore) -> tuple[ClassEvalRow, ...]:
     """ClassEval's 100 classes.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     return tuple(
         ClassEvalRow(
@@ -179,7 +179,7 @@ def cruxeval(store: DataStore) -> tuple[CruxevalRow, ...]:
     """CRUXEval's 800 programs.
 
     Raises:
-        DataUnavailableError: the data file can't be had.
+        DataUnavailableError: the data file is not here and cannot be fetched.
     """
     rows = read_rows(store, CRUXEVAL)
     return tuple(CruxevalRow(row["id"], row["code"], row["input"], row["output"]) for row in rows)

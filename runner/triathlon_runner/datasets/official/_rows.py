@@ -12,7 +12,7 @@ def read_rows(store: DataStore, file: DataFile) -> list[Row]:
     """The rows of a JSONL file, or of a file that is one JSON array.
 
     Raises:
-        DataUnavailableError: the file can't be had.
+        DataUnavailableError: the file is not here and cannot be fetched.
     """
     text = store.read(file).decode()
     try:

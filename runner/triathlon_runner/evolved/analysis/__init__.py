@@ -1,4 +1,4 @@
-"""What the evolved sets tell beyond one pass@1: pure functions over records or over published tables."""
+"""Analyses of the evolved sets beyond pass@1: pure functions over records or over published tables."""
 
 from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.evolved._units import Linked, Unit

@@ -1,4 +1,4 @@
-"""Taking a problem out of a model's reply, and refusing what is none."""
+"""Reads a problem from a model's reply; refuses replies of another form."""
 
 import ast
 import re

@@ -18,7 +18,7 @@ _LETTERS: Final = "abcxyzABC019 .,-_\n"
 
 
 def read_inputs(reply: str, entry_point: str, arity: int) -> list[str]:
-    """The calls in a reply as sources of argument tuples; what is none, or has another arity, is left out."""
+    """The calls in a reply as sources of argument tuples; lines without a call of this arity are left out."""
     text = visible_text(reply)
     blocks = [block.code for block in code_blocks(text)]
     lines = "\n".join(blocks or [text]).split("\n")

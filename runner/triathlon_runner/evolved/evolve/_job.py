@@ -40,7 +40,7 @@ def make_jobs(
     """Every transformation of every seed, or of the first `limit` of them.
 
     Raises:
-        UserError: a transformation that there is not, seeds of which no two can be combined, or a seed whose
+        UserError: an unknown transformation, seeds of which no two can be combined, or a seed whose
             prompt is no function (MBPP+ has such).
     """
     bare = next((seed for seed in seeds if not parameter_types(seed)), None)

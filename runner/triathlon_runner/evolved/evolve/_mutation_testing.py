@@ -63,7 +63,7 @@ async def kills(
 
 
 def select(kills: Kills, count: int, inputs: int, first: int) -> list[int]:
-    """At most `count` inputs that kill what all of them kill, as far as so many can.
+    """At most `count` inputs, chosen greedily to kill as many mutants as all inputs do.
 
     Args:
         kills: what each input kills.

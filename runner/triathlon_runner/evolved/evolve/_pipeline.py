@@ -1,4 +1,4 @@
-"""One job from its seed to a problem file, or to the reason why there is none."""
+"""Runs one job: from its seed to a problem, or to the reason why it was dropped."""
 
 import ast
 from collections.abc import Callable

@@ -22,7 +22,7 @@ from triathlon_runner.store import replace_file
 
 _TEMPLATE: Final = "review.html.jinja"
 DECISIONS: Final = "decisions.json"
-"""What the page's button saves; goes beside the page."""
+"""What the page's button saves; lies in the same folder as the page."""
 
 
 class Decision(Strict):
@@ -126,7 +126,7 @@ def apply_decisions(workspace: Workspace) -> Applied:
     """Copies what was accepted to `accepted/<transformation>/<name>.toml`, with its history.
 
     Raises:
-        UserError: a decision about a problem that there is not, or two accepted problems of one name.
+        UserError: a decision about an unknown problem, or two accepted problems of one name.
     """
     decisions = read_decisions(workspace)
     histories = {history.job: history for history in workspace.histories() if history.file}
