@@ -9,7 +9,7 @@ restored. What was learned is tested now and then by a slightly higher setting.
 import math
 from dataclasses import dataclass
 
-from triathlon_runner.endpoints._limits import ConcurrencyLimit
+from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 
 _FEW = 3
 """Fewer 429s than this in an epoch are ignored."""
@@ -66,7 +66,7 @@ class _Epoch:
         return self.throttled >= _FEW and self.share >= _HEAVY
 
 
-class LoadLimit:
+class LearnedLimit:
     """Concurrency and pace that a server accepts; random 429s, which any load meets, are ignored."""
 
     def __init__(self, level: ConcurrencyLimit) -> None:
@@ -95,19 +95,9 @@ class LoadLimit:
         return self._level.value
 
     @property
-    def pace(self) -> float | None:
-        """Requests a second; None where nothing is known against more."""
-        return self._pace
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the server was seen to refuse what is too much for it."""
-        return self._good is not None or self._before is not None
-
-    @property
-    def by_chance(self) -> bool:
-        """Whether it is still open if the last 429s were random."""
-        return self._before is not None and self._before.share < _HEAVY
+    def most(self) -> int:
+        """Requests that may be in flight at most, whatever is learned."""
+        return self._level.most
 
     def wait(self, now: float) -> float:
         """Seconds until the pace allows another request."""
@@ -135,7 +125,7 @@ class LoadLimit:
             return
         self._epoch.answered += 1
         self._epoch.latency += now - sent_at
-        if not self.is_known:
+        if self._good is None and self._before is None:  # the server was not seen to refuse too much
             self._level.answered(now, tokens, saturated)
             if self._level.value != self._epoch.level:
                 self._begin(now)
