@@ -2,25 +2,22 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from triathlon_runner.cluster._tasks import NodeTasks
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Examination, Execution, Job, Results, Sandbox, StoredResults
 
-if TYPE_CHECKING:
-    from triathlon_runner.cluster._tasks import NodeTasks
-
 
 class ClusterSandbox:
-    """Implements `Sandbox`: each job is executed in the sandbox of one node.
+    """Implements `Sandbox`: each job is executed to its end in the sandbox of one node.
 
-    A job runs to its end on its node. Results behind the last one that is read here are dropped, so that an
-    execution is what it would have been on one machine. All methods raise a `SandboxError` where the node's
-    sandbox failed, or node after node was lost.
+    Results behind the last one that is read are dropped, so that executions are equal to those of one
+    machine. All methods raise a `SandboxError` where a node's sandbox failed, or node after node was lost.
     """
 
-    def __init__(self, tasks: "NodeTasks") -> None:
+    def __init__(self, tasks: NodeTasks) -> None:
         """Made by `open_cluster`."""
         self._tasks = tasks
 
@@ -54,22 +51,14 @@ class ClusterSandbox:
 class ClusterGrader:
     """Implements `Grader`: a program is graded whole, on one node."""
 
-    def __init__(self, tasks: "NodeTasks") -> None:
+    def __init__(self, tasks: NodeTasks) -> None:
         """Made by `open_cluster`."""
         self._tasks = tasks
-        self._sandbox = ClusterSandbox(tasks)
-
-    @property
-    def sandbox(self) -> Sandbox:
-        return self._sandbox
+        self.sandbox: Sandbox = ClusterSandbox(tasks)
 
     async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
-        """Tests a program against the reference.
-
-        Raises:
-            SandboxError: the node's sandbox failed, or node after node was lost.
-        """
+        """Tests a program against the reference; see `ClusterSandbox` for errors."""
         verdict: Verdict = await self._tasks.call("grade", program, problem, inputs)
         return verdict
