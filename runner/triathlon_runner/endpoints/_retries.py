@@ -33,7 +33,7 @@ class RetryState:
     async def wait_after(self, error: Retryable) -> None:
         """Counts a failed try and waits until the next, at least for as long as the server asks.
 
-        A try that failed while the server answered no request at all is not counted: the queue makes all wait.
+        A try that failed while the server answered nothing at all is not counted: the queue makes all wait.
 
         Raises:
             Retryable: the error itself, where that try was the last.

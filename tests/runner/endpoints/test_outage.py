@@ -39,7 +39,7 @@ def test_too_long() -> None:
 
 
 def test_idle_time_is_no_silence() -> None:
-    """Hours in which nothing was asked do not count against the endpoint: the first failed request begins it."""
+    """Hours in which nothing was asked do not count against the endpoint."""
     outage = Outage(LIMITS, reached=True)
     outage.answered(0.0)
     for _ in range(3):
