@@ -4,7 +4,7 @@ import asyncio
 import importlib.util
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ async def open_cluster(
         report: Called with one line about each node.
 
     Raises:
-        ClusterError: see there.
+        ClusterError: Ray is not installed, the cluster is not reached, or a node cannot execute anything.
     """
     if importlib.util.find_spec("ray") is None:
         raise ClusterError(
@@ -54,11 +54,9 @@ async def open_cluster(
             " RAY_AUTH_MODE=token set here, too"
         ) from None
     try:
-        tasks = NodeTasks(keys, *await _check_nodes(keys, report))
-        try:
-            yield ClusterGrader(tasks)
-        finally:
-            await tasks.close()
+        grader = ClusterGrader(NodeTasks(keys, *await _check_nodes(keys, report)))
+        async with aclosing(grader.sandbox):
+            yield grader
     finally:
         await asyncio.to_thread(ray.shutdown)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Literal
+from typing import Literal, cast
 
 from triathlon_runner.cluster._tasks import NodeTasks
 from triathlon_runner.datasets import FunctionProblem
@@ -28,8 +28,7 @@ class ClusterSandbox:
 
     async def run(self, job: Job) -> Execution:
         """Executes one job."""
-        execution: Execution = await self._tasks.call("run", job)
-        return execution
+        return cast(Execution, await self._tasks.call("run", job))
 
     @asynccontextmanager
     async def stream(self, job: Job) -> AsyncIterator[Results]:
@@ -40,8 +39,7 @@ class ClusterSandbox:
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         """Executes tests that are code against a program."""
-        examination: Examination = await self._tasks.call("examine", examiner, candidate)
-        return examination
+        return cast(Examination, await self._tasks.call("examine", examiner, candidate))
 
     async def aclose(self) -> None:
         """Stops waiting for tasks; Ray ends the workers with the run."""
@@ -52,7 +50,7 @@ class ClusterGrader:
     """Implements `Grader`: a program is graded whole, on one node."""
 
     def __init__(self, tasks: NodeTasks) -> None:
-        """Made by `open_cluster`."""
+        """Made by `open_cluster`, which closes the sandbox."""
         self._tasks = tasks
         self.sandbox: Sandbox = ClusterSandbox(tasks)
 
@@ -60,5 +58,4 @@ class ClusterGrader:
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         """Tests a program against the reference; see `ClusterSandbox` for errors."""
-        verdict: Verdict = await self._tasks.call("grade", program, problem, inputs)
-        return verdict
+        return cast(Verdict, await self._tasks.call("grade", program, problem, inputs))

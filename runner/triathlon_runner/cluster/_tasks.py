@@ -25,17 +25,12 @@ class NodeTasks:
     """Sends the requests of one moment in chunks and returns each its own result."""
 
     def __init__(self, keys: Path | None, cpus: int, levels: set[str]) -> None:
-        """Sends nothing yet.
-
-        Args:
-            keys: Folder of answer keys, on every node.
-            cpus: Tasks that the cluster executes at once.
-            levels: Isolation levels of the nodes; those of nodes that join later are added.
-        """
-        self._keys, self._cpus, self.levels = keys, cpus, levels
-        self._answer: Any = ray.remote(answer).options(
-            num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD"
-        )
+        """Takes the folder of answer keys on every node, and the CPUs and isolation levels of all nodes."""
+        self._keys, self._cpus = keys, cpus
+        self.levels = levels
+        """Those of nodes that join later are added."""
+        options = {"num_cpus": 1, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
+        self._answer: Any = ray.remote(answer).options(**options)
         self._waiting: list[_Pending] = []
         self._running: set[asyncio.Task[None]] = set()
 

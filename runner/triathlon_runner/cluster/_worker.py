@@ -18,9 +18,7 @@ Request = tuple[str, tuple[Any, ...]]
 def answer(requests: Sequence[Request], keys: Path | None) -> tuple[str, list[Any]]:
     """Returns the isolation level of this node and the results of the requests, answered in order.
 
-    Args:
-        requests: What to execute.
-        keys: Folder of answer keys on this node.
+    `keys` is the folder of answer keys on this node.
 
     Raises:
         SandboxError: nothing can be executed on this node, or its sandbox failed.

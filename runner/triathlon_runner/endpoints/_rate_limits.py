@@ -228,7 +228,7 @@ class LearnedLimit:
         self._set_good(self._level.value, pace, now, is_near=seconds > 10)
 
     def _set_good(self, level: int, pace: float, now: float, *, is_near: bool) -> None:
-        """Continues with a setting that the server takes, and tests more later where this is near the most."""
+        """Continues with a setting that the server takes; one near the most is raised later."""
         self._before, self._good = None, (level, pace)
         self._rest, self._step = (_FIRST_REST if is_near else _PROBE), _SMALL_STEP
         self._set(level, pace, now)
