@@ -11,7 +11,7 @@ from typing import cast
 from triathlon_runner.endpoints import ApiConfig, Chat, EndpointStats, Limits, Message, Sampling
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import Unreachable
-from triathlon_runner.endpoints._gate import Gate, silent
+from triathlon_runner.endpoints._request_queue import RequestQueue, silent
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints.provider import Client, HttpReply, Question
 from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
@@ -110,9 +110,9 @@ async def ask(
 ) -> EndpointStats:
     """Asks that many chains of questions, each question behind the one before; all chains at once or some."""
     limits, stats = Limits(concurrency=most), EndpointStats()
-    gate = Gate(limits, stats, say=say)
+    queue = RequestQueue(limits, stats, say=say)
     provider = OpenAIChat(CONFIG)
-    endpoint = Endpoint(CONFIG, provider, cast(Client, server), gate, Secrets(CONFIG))
+    endpoint = Endpoint(CONFIG, provider, cast(Client, server), queue, Secrets(CONFIG))
 
     async def chain(number: int) -> None:
         for step in range(length):

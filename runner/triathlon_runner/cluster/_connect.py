@@ -4,13 +4,12 @@ import asyncio
 import importlib.util
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from functools import partial
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.cluster._grader import ClusterGrader
 from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader
 
 _CONNECT_SECONDS = 10.0
 _OPEN_SECONDS = 120.0
@@ -23,7 +22,7 @@ class ClusterError(UserError):
 @asynccontextmanager
 async def open_cluster(
     address: str | None = None, *, keys: Path | None = None, report: Callable[[str], object]
-) -> AsyncIterator[ClusterGrader]:
+) -> AsyncIterator[Grader]:
     """Opens a grader on all nodes of a Ray cluster; without an address, on this machine alone.
 
     Args:
@@ -41,26 +40,23 @@ async def open_cluster(
         )
     import ray  # noqa: PLC0415  an extra, and a second of import
 
+    from triathlon_runner.cluster._grader import ClusterGrader  # noqa: PLC0415
     from triathlon_runner.cluster._tasks import NodeTasks  # noqa: PLC0415
 
     await _check_address(address)
-    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-    if address is None:
-        settings["include_dashboard"] = False
+    settings: dict[str, Any] = {"include_dashboard": False} if address is None else {}
+    settings |= {"namespace": "triathlon", "log_to_driver": False, "logging_level": logging.ERROR}
     try:
-        await asyncio.to_thread(partial(ray.init, address, namespace="triathlon", **settings))
+        await asyncio.to_thread(ray.init, address, **settings)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise ClusterError(
             f"no Ray cluster at {address!r} ({error}); see `ray status`; one that asks for a token wants"
             " RAY_AUTH_MODE=token set here, too"
         ) from None
     try:
-        cpus, levels = await _check_nodes(keys, report)
-        tasks = NodeTasks(keys, cpus, levels)
-        try:
-            yield ClusterGrader(tasks)
-        finally:
-            await tasks.close()
+        grader = ClusterGrader(NodeTasks(keys, *await _check_nodes(keys, report)))
+        async with aclosing(grader.sandbox):
+            yield grader
     finally:
         await asyncio.to_thread(ray.shutdown)
 
@@ -92,14 +88,16 @@ async def _check_nodes(keys: Path | None, report: Callable[[str], object]) -> tu
     """
     import ray  # noqa: PLC0415
 
-    nodes = [node for node in await asyncio.to_thread(ray.nodes) if node["Alive"] and _cpus(node)]
+    nodes = [node for node in await asyncio.to_thread(ray.nodes) if node["Alive"]]
+    nodes = [node for node in nodes if node["Resources"].get("CPU")]
     levels = await asyncio.gather(*(_level_of(node, keys) for node in nodes))
     checked = [(node, level) for node, level in zip(nodes, levels, strict=True) if level]
     if not checked:
         raise ClusterError("expected living nodes with CPUs in the Ray cluster, got none; see `ray status`")
-    for node, level in checked:
-        report(f"node {node['NodeManagerAddress']}: {_cpus(node)} programs at once, sandbox {level}")
-    return sum(_cpus(node) for node, _ in checked), {level for _, level in checked}
+    cpus = [int(node["Resources"]["CPU"]) for node, _ in checked]
+    for count, (node, level) in zip(cpus, checked, strict=True):
+        report(f"node {node['NodeManagerAddress']}: {count} programs at once, sandbox {level}")
+    return sum(cpus), {level for _, level in checked}
 
 
 async def _level_of(node: dict[str, Any], keys: Path | None) -> str:
@@ -112,6 +110,7 @@ async def _level_of(node: dict[str, Any], keys: Path | None) -> str:
     from ray.exceptions import RayError, RayTaskError  # noqa: PLC0415
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
 
+    from triathlon_runner.cluster._tasks import first_line  # noqa: PLC0415
     from triathlon_runner.cluster._worker import answer  # noqa: PLC0415
 
     on_node = NodeAffinitySchedulingStrategy(node_id=node["NodeID"], soft=False)
@@ -120,7 +119,7 @@ async def _level_of(node: dict[str, Any], keys: Path | None) -> str:
         level, _ = await asyncio.wait_for(check.remote([], keys), _OPEN_SECONDS)
         return str(level)
     except RayTaskError as error:
-        reason = (str(error.cause).strip().splitlines() or [type(error.cause).__name__])[0]
+        reason = first_line(error.cause)
     except TimeoutError:
         reason = f"no answer within {_OPEN_SECONDS:g} s"
     except RayError:
@@ -129,7 +128,3 @@ async def _level_of(node: dict[str, Any], keys: Path | None) -> str:
         f"node {node['NodeManagerAddress']} cannot execute programs: {reason}; run `triathlon doctor`"
         " there, or take it out of the cluster (`ray stop`)"
     )
-
-
-def _cpus(node: dict[str, Any]) -> int:
-    return int(node["Resources"].get("CPU", 0))

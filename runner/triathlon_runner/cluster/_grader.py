@@ -2,25 +2,22 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, cast
 
+from triathlon_runner.cluster._tasks import NodeTasks
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Examination, Execution, Job, Results, Sandbox, StoredResults
 
-if TYPE_CHECKING:
-    from triathlon_runner.cluster._tasks import NodeTasks
-
 
 class ClusterSandbox:
-    """Implements `Sandbox`: each job is executed in the sandbox of one node.
+    """Implements `Sandbox`: each job is executed to its end in the sandbox of one node.
 
-    A job runs to its end on its node. Results behind the last one that is read here are dropped, so that an
-    execution is what it would have been on one machine. All methods raise a `SandboxError` where the node's
-    sandbox failed, or node after node was lost.
+    Results behind the last one that is read are dropped, so that executions are equal to those of one
+    machine. All methods raise a `SandboxError` where a node's sandbox failed, or node after node was lost.
     """
 
-    def __init__(self, tasks: "NodeTasks") -> None:
+    def __init__(self, tasks: NodeTasks) -> None:
         """Made by `open_cluster`."""
         self._tasks = tasks
 
@@ -31,8 +28,7 @@ class ClusterSandbox:
 
     async def run(self, job: Job) -> Execution:
         """Executes one job."""
-        execution: Execution = await self._tasks.call("run", job)
-        return execution
+        return cast(Execution, await self._tasks.call("run", job))
 
     @asynccontextmanager
     async def stream(self, job: Job) -> AsyncIterator[Results]:
@@ -43,8 +39,7 @@ class ClusterSandbox:
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         """Executes tests that are code against a program."""
-        examination: Examination = await self._tasks.call("examine", examiner, candidate)
-        return examination
+        return cast(Examination, await self._tasks.call("examine", examiner, candidate))
 
     async def aclose(self) -> None:
         """Stops waiting for tasks; Ray ends the workers with the run."""
@@ -54,22 +49,13 @@ class ClusterSandbox:
 class ClusterGrader:
     """Implements `Grader`: a program is graded whole, on one node."""
 
-    def __init__(self, tasks: "NodeTasks") -> None:
-        """Made by `open_cluster`."""
+    def __init__(self, tasks: NodeTasks) -> None:
+        """Made by `open_cluster`, which closes the sandbox."""
         self._tasks = tasks
-        self._sandbox = ClusterSandbox(tasks)
-
-    @property
-    def sandbox(self) -> Sandbox:
-        return self._sandbox
+        self.sandbox: Sandbox = ClusterSandbox(tasks)
 
     async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
-        """Tests a program against the reference.
-
-        Raises:
-            SandboxError: the node's sandbox failed, or node after node was lost.
-        """
-        verdict: Verdict = await self._tasks.call("grade", program, problem, inputs)
-        return verdict
+        """Tests a program against the reference; see `ClusterSandbox` for errors."""
+        return cast(Verdict, await self._tasks.call("grade", program, problem, inputs))

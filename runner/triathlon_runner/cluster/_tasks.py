@@ -25,22 +25,17 @@ class NodeTasks:
     """Sends the requests of one moment in chunks and returns each its own result."""
 
     def __init__(self, keys: Path | None, cpus: int, levels: set[str]) -> None:
-        """Sends nothing yet.
-
-        Args:
-            keys: Folder of answer keys, on every node.
-            cpus: Tasks that the cluster executes at once, for the size of chunks.
-            levels: Isolation levels of the nodes; those of nodes that join later are added.
-        """
-        self._keys, self._cpus, self.levels = keys, cpus, levels
-        self._answer: Any = ray.remote(answer).options(
-            num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD"
-        )
+        """Takes the folder of answer keys on every node, and the CPUs and isolation levels of all nodes."""
+        self._keys, self._cpus = keys, cpus
+        self.levels = levels
+        """Those of nodes that join later are added."""
+        options = {"num_cpus": 1, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
+        self._answer: Any = ray.remote(answer).options(**options)
         self._waiting: list[_Pending] = []
         self._running: set[asyncio.Task[None]] = set()
 
     async def call(self, method: str, *arguments: Any) -> Any:
-        """Returns the result of a method of `Worker` on some node.
+        """Returns the result of a method of the sandbox or grader of some node.
 
         Raises:
             SandboxError: the node's sandbox failed, node after node was lost, or no node is left.
@@ -54,10 +49,9 @@ class NodeTasks:
 
     async def close(self) -> None:
         """Stops waiting for tasks."""
-        running = tuple(self._running)
-        for task in running:
+        for task in self._running:
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*self._running, return_exceptions=True)
 
     def _send_waiting(self) -> None:
         pending = [item for item in self._waiting if not item[1].done()]  # done: its caller was cancelled
@@ -70,10 +64,9 @@ class NodeTasks:
 
     async def _execute(self, chunk: Sequence[_Pending]) -> None:
         """Executes a chunk; one that fails is repeated one by one, so that one failure stays one."""
+        requests = [request for request, _ in chunk]
         try:
-            level, results = await self._wait(
-                self._answer.remote([request for request, _ in chunk], self._keys)
-            )
+            level, results = await self._wait(self._answer.remote(requests, self._keys))
         except (RayError, SandboxError) as error:
             if len(chunk) > 1:
                 await asyncio.gather(*(self._execute([item]) for item in chunk))
@@ -110,5 +103,10 @@ def as_sandbox_error(error: Exception) -> Exception:
         return error
     if isinstance(error, RayTaskError):
         return error.cause if isinstance(error.cause, Exception) else error
-    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return SandboxError(f"nodes of the cluster were lost under this work {_RETRIES + 1} times: {reason}")
+    lost = f"nodes of the cluster were lost under this work {_RETRIES + 1} times"
+    return SandboxError(f"{lost}: {first_line(error)}")
+
+
+def first_line(error: BaseException) -> str:
+    """Returns the first line of an error's message; Ray's continue with a traceback."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

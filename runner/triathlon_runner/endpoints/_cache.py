@@ -4,8 +4,7 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -61,7 +60,7 @@ class ReplyCache:
     """
 
     def __init__(self, path: Path, *, max_bytes: int = 4 * GIBIBYTE) -> None:
-        """Opens or creates the file; beyond `max_bytes` the oldest replies make room for new ones.
+        """Opens or creates the file, whose oldest replies make room for new ones beyond `max_bytes`.
 
         Raises:
             CacheError: it cannot be opened, or is no cache.
@@ -118,8 +117,7 @@ class ReplyCache:
         if self._rows_since_check >= _ROWS_BETWEEN_SIZE_CHECKS:
             self._rows_since_check = 0
             if _size_bytes(self._db) > self._max_bytes:
-                with _transaction(self._db):
-                    _drop_oldest(self._db, self._max_bytes * 9 // 10)
+                self.prune(max_bytes=self._max_bytes * 9 // 10)
 
     def info(self) -> CacheInfo:
         """Counts and sizes."""
@@ -140,7 +138,8 @@ class ReplyCache:
         """
         dropped = 0
         try:
-            with _transaction(self._db):
+            with self._db:  # commits, or rolls back
+                self._db.execute("BEGIN IMMEDIATE")
                 if model is not None:
                     dropped += self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
                 if max_bytes is not None:
@@ -158,17 +157,8 @@ def is_error_reply(answer: Answer) -> bool:
 
 
 def _encode(answer: Answer) -> str:
-    reply, usage = answer.reply, answer.usage
-    return json.dumps(
-        {
-            "text": reply.text,
-            "reasoning": reply.reasoning,
-            "finish": reply.finish.value,
-            "usage": dict(usage),
-            "seconds": answer.seconds,
-            "served_model": answer.served_model,
-        }
-    )
+    shown = {"usage": dict(answer.usage), "seconds": answer.seconds, "served_model": answer.served_model}
+    return json.dumps({**dict(answer.reply), **shown})
 
 
 def _decode(text: str) -> Answer:
@@ -236,18 +226,6 @@ def _unusable(path: Path, error: Exception) -> CacheError:
         f"the cache of replies {str(path)!r} cannot be used ({error}): "
         "make it writable, move it away, or name another folder"
     )
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Context in which several statements are one transaction."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
 
 
 def _size_bytes(db: sqlite3.Connection) -> int:

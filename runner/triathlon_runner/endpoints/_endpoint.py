@@ -21,7 +21,7 @@ from triathlon_runner.endpoints._errors import (
     Throttled,
     UnexplainedError,
 )
-from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._request_queue import RequestQueue
 from triathlon_runner.endpoints._retries import RetryState, exhausted_for
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Provider, Request, ServerInfo
@@ -72,13 +72,13 @@ class Endpoint:
     """Gets one answer to one question, or raises an error that says why there is none."""
 
     def __init__(
-        self, config: ApiConfig, provider: Provider, client: Client, gate: Gate, secrets: Secrets
+        self, config: ApiConfig, provider: Provider, client: Client, queue: RequestQueue, secrets: Secrets
     ) -> None:
-        """Made by `open_model`; limits and counters are those of the gate."""
+        """Made by `open_model`; limits and counters are those of the queue."""
         self.provider = provider
-        self.stats = gate.stats
-        self._config, self._client, self._gate, self._secrets = config, client, gate, secrets
-        self._limits = gate.limits
+        self.stats = queue.stats
+        self._config, self._client, self._queue, self._secrets = config, client, queue, secrets
+        self._limits = queue.limits
         self._unreadable = self._by_another_model = 0
         self._unexplained: list[tuple[int, bytes]] = []
         """Status and question of the last errors without an explanation; an answer clears the list."""
@@ -107,9 +107,9 @@ class Endpoint:
 
     def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
         """Returns the error of one question, or of the model after several in a row met the same."""
-        if self._gate.stopped:
-            return ModelUnavailableError(self._gate.stopped)
-        self._gate.end_refusals()
+        if self._queue.stopped:
+            return ModelUnavailableError(self._queue.stopped)
+        self._queue.refused_otherwise()
         asked = (error.status, request.payload)
         if self._unexplained and self._unexplained[-1][0] != error.status:
             self._unexplained.clear()
@@ -139,23 +139,23 @@ class Endpoint:
         self.stats.failed += 1
         self.stats.last_error = str(final)
         if isinstance(final, ModelUnavailableError):
-            self._gate.stop(final)
+            self._queue.stop(final)
         return final
 
     async def _ask(self, request: Request) -> Answer:
         retries = RetryState(self._limits)
-        turn = self._gate.turn()
+        turn = self._queue.turn()
         failed: Retryable | None = None
         while True:
             try:
-                async with self._gate.slot(turn, request.estimated_tokens) as sent_at:
+                async with self._queue.slot(turn, request.estimated_tokens) as sent_at:
                     retries.begin()
                     with request_in_flight():
                         return await self._try(request, sent_at, first=failed is None)
             except Retryable as error:
                 failed = error
             try:
-                await retries.wait_after(failed, self._gate.longest_wait)
+                await retries.wait_after(failed)
             except NullContent as empty:
                 if not retries.believes_empty_reply:
                     raise
@@ -164,8 +164,8 @@ class Endpoint:
 
     async def _try(self, request: Request, sent_at: float, *, first: bool) -> Answer:
         try:
-            reply = await self._send(request, self._gate.hangs_after if first else math.inf)
-            self._gate.reached()
+            reply = await self._send(request, self._queue.hangs_after if first else math.inf)
+            self._queue.reached()
             parsed = self.provider.read(request, self._scrubbed(reply))
         except NeverReachable as error:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
@@ -173,7 +173,7 @@ class Endpoint:
         except Retryable as error:
             self._note_failure(request, error, sent_at)
             raise
-        seconds = self._gate.now() - sent_at
+        seconds = self._queue.now() - sent_at
         self._note_answer(request, parsed, sent_at, reply.headers)
         answer = self._answer(parsed, seconds)
         if parsed.is_empty:
@@ -204,11 +204,11 @@ class Endpoint:
         self, request: Request, parsed: ParsedReply, sent_at: float, headers: Mapping[str, str]
     ) -> None:
         usage, reply, stats = parsed.usage, parsed.reply, self.stats
-        seconds = self._gate.now() - sent_at
-        self._gate.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
+        seconds = self._queue.now() - sent_at
+        self._queue.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
         self._unexplained.clear()
         if (wait := exhausted_for(headers)) is not None:
-            self._gate.wait_for_server(wait, "its limit of requests or tokens is used up")
+            self._queue.wait_for_server(wait, "its limit of requests or tokens is used up")
         stats.count_answer(usage.input_tokens, usage.output_tokens, seconds)
         if usage.uncounted:
             stats.estimate_answer(request.question.characters, len(reply.text) + len(reply.reasoning))
@@ -216,7 +216,7 @@ class Endpoint:
         stats.truncated += reply.finish is Finish.LENGTH
 
     def _note_failure(self, request: Request, error: Retryable, sent_at: float) -> None:
-        """Tells the gate of a failed try.
+        """Tells the queue of a failed try.
 
         Raises:
             ModelUnavailableError: no other try can do better.
@@ -227,8 +227,8 @@ class Endpoint:
         if isinstance(error, LostReply | Malformed):
             self.stats.estimate_lost_reply(request.question.characters)
         if (error.retry_after or 0.0) > self._limits.longest_retry_after:
-            self._gate.wait_for_server(error.retry_after or 0.0, reason)
-            self._gate.raise_if_stopped()
+            self._queue.wait_for_server(error.retry_after or 0.0, reason)
+            self._queue.raise_if_stopped()
         if isinstance(error, Malformed):
             self._unreadable += 1
             self._by_another_model += isinstance(error, OtherModel)
@@ -237,10 +237,10 @@ class Endpoint:
                 raise self._unreadable_error(error) from None
         if isinstance(error, Throttled):
             self.stats.throttled += 1
-            self._gate.throttled(sent_at, error.retry_after, reason)
-            self._gate.raise_if_stopped()
+            self._queue.throttled(sent_at, error.retry_after, reason)
+            self._queue.raise_if_stopped()
         else:
-            is_down = self._gate.failed(reason, error.retry_after)
+            is_down = self._queue.failed(sent_at, reason, error.retry_after)
             error.server_is_down = is_down and not math.isinf(self._limits.outage_seconds)
 
     def _answer(self, parsed: ParsedReply, seconds: float) -> Answer:

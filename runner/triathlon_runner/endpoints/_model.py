@@ -12,8 +12,8 @@ from triathlon_runner.endpoints._cache import ReplyCache, reply_key
 from triathlon_runner.endpoints._config import ApiConfig, LocalServer
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import ModelUnavailableError
-from triathlon_runner.endpoints._gate import Gate, silent
 from triathlon_runner.endpoints._limits import Limits
+from triathlon_runner.endpoints._request_queue import RequestQueue, silent
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
 from triathlon_runner.endpoints.provider import Question, Request, ServerInfo, open_provider
@@ -140,15 +140,13 @@ async def open_model(
     def tell(message: str) -> None:
         say(f"{model_id}: {secrets.scrub_message(message)}")
 
-    gate = Gate(limits, EndpointStats(), may_send=may_send, say=tell, reached=isinstance(source, LocalServer))
+    is_up = isinstance(source, LocalServer)
+    queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=is_up)
     from triathlon_runner.endpoints._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
 
     async with open_client(config, secrets, limits, provider.headers(secrets.key), tell) as client:
-        endpoint = Endpoint(config, provider, client, gate, secrets)
-        try:
-            yield OpenAIModel(model_id, kind, endpoint, cache, _identity(source))
-        finally:
-            gate.end_refusals()
+        endpoint = Endpoint(config, provider, client, queue, secrets)
+        yield OpenAIModel(model_id, kind, endpoint, cache, _identity(source))
 
 
 def _config_of(server: LocalServer) -> ApiConfig:

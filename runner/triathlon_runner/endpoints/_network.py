@@ -51,7 +51,7 @@ def is_socks(proxy: str | None) -> bool:
 
 
 def connector(config: ApiConfig, proxy: str | None, **settings: Any) -> aiohttp.BaseConnector:
-    """Makes the pool of connections to a row's server, without a limit: the gate has one.
+    """Makes the pool of connections to a row's server, without a limit: the queue has one.
 
     Raises:
         UserError: the proxy speaks SOCKS and the package for that is missing, or the row's certificate cannot

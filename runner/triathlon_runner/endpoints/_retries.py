@@ -1,6 +1,7 @@
 """Trying again: named errors only, attempts and total time capped, waits with jitter or as a server asks."""
 
 import asyncio
+import math
 import random
 import re
 import time
@@ -18,40 +19,31 @@ _EMPTY_REPLIES_BELIEVED = 5
 class RetryState:
     """How often and how long one question was tried."""
 
-    __slots__ = ("_began", "_empty", "_failed", "_limits", "_loop", "_throttled", "_waited_for_server")
-
     def __init__(self, limits: Limits) -> None:
         """Nothing was tried yet."""
         self._limits = limits
-        self._began: float | None = None
+        self._began = math.inf
         self._loop = asyncio.get_running_loop()
         self._failed = self._throttled = self._empty = 0
-        self._waited_for_server = False
 
     def begin(self) -> None:
         """Notes that a try starts now; the first one starts the clock, so the time in the queue is free."""
-        if self._began is None:
-            self._began = self._loop.time()
+        self._began = min(self._began, self._loop.time())
 
-    async def wait_after(self, error: Retryable, longest_wait: float) -> None:
+    async def wait_after(self, error: Retryable) -> None:
         """Counts a failed try and waits until the next, at least for as long as the server asks.
 
-        A try that failed while the server answered no request at all is not counted: the gate makes all wait.
-
-        Args:
-            error: Why the try failed.
-            longest_wait: Largest back-off, in seconds.
+        A try that failed while the server answered nothing at all is not counted: the queue makes all wait.
 
         Raises:
             Retryable: the error itself, where that try was the last.
         """
         if error.server_is_down:
-            self._waited_for_server = True
             return
         if self._is_last(error):
             raise error
         tries = self._throttled if isinstance(error, Throttled) else self._failed
-        longest = min(longest_wait, self._limits.first_wait * 2.0 ** min(tries - 1, 30))
+        longest = min(self._limits.longest_wait, self._limits.first_wait * 2.0 ** min(tries - 1, 30))
         wait = max(longest * random.uniform(0.5, 1.0), error.retry_after or 0.0)  # noqa: S311  no secret
         await asyncio.sleep(wait)
 
@@ -71,14 +63,8 @@ class RetryState:
             self._failed >= self._limits.attempts
             or self._throttled >= self._limits.throttled_attempts
             or self.believes_empty_reply
-            or self._is_late()
+            or self._loop.time() - self._began >= self._limits.total_seconds + self._limits.outage_seconds
         )
-
-    def _is_late(self) -> bool:
-        """Whether its time is up; where the server was down meanwhile, that much longer is allowed."""
-        outage = self._limits.outage_seconds if self._waited_for_server else 0.0
-        allowed = self._limits.total_seconds + outage
-        return self._began is not None and self._loop.time() - self._began >= allowed
 
 
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")

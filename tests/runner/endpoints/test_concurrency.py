@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Callable
 from itertools import pairwise
 
-from triathlon_runner.endpoints._limits import ConcurrencyLimit
+from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 
 
 def simulate(level: ConcurrencyLimit, latency: Callable[[int], float], answers: int) -> list[int]:
@@ -13,6 +13,7 @@ def simulate(level: ConcurrencyLimit, latency: Callable[[int], float], answers: 
     flying: list[float] = []
     for _ in range(answers):
         while len(flying) < level.value:
+            level.sent(now)
             heapq.heappush(flying, now + latency(len(flying) + 1))
         now = heapq.heappop(flying)
         level.answered(now, 100, saturated=True)
@@ -54,7 +55,8 @@ def test_stays_where_more_does_not_help() -> None:
 def test_does_not_grow_without_demand() -> None:
     """A limit that was not reached says nothing about the server."""
     level = ConcurrencyLimit(4, 256)
-    for step in range(100):
+    level.sent(0.0)
+    for step in range(1, 101):
         level.answered(step * 0.1, 100, saturated=False)
     assert level.value == 4
 

@@ -15,7 +15,7 @@ from triathlon_runner.endpoints import _client as transports
 from triathlon_runner.endpoints import _network as network
 from triathlon_runner.endpoints._client import open_client
 from triathlon_runner.endpoints._errors import Unreachable
-from triathlon_runner.endpoints._gate import silent
+from triathlon_runner.endpoints._request_queue import silent
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints.provider import HttpReply
 from triathlon_runner.errors import UserError

@@ -8,29 +8,31 @@ from dataclasses import replace
 import pytest
 
 from triathlon_runner.endpoints import EndpointStats, Limits, ModelUnavailableError
-from triathlon_runner.endpoints._gate import Gate
+from triathlon_runner.endpoints._request_queue import RequestQueue
 
 
-def make(slots: int, limits: Limits | None = None, rpm: int | None = None) -> tuple[Gate, EndpointStats]:
+def make(
+    slots: int, limits: Limits | None = None, rpm: int | None = None
+) -> tuple[RequestQueue, EndpointStats]:
     stats = EndpointStats()
     limits = replace(limits or Limits(), first_concurrency=slots, concurrency=slots, requests_per_minute=rpm)
-    return Gate(limits, stats, reached=True), stats
+    return RequestQueue(limits, stats, reached=True), stats
 
 
 @asynccontextmanager
-async def passing(gate: Gate) -> AsyncIterator[None]:
-    async with gate.slot(gate.turn(), 1):
+async def passing(queue: RequestQueue) -> AsyncIterator[None]:
+    async with queue.slot(queue.turn(), 1):
         yield
 
 
 async def test_never_more_than_the_level() -> None:
     """At no moment are more requests in flight than the level allows."""
-    gate, stats = make(3)
+    queue, stats = make(3)
     most = 0
 
     async def ask() -> None:
         nonlocal most
-        async with passing(gate):
+        async with passing(queue):
             most = max(most, stats.in_flight)
             await asyncio.sleep(0.001)
 
@@ -41,13 +43,13 @@ async def test_never_more_than_the_level() -> None:
 
 async def test_first_come_first_served_also_when_tried_again() -> None:
     """A question that is tried again goes before all that came after it."""
-    gate, _ = make(1)
+    queue, _ = make(1)
     order: list[str] = []
 
     async def ask(name: str, tries: int) -> None:
-        turn = gate.turn()
+        turn = queue.turn()
         for number in range(tries):
-            async with gate.slot(turn, 1):
+            async with queue.slot(turn, 1):
                 order.append(f"{name}{number}")
                 await asyncio.sleep(0)
 
@@ -58,36 +60,36 @@ async def test_first_come_first_served_also_when_tried_again() -> None:
 
 async def test_cancelled_in_the_queue() -> None:
     """A question that is given up while it waits leaves its place to the others."""
-    gate, stats = make(1)
-    async with passing(gate):
-        waiter = asyncio.create_task(_pass(gate))
+    queue, stats = make(1)
+    async with passing(queue):
+        waiter = asyncio.create_task(_pass(queue))
         await asyncio.sleep(0)
         waiter.cancel()
         await asyncio.wait([waiter])
     assert (stats.in_flight, stats.waiting) == (0, 0)
     async with asyncio.timeout(1):
-        await _pass(gate)
+        await _pass(queue)
 
 
 async def test_cancelled_as_the_slot_comes() -> None:
     """A question that is given up in the very step in which it gets its slot gives the slot back."""
-    gate, stats = make(1)
-    async with passing(gate):
-        waiter = asyncio.create_task(_pass(gate))
+    queue, stats = make(1)
+    async with passing(queue):
+        waiter = asyncio.create_task(_pass(queue))
         await asyncio.sleep(0)
     waiter.cancel()
     await asyncio.wait([waiter])
     assert stats.in_flight == 0
     async with asyncio.timeout(1):
-        await _pass(gate)
+        await _pass(queue)
 
 
 async def test_cancelled_between_two_tries() -> None:
     """A question that is given up between two tries holds nothing."""
-    gate, stats = make(1)
+    queue, stats = make(1)
 
     async def ask() -> None:
-        async with gate.slot(gate.turn(), 1):
+        async with queue.slot(queue.turn(), 1):
             pass
         await asyncio.sleep(10)
 
@@ -99,39 +101,39 @@ async def test_cancelled_between_two_tries() -> None:
     assert stats.in_flight == 0
 
 
-async def _pass(gate: Gate) -> None:
-    async with passing(gate):
+async def _pass(queue: RequestQueue) -> None:
+    async with passing(queue):
         pass
 
 
 async def test_pause_holds_everybody() -> None:
     """While the server wants to be left alone, nobody is let through."""
-    gate, _ = make(4)
-    gate.pause(0.05)
-    began = gate.now()
-    async with passing(gate):
-        assert gate.now() - began >= 0.05
+    queue, _ = make(4)
+    queue.pause(0.05)
+    began = queue.now()
+    async with passing(queue):
+        assert queue.now() - began >= 0.05
 
 
 async def test_stop_turns_everybody_away() -> None:
     """A stopped model refuses those who wait and those who come, with the reason."""
-    gate, stats = make(1)
+    queue, stats = make(1)
     inside = asyncio.Event()
 
     async def hold() -> None:
-        async with passing(gate):
+        async with passing(queue):
             inside.set()
             await asyncio.sleep(0.01)
 
     async def wait() -> None:
-        async with passing(gate):
+        async with passing(queue):
             raise AssertionError("let through")
 
     holder = asyncio.create_task(hold())
     await inside.wait()
     waiter = asyncio.create_task(wait())
     await asyncio.sleep(0)
-    gate.stop(ModelUnavailableError("bad key"))
+    queue.stop(ModelUnavailableError("bad key"))
     for refused in (waiter, asyncio.create_task(wait())):
         with pytest.raises(ModelUnavailableError, match="bad key"):
             await refused
@@ -140,34 +142,34 @@ async def test_stop_turns_everybody_away() -> None:
 
 
 async def test_one_at_a_time_while_the_endpoint_fails() -> None:
-    """After many failures in a row one request at a time is tried; an answer opens the gate again."""
-    gate, stats = make(8, Limits(failures_in_a_row=2, first_wait=0.001))
+    """After many failures in a row one request at a time is tried; an answer lets all flow again."""
+    queue, stats = make(8, Limits(failures_in_a_row=2, first_wait=0.001))
     most = 0
 
     async def ask() -> None:
         nonlocal most
-        async with passing(gate):
+        async with passing(queue):
             most = max(most, stats.in_flight)
             await asyncio.sleep(0.002)
 
-    gate.failed("down", None)
-    gate.failed("down", None)
+    queue.failed(queue.now(), "down", None)
+    queue.failed(queue.now(), "down", None)
     await asyncio.gather(*(ask() for _ in range(5)))
     assert most == 1
-    async with passing(gate):
-        gate.answered(gate.now(), 1, 1)
+    async with passing(queue):
+        queue.answered(queue.now(), 1, 1)
     await asyncio.gather(*(ask() for _ in range(16)))
     assert most == 8
 
 
 async def test_requests_per_minute() -> None:
     """The row's limit a minute is kept, also by requests that come all at once."""
-    gate, _ = make(64, rpm=1200)
-    began = gate.now()
+    queue, _ = make(64, rpm=1200)
+    began = queue.now()
 
     async def ask() -> None:
-        async with passing(gate):
+        async with passing(queue):
             pass
 
     await asyncio.gather(*(ask() for _ in range(64)))
-    assert gate.now() - began >= 3 * 60 / 1200
+    assert queue.now() - began >= 3 * 60 / 1200
