@@ -21,6 +21,7 @@ from triathlon_runner.store import (
     ResultsFolder,
     Unit,
     UnreadableManifestError,
+    usable_units,
 )
 
 UNITS_PER_SLOT = 3
@@ -70,6 +71,8 @@ class ModelRun:
         except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
             what_to_do = _advice(error, self._context.folder, self._row.id, work.suite_id)
             self._add_error(f"{self._row.id} {work.suite_id}: {error}{what_to_do}")
+            lines = self._context.folder.lines(self._row.id, work.suite_id)
+            self.end.open += len(work.open_units(usable_units(lines, work.built.entry.record)))
             return None
 
     async def _open_and_ask(self, suites: Sequence[SuiteRun]) -> None:
@@ -156,7 +159,7 @@ def _advice(error: Exception, folder: ResultsFolder, model: str, suite: str) -> 
     if not isinstance(error, ContradictingLineError):
         return ""
     verify = f"`triathlon verify --models {model} --suites {suite}{folder.option}`"
-    return f". {verify} shows what the rest of the line says; delete the line and run again to ask anew"
+    return f"; {verify} shows what the rest of the line says"
 
 
 def _in_order(suites: Sequence[SuiteRun], pace: Pace) -> Iterator[tuple[SuiteRun, Unit]]:

@@ -11,6 +11,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import UnitRecord, Usage
 from triathlon_runner.store._faults import fault_of_record
 from triathlon_runner.store._lines import (
+    RUN_AGAIN,
     ContradictingLineError,
     R,
     Unit,
@@ -72,7 +73,9 @@ class ResultsFile(Generic[R]):
         """
         for number, (line, record) in enumerate(read_lines(self.path, self._record), start=1):
             if fault := fault_of_record(record):
-                raise ContradictingLineError(f"{self.path}, line {number}: {fault}; it does not count")
+                raise ContradictingLineError(
+                    f"{self.path}, line {number}: {fault}; it does not count; {RUN_AGAIN}"
+                )
             self._count(record, len(line))
 
     @property

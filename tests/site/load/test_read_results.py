@@ -104,7 +104,7 @@ def test_a_torn_last_line_is_never_a_result(tmp_path: Path, lines: Path) -> None
     """A line without its end is left out even where it happens to parse."""
     lines.write_text(lines.read_text().rstrip("\n"))
     found = read(tmp_path)
-    assert notices(found) == [(6, "the line was cut before its end; the next run asks again")]
+    assert notices(found) == [(6, "the line was cut before its end; the next run makes its unit again")]
     assert len(found.files[0].tasks) == 5
 
 
