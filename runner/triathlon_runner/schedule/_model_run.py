@@ -139,6 +139,22 @@ class ModelRun:
         for suite in suites:
             self.end.open += suite.close(self._opened)
             self.end.failures.update(suite.failures)
+        if error := self._error_of_all_open_units():
+            self._add_error(f"{self._row.id}: {error}")
+
+    def _error_of_all_open_units(self) -> str:
+        """The HTTP error without an explanation that left every open unit open; empty where there is none.
+
+        It is for the user to mend, however few questions met it: to run again does not help.
+        """
+        stats = self._opened.stats if self._opened is not None else None
+        failures = self.end.failures
+        if stats is None or stats.stopped or not failures or failures.total() != self.end.open:
+            return ""
+        if stats.unexplained != stats.failed:
+            return ""
+        which = f"all {stats.failed} questions" if stats.failed > 1 else "the only question"
+        return f"{which} without an answer met the same error: {failures.most_common(1)[0][0]}"
 
 
 def _alternate(suites: Sequence[SuiteRun]) -> Iterator[tuple[SuiteRun, Unit]]:
