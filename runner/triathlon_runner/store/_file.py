@@ -37,6 +37,8 @@ class ResultsFile(Generic[R]):
         self._size = 0
         self.outcomes: Counter[str] = Counter()
         self.protocols: set[str] = set()
+        self.places: set[tuple[str, str]] = set()
+        """Model and suite that the lines name."""
         self._usage: Counter[str] = Counter()
 
     def __enter__(self) -> Self:
@@ -97,7 +99,7 @@ class ResultsFile(Generic[R]):
         """Starts an empty file after the old one was archived."""
         self.__exit__(None, None, None)
         self._places, self._size = {}, 0
-        self.outcomes, self.protocols, self._usage = Counter(), set(), Counter()
+        self.outcomes, self.protocols, self.places, self._usage = Counter(), set(), set(), Counter()
         self.__enter__()
 
     def remove(self) -> None:
@@ -162,6 +164,7 @@ class ResultsFile(Generic[R]):
         self._size += size
         self.outcomes[record.outcome.value] += 1
         self.protocols.add(record.protocol)
+        self.places.add((record.model, record.suite))
         usage = record.usage
         self._usage["requests"] += usage.requests
         self._usage["input_tokens"] += usage.input_tokens

@@ -62,3 +62,16 @@ def test_the_advice_holds(altered: SmallRun) -> None:
     result = altered.run()
     assert result.exit_code == 0 and "1 unit finished, 0 open" in result.output
     assert json.loads(lines.read_text().splitlines()[0])["outcome"] == "passed"
+
+
+def test_lines_of_another_model_are_not_counted(altered: SmallRun) -> None:
+    """A folder that was copied is no result of the model whose name it got, also without its manifests."""
+    rows = (altered.root / "models.yaml").read_text()
+    (altered.root / "models.yaml").write_text(rows.replace("id: m", "id: copy"))
+    shutil.copytree(altered.results / "runs/m/loop", altered.results / "runs/copy/loop")
+    (altered.results / "runs/copy/loop/core.manifest.json").unlink()
+    result = altered.call("run", "--models", "copy", "--suites", "loop/core", "--limit", "2")
+    assert "copy loop/core holds results of another model or suite: lines of m loop/core" in result.output
+    verified = altered.call("verify", "--models", "copy")
+    assert verified.exit_code == 1 and "nan" not in verified.output
+    assert "expected a line of copy loop/core, got one of m loop/core" in verified.output
