@@ -48,7 +48,6 @@ def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False
         put(source, target.lines)
     except OSError as error:
         raise UserError(f"cannot move {str(source)!r} to {str(target.lines)!r}: {error.strerror}") from None
-    folder.remove_empty_folders(model, suite)
     return target
 
 
