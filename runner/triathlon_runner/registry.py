@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -178,6 +178,18 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str) -> Non
             raise UserError(f"unknown {what} {name!r}; {hint}")
 
 
+_NUMBERS: Final = {
+    "temperature": "a number from 0 to 2",
+    "max_tokens": "a whole number from 1",
+    "concurrency": "a whole number from 1",
+    "input": "a number of 0 or more",
+    "output": "a number of 0 or more",
+    "speed": "a number above 0",
+    "timeout_seconds": "a number above 0",
+}
+"""By key, what is expected where `.nan` or `.inf` stands."""
+
+
 def load(path: Path, *, missing_ok: bool = False) -> Registry:
     """Reads and checks models.yaml; one without models where there is no file and `missing_ok`.
 
@@ -192,7 +204,7 @@ def load(path: Path, *, missing_ok: bool = False) -> Registry:
             f"no models file at {str(path)!r}; write one (README, 'Add a model'), name it with --models-file,"
             " or run one model without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
         )
-    file = yaml_file.read(path)
+    file = yaml_file.read(path, _NUMBERS)
     pasted_keys.check_file(file)
     if not isinstance(file.content, dict):
         got = "nothing" if file.content is None else f"{file.content!r:.80}"

@@ -1,7 +1,7 @@
 """Reading a YAML file that people write: what is wrong with it is said with its line and the remedy."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -60,10 +60,14 @@ class YamlFile:
         return line, len(place)
 
 
-def read(path: Path) -> YamlFile:
+def read(path: Path, numbers: Mapping[str, str] | None = None) -> YamlFile:
     """Reads a file that has been found to exist.
 
     A date stays the text that it is written as, so that every value is one that JSON has, too.
+
+    Args:
+        path: the file.
+        numbers: by key, which numbers are expected there, in words, for what is said of `.nan` and `.inf`.
 
     Raises:
         UserError: it cannot be read, is not YAML, repeats a key, or has aliases that contain themselves or
@@ -82,7 +86,7 @@ def read(path: Path) -> YamlFile:
         loader = _Loader(text)
         root = loader.get_single_node() or _nothing()
         _size(root, path, {}, set())
-        _check_values(root, path, loader)
+        _check_values(root, path, loader, numbers or {})
         return YamlFile(path, text, root, loader.construct_document(root))
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
@@ -138,7 +142,7 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
-def _check_values(root: yaml.Node, path: Path, loader: _Loader) -> None:
+def _check_values(root: yaml.Node, path: Path, loader: _Loader, numbers: Mapping[str, str]) -> None:
     """Refuses what JSON does not have, and keys that stand twice: YAML would silently keep the last."""
     seen: set[int] = set()
     left: list[tuple[Place, yaml.Node]] = [((), root)]
@@ -148,7 +152,8 @@ def _check_values(root: yaml.Node, path: Path, loader: _Loader) -> None:
             continue
         seen.add(id(node))
         if isinstance(node, yaml.ScalarNode):
-            _check_scalar(node, _where(path, node, place), loader)
+            expected = numbers.get(str(place[-1])) if place else None
+            _check_scalar(node, _where(path, node, place), loader, expected)
         elif isinstance(node, yaml.MappingNode):
             _check_keys(node, path, place)
             left += [((*place, key.value), value) for key, value in node.value]
@@ -161,7 +166,7 @@ def _where(path: Path, node: yaml.Node, place: Place) -> str:
     return f"{path}, line {node.start_mark.line + 1}" + (f": {key}" if key else "")
 
 
-def _check_scalar(node: yaml.ScalarNode, where: str, loader: _Loader) -> None:
+def _check_scalar(node: yaml.ScalarNode, where: str, loader: _Loader, expected: str | None) -> None:
     if node.tag not in _PLAIN:
         kind = node.tag.removeprefix("tag:yaml.org,2002:")
         raise UserError(
@@ -173,7 +178,8 @@ def _check_scalar(node: yaml.ScalarNode, where: str, loader: _Loader) -> None:
     except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
         value = math.nan
     if isinstance(value, float) and not math.isfinite(value):
-        raise UserError(f"{where}: expected a number, got {node.value!r:.40}; write one, or put it in quotes")
+        remedy = "write one" if expected else "write one, or put it in quotes if it is text"
+        raise UserError(f"{where}: expected {expected or 'a number'}, got {node.value!r:.40}; {remedy}")
 
 
 def _check_keys(node: yaml.MappingNode, path: Path, place: Place) -> None:

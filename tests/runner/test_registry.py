@@ -79,6 +79,13 @@ def test_the_projects_own_file_is_good() -> None:
         (GOOD.replace("id: b", "id: ../b"), ["line 7", "id", "'../b'"]),
         (GOOD.replace("  - id: b\n    name: B\n", "  - name: B\n"), ["line 7", "id", "required"]),
         (GOOD.replace("concurrency: 2", "temperature: 9"), ["line 9", "a number of 2 or less", "got 9"]),
+        *(
+            (
+                GOOD.replace("concurrency: 2", f"temperature: {value}"),
+                [f"line 9: models.1.temperature: expected a number from 0 to 2, got {value!r}; write one\n"],
+            )
+            for value in (".nan", ".inf", "-.inf")
+        ),
         (GOOD.replace("concurrency: 2", "concurrency: yes"), ["line 9", "a whole number", "got true"]),
         (GOOD.replace("concurrency: 2", "released: 2024-13"), ["line 9", "YYYY-MM", "'2024-13'"]),
         (GOOD.replace("concurrency: 2", "released: 2024"), ["line 9", "released", "in quotes", "2024"]),
@@ -125,7 +132,7 @@ def test_bad_files_are_refused_with_line_and_key(tmp_path: Path, text: str, said
     with pytest.raises(UserError) as caught:
         load(tmp_path, text)
     for part in said:
-        assert part in str(caught.value)
+        assert part in f"{caught.value}\n"
     for term in ("tuple", "regex", "pattern", "validation", "pydantic", "Undefined", "^[a-z"):
         assert term not in str(caught.value)
 

@@ -132,14 +132,8 @@ def show_summary(
 
 
 def about_replies(account: Account) -> str:
-    """That nearly all replies of a model hold nothing to judge, and what to look at; empty where some do.
-
-    Likewise where every question met the same error that no rule explains.
-    """
-    stats, outcomes = account.stats, account.stats.outcomes
-    if stats.unexplained and stats.unexplained == stats.failed and not outcomes and not stats.stopped:
-        which = f"all {stats.failed} questions" if stats.failed > 1 else "its only question"
-        return f"warning: {account.model}: {which} met the same error: {stats.last_error}"
+    """That nearly all replies of a model hold nothing to judge, and what to look at; empty where some do."""
+    outcomes = account.stats.outcomes
     total = outcomes.total()
     for outcome, (what, remedy) in _UNUSABLE.items():
         if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:

@@ -126,7 +126,8 @@ def _show(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> None:
     table.add_column("samples", justify="right")
     for outcome, count in sorted(report.outcomes().items(), key=lambda pair: (-pair[1], pair[0])):
         table.add_row(outcome, str(count))
-    screen.print(table)
+    if table.row_count:
+        screen.print(table)
     scores = Table(box=None, pad_edge=False, header_style="bold")
     scores.add_column("tests")
     for name in ("tasks", *(f"pass@{k}" for k in wanted)):
@@ -147,6 +148,12 @@ def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Itera
         f"judged at sandbox level {report.level}; {counted(report.kept, 'verdict')} kept from an earlier call"
         + (f", {report.replaced} of other programs, tests or graders replaced" if report.replaced else "")
     )
+    if report.not_replaced:
+        earlier = counted(report.not_replaced, "earlier verdict")
+        yield (
+            f"{earlier} of samples that could not be judged now kept in the file and left out of the numbers"
+            " above"
+        )
     if report.others:
         others = counted(report.others, "line")
         yield f"{others} of other samples kept in the file and left out of the numbers above"
@@ -165,7 +172,7 @@ def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Itera
         yield f"{counted(len(report.broken), 'line')} cannot be read:"
         yield from _first(report.broken)
     if report.refused:
-        yield f"refused, so that no sample is judged: {counted(len(report.refused), 'problem')}:"
+        yield f"refused, because they cannot judge: {counted(len(report.refused), 'problem')}:"
         yield from _first(list(report.refused.values()))
     if report.open:
         yield f"{counted(len(report.open), 'sample')} could not be judged; the next call tries again:"
@@ -203,6 +210,7 @@ def _document(report: GradeReport, wanted: Sequence[int], *, whole: bool) -> dic
         "open": report.open,
         "kept": report.kept,
         "replaced": report.replaced,
+        "not_replaced": report.not_replaced,
         "others": report.others,
         "sandbox_level": report.level,
     }

@@ -22,9 +22,9 @@ from triathlon_runner.store import (
 )
 from triathlon_runner.terminal import Screen, counted
 
-CURRENT, OUTDATED, UNREADABLE = "current", "outdated", "unreadable"
+CURRENT, OUTDATED, UNREADABLE, ALTERED = "current", "outdated", "unreadable", "altered"
 """States: as a run would make it; made under another protocol, data or model revision; with a line or
-manifest that is damaged."""
+manifest that is damaged; with a line that reads well and contradicts itself."""
 _NAMED = 3
 """Files that are named with a reason which several have."""
 _WIDE = 110
@@ -41,8 +41,9 @@ class Row:
     model: str
     suite: str
     units: int
+    """Lines that count."""
     open: int | None
-    """None where a line or manifest is damaged or missing."""
+    """None where the manifest is damaged or missing."""
     protocol: str
     ended: str
     """Empty where the last run did not come to its end."""
@@ -63,6 +64,8 @@ class Finding:
     short: str
     reason: str = ""
     """In a sentence; empty where `short` says it all."""
+    usable_lines: int | None = None
+    """Of a file with a damaged or altered line, how many lines count."""
 
 
 IMPORTED_STATE: Final = Finding("imported")
@@ -128,9 +131,11 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
 
 
 def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding], origin: str = "") -> Row:
-    """Units are what lines there are: a manifest counts them only where its run came to its end."""
+    """Units are what lines count: a manifest counts them only where its run came to its end."""
     units, torn = count_lines(folder.lines(model, suite))
     findings = list(state)
+    usable = next((one.usable_lines for one in findings if one.usable_lines is not None), None)
+    units = units if usable is None else usable
     cut = [Finding("cut", "its last line was cut before its end")] if torn else []
     try:
         manifest = folder.read_manifest(model, suite)
@@ -139,11 +144,10 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding]
         return _row_of((model, suite), units, list(unreadable))
     if manifest is None:
         return _row_of((model, suite), units, [*_no_manifest(folder, model, suite, findings), *cut])
-    damaged = any(one.short == UNREADABLE for one in findings)
     counted_units = sum(manifest.outcomes.values())
     if manifest.unfinished:
         findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
-    elif counted_units != units and not damaged:
+    elif counted_units != units and usable is None:
         findings.append(Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}"))
     if units and (engine := graded_otherwise(manifest.engine_versions)):
         findings.append(Finding("other version", engine))
@@ -151,7 +155,7 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding]
         (model, suite),
         units,
         [*findings, *cut],
-        open_units=None if damaged else max(0, counted_units + manifest.open_units - units),
+        open_units=max(0, counted_units + manifest.open_units - units),
         protocol=manifest.protocol,
         ended=manifest.ended,
         origin=origin,

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -27,7 +26,15 @@ from triathlon_runner.cli._options import (
     data_store,
     names,
 )
-from triathlon_runner.cli._result_rows import CURRENT, OUTDATED, UNREADABLE, Finding, rows_of, show_rows
+from triathlon_runner.cli._result_rows import (
+    ALTERED,
+    CURRENT,
+    OUTDATED,
+    UNREADABLE,
+    Finding,
+    rows_of,
+    show_rows,
+)
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
@@ -37,12 +44,14 @@ from triathlon_runner.registry import Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
 from triathlon_runner.store import (
+    ContradictingLineError,
     DamagedLineError,
     ResultsFile,
     ResultsFolder,
     UnreadableManifestError,
     archive,
     compare_files,
+    usable_units,
 )
 from triathlon_runner.terminal import counted
 
@@ -257,15 +266,19 @@ def _record_type(catalogue: Catalogue, suite: str) -> type[UnitRecord] | None:
 
 def _damage(folder: ResultsFolder, model: str, suite: str, record: type[UnitRecord] | None) -> list[Finding]:
     """What of a manifest and, where their schema is known, of the lines beside it cannot be used."""
-    reads: list[Callable[[], object]] = [lambda: folder.read_manifest(model, suite)]
-    if record is not None:
-        reads.append(ResultsFile(folder.lines(model, suite), record).scan)
     findings: list[Finding] = []
-    for read in reads:
-        try:
-            read()
-        except (UnreadableManifestError, DamagedLineError) as error:
-            findings.append(Finding(UNREADABLE, str(error)))
+    try:
+        folder.read_manifest(model, suite)
+    except UnreadableManifestError as error:
+        findings.append(Finding(UNREADABLE, str(error)))
+    if record is None:
+        return findings
+    path = folder.lines(model, suite)
+    try:
+        ResultsFile(path, record).scan()
+    except DamagedLineError as error:
+        short = ALTERED if isinstance(error, ContradictingLineError) else UNREADABLE
+        findings.append(Finding(short, str(error), usable_lines=len(usable_units(path, record))))
     return findings
 
 

@@ -129,11 +129,17 @@ class Options:
         """Before money is spent, or data read.
 
         Raises:
-            UserError: an unknown model or suite, a named model that cannot run here, prompts that are none, a
-                budget without prices.
+            UserError: an unknown model or suite, a named model that cannot run here, or no model at all that
+                can; prompts that are none; a budget without prices.
         """
         rows = listed.select(self.wanted.models)
-        if self.wanted.models is not None and self.wanted.asks:
+        if not rows:
+            raise UserError(
+                "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"
+                " one without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
+            )
+        none_runs = all(why_not(row) is not None for row in rows)
+        if self.wanted.asks and (self.wanted.models is not None or none_runs):
             _check_that_they_run(rows)
         if self.bounds.budget_usd is not None:
             check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])], self.single)

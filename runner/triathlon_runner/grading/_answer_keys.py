@@ -9,6 +9,7 @@ import hashlib
 import mmap
 import os
 import tempfile
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +19,7 @@ from triathlon_runner.datasets import Problem
 from triathlon_runner.sandbox import (
     Call,
     Ended,
+    Execution,
     Job,
     Limits,
     MalformedError,
@@ -92,6 +94,8 @@ REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 
 MAX_EXAMINED_BYTES = 4 << 20
 """A longer output is assumed to be plain data without decoding: as objects it would fill the memory."""
 _INDEX_BYTES = 64 << 20
+_SHOWN_OF_INPUT, _SHOWN_OF_FAULT = 80, 200
+"""Characters in the message about a reference that failed."""
 
 
 class AnswerKeys:
@@ -195,8 +199,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     execution = results.execution
     whole = execution.ended is Ended.FINISHED and len(ends) == len(calls)
     if not whole or len(raised) == len(calls):
-        fault = execution.detail or str((*raised, *execution.results)[:1])
-        raise ReferenceFailedError(problem.task_id, fault)
+        raise ReferenceFailedError(problem.task_id, _what_happened(problem, execution, raised))
     call_ends = []
     for call in calls:
         file.write(prepare(call))
@@ -204,6 +207,19 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
     index = encode((ends, odd, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
     file.write(index + len(index).to_bytes(8, "little"))
+
+
+def _what_happened(problem: Problem, execution: Execution, raised: Sequence[Raised]) -> str:
+    """Why there are no expected outputs: how the reference ended, or what it raised on every input."""
+    if execution.detail:
+        return execution.detail
+    faults = [
+        f"{one.type}: {one.message}" for one in (*raised, *execution.results) if isinstance(one, Raised)
+    ]
+    if not faults:
+        return f"it {execution.ended.value.replace('_', ' ')}"
+    on_every_input = f"on {problem.inputs[0][:_SHOWN_OF_INPUT]} and every other input " if raised else ""
+    return f"{on_every_input}it raised {faults[0][:_SHOWN_OF_FAULT]}"
 
 
 def _call(problem: Problem, text: str) -> Call:

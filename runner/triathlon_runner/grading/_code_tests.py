@@ -70,7 +70,7 @@ class CodeTestGrader:
         if reference.outcome is not Outcome.PASSED:
             raise UngradableError(
                 f"the tests of {problem.task_id} cannot grade: its own reference fails them when they run in"
-                f" another process ({reference.detail or 'its results are no plain data'})"
+                f" another process: {_in_words(reference)}; mend the reference or the tests"
             )
         return verdict
 
@@ -208,6 +208,14 @@ def _case(calls: Sequence[Call], expected: str, got: str) -> FailingCase | None:
         expected=shorten(expected),
         got=shorten(got),
     )
+
+
+def _in_words(verdict: Verdict) -> str:
+    """What happened at the test that a program did not pass."""
+    failing = verdict.failing
+    if failing is None:
+        return verdict.detail or verdict.outcome.value
+    return f"at {failing.input} expected {failing.expected}, got {failing.got}"
 
 
 def _failed_line(tests: str, examiner: Execution) -> str:

@@ -12,6 +12,7 @@ from typing import Literal
 from triathlon_runner.datasets import AnyProblem, ClassProblem, Problem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
+from triathlon_runner.grading._answer_keys import ReferenceFailedError
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program import ProgramGrader
@@ -55,7 +56,8 @@ async def grade_samples(
 ) -> GradeReport:
     """Grades every sample and appends its line to `out` at once; at the end `out` is in the samples' order.
 
-    Lines of other samples, from earlier calls, stay behind those.
+    Lines of other samples, from earlier calls, stay behind those; so do earlier lines of samples that get no
+    verdict now, because their problem is refused or the sandbox failed.
 
     Raises:
         UserError: samples or `out` can't be used.
@@ -75,7 +77,6 @@ async def grade_samples(
         inputs=options.inputs,
         splits=any(map(has_more_than_base, problems)) and options.inputs == "all",
         broken=read.broken,
-        replaced=len(earlier.keys() - set(wanted) - set(map(_key_of, other_lines))),
         others=len(other_lines),
     )
     graded: dict[_Key, Line] = {}
@@ -103,8 +104,23 @@ async def grade_samples(
             for _ in range(options.jobs or len(os.sched_getaffinity(0))):
                 group.create_task(grade_some())
     report.lines = [graded[key] for key in dict.fromkeys(wanted) if key in graded]
-    _rewrite(out, [*report.lines, *other_lines])
+    not_replaced = _without_new_verdict(lines, samples_read, report.lines, other_lines)
+    report.not_replaced = len(not_replaced)
+    report.replaced = len(earlier.keys() - {*wanted, *map(_key_of, [*other_lines, *not_replaced])})
+    _rewrite(out, [*report.lines, *not_replaced, *other_lines])
     return report
+
+
+def _without_new_verdict(
+    earlier: Iterable[Line], samples: Iterable[Sample], graded: Iterable[Line], others: Iterable[Line]
+) -> list[Line]:
+    """Lines of an earlier call for samples of this one that could not be graded now."""
+    ungraded = {(sample.task_id, sample.number) for sample in samples}
+    ungraded -= {(line["task_id"], line["sample"]) for line in graded}
+    known = set(map(id, others))
+    return [
+        line for line in earlier if (line["task_id"], line["sample"]) in ungraded and id(line) not in known
+    ]
 
 
 def _of_other_samples(lines: Iterable[Line], samples: Iterable[Sample], model: str) -> list[Line]:
@@ -156,7 +172,7 @@ async def _line(
         return {**head, "outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
     try:
         verdict = await _grade_sample(sample.program, problem, graders, options)
-    except UngradableError as error:
+    except (UngradableError, ReferenceFailedError) as error:
         report.refused[sample.task_id] = str(error)
         return None
     except SandboxError as error:

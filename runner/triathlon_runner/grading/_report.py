@@ -35,6 +35,8 @@ class GradeReport:
     """Verdicts of an earlier run that follow from the same program, problem, tests and grader."""
     replaced: int = 0
     """Lines of an earlier run that did not."""
+    not_replaced: int = 0
+    """Lines of an earlier run, on other programs, tests or graders, for samples without a verdict now."""
     others: int = 0
     """Lines of an earlier run for other samples, which stay in the file."""
     level: str = ""

@@ -21,6 +21,7 @@ from triathlon_runner.store import (
     ResultsFolder,
     Unit,
     UnreadableManifestError,
+    usable_units,
 )
 
 UNITS_PER_SLOT = 3
@@ -70,6 +71,8 @@ class ModelRun:
         except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
             what_to_do = _advice(error, self._context.folder, self._row.id, work.suite_id)
             self._add_error(f"{self._row.id} {work.suite_id}: {error}{what_to_do}")
+            lines = self._context.folder.lines(self._row.id, work.suite_id)
+            self.end.open += len(work.open_units(usable_units(lines, work.built.entry.record)))
             return None
 
     async def _open_and_ask(self, suites: Sequence[SuiteRun]) -> None:
@@ -136,6 +139,22 @@ class ModelRun:
         for suite in suites:
             self.end.open += suite.close(self._opened)
             self.end.failures.update(suite.failures)
+        if error := self._error_of_all_open_units():
+            self._add_error(f"{self._row.id}: {error}")
+
+    def _error_of_all_open_units(self) -> str:
+        """The HTTP error without an explanation that left every open unit open; empty where there is none.
+
+        It is for the user to mend, however few questions met it: to run again does not help.
+        """
+        stats = self._opened.stats if self._opened is not None else None
+        failures = self.end.failures
+        if stats is None or stats.stopped or not failures or failures.total() != self.end.open:
+            return ""
+        if stats.unexplained != stats.failed:
+            return ""
+        which = f"all {stats.failed} questions" if stats.failed > 1 else "the only question"
+        return f"{which} without an answer met the same error: {failures.most_common(1)[0][0]}"
 
 
 def _alternate(suites: Sequence[SuiteRun]) -> Iterator[tuple[SuiteRun, Unit]]:
@@ -156,7 +175,7 @@ def _advice(error: Exception, folder: ResultsFolder, model: str, suite: str) -> 
     if not isinstance(error, ContradictingLineError):
         return ""
     verify = f"`triathlon verify --models {model} --suites {suite}{folder.option}`"
-    return f". {verify} shows what the rest of the line says; delete the line and run again to ask anew"
+    return f"; {verify} shows what the rest of the line says"
 
 
 def _in_order(suites: Sequence[SuiteRun], pace: Pace) -> Iterator[tuple[SuiteRun, Unit]]:

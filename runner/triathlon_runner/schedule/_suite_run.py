@@ -66,9 +66,10 @@ class SuiteRun:
         return len(self.work.open_units(self.file.units))
 
     def _remove(self) -> None:
-        """Removes the files of a suite without a single line."""
+        """Removes the files of a suite without a single line, and folders that are empty without them."""
         self.file.remove()
         self.context.folder.manifest(self.model, self.suite).unlink(missing_ok=True)
+        self.context.folder.remove_empty_folders(self.model, self.suite)
 
     def write_manifest(
         self, opened: OpenModel | None, speed: float | None = None, *, begins: bool = False

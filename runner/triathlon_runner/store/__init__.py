@@ -6,6 +6,7 @@ from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
 from triathlon_runner.store._file import ResultsFile
 from triathlon_runner.store._folder import DEFAULT_ROOT, IMPORTED, ResultsFolder, UnreadableManifestError
 from triathlon_runner.store._lines import (
+    RUN_AGAIN,
     ContradictingLineError,
     DamagedLineError,
     Unit,
@@ -18,10 +19,12 @@ from triathlon_runner.store._lines import (
     set_torn_line_aside,
 )
 from triathlon_runner.store._recorded import RecordedFile, recorded_files
+from triathlon_runner.store._usable import usable_units
 
 __all__ = [
     "DEFAULT_ROOT",
     "IMPORTED",
+    "RUN_AGAIN",
     "Archived",
     "Change",
     "ContradictingLineError",
@@ -44,4 +47,5 @@ __all__ = [
     "recorded_files",
     "replace_file",
     "set_torn_line_aside",
+    "usable_units",
 ]

@@ -11,6 +11,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import UnitRecord, Usage
 from triathlon_runner.store._faults import fault_of_record
 from triathlon_runner.store._lines import (
+    RUN_AGAIN,
     ContradictingLineError,
     R,
     Unit,
@@ -36,6 +37,8 @@ class ResultsFile(Generic[R]):
         self._size = 0
         self.outcomes: Counter[str] = Counter()
         self.protocols: set[str] = set()
+        self.places: set[tuple[str, str]] = set()
+        """Model and suite that the lines name."""
         self._usage: Counter[str] = Counter()
 
     def __enter__(self) -> Self:
@@ -72,7 +75,9 @@ class ResultsFile(Generic[R]):
         """
         for number, (line, record) in enumerate(read_lines(self.path, self._record), start=1):
             if fault := fault_of_record(record):
-                raise ContradictingLineError(f"{self.path}, line {number}: {fault}; it does not count")
+                raise ContradictingLineError(
+                    f"{self.path}, line {number}: {fault}; it does not count; {RUN_AGAIN}"
+                )
             self._count(record, len(line))
 
     @property
@@ -94,7 +99,7 @@ class ResultsFile(Generic[R]):
         """Starts an empty file after the old one was archived."""
         self.__exit__(None, None, None)
         self._places, self._size = {}, 0
-        self.outcomes, self.protocols, self._usage = Counter(), set(), Counter()
+        self.outcomes, self.protocols, self.places, self._usage = Counter(), set(), set(), Counter()
         self.__enter__()
 
     def remove(self) -> None:
@@ -159,6 +164,7 @@ class ResultsFile(Generic[R]):
         self._size += size
         self.outcomes[record.outcome.value] += 1
         self.protocols.add(record.protocol)
+        self.places.add((record.model, record.suite))
         usage = record.usage
         self._usage["requests"] += usage.requests
         self._usage["input_tokens"] += usage.input_tokens

@@ -114,6 +114,16 @@ class ResultsFolder:
                 if line.endswith(b"\n")
             }
 
+    def remove_empty_folders(self, model: str, suite: str) -> None:
+        """Removes the folders of a model's suite, and of the model, that hold nothing any more."""
+        for folder in self.lines(model, suite).parents:
+            if folder == self.root / "runs":
+                return
+            try:
+                folder.rmdir()
+            except OSError:  # something is in it
+                return
+
     def changed_since_manifest(self, model: str, suite: str) -> bool:
         """Whether a results file was written after its manifest, which a run always writes last."""
         try:

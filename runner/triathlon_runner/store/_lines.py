@@ -16,7 +16,11 @@ Unit = tuple[str, int]
 
 R = TypeVar("R", bound=UnitRecord)
 
-ASK_AGAIN: Final = "delete the line, and the next run asks for its unit again"
+RUN_AGAIN: Final = (
+    "delete the line, and the next run makes its unit again: replies in the cache are graded again, without"
+    " asking the model (to have it asked, `triathlon cache prune --model MODEL` first)"
+)
+"""What to do about a line that cannot be used."""
 _SHOWN: Final = 60
 """Characters of a damaged line that its error shows."""
 _NO_OBJECT: Final = frozenset({"json_invalid", "model_type", "model_attributes_type"})
@@ -85,7 +89,7 @@ def damaged(path: Path, number: int, fault: str) -> DamagedLineError:
     return DamagedLineError(f"{path}, line {number}: {fault}")
 
 
-def fault_of_line(line: bytes, error: ValueError, remedy: str = ASK_AGAIN) -> str:
+def fault_of_line(line: bytes, error: ValueError, remedy: str = RUN_AGAIN) -> str:
     """What is wrong with a line that is no record, the same for every command and page.
 
     Args:

@@ -47,6 +47,15 @@ class CountMismatch(Mismatch):
         return f"the manifest counts {self.stored}, its lines {self.found}"
 
 
+@dataclass(frozen=True, slots=True)
+class MisplacedLine(Mismatch):
+    """A line of another model or suite than its file."""
+
+    def in_words(self) -> str:
+        """Whose line it is and whose file, in a sentence."""
+        return f"expected a line of {self.found}, got one of {self.stored}"
+
+
 @dataclass(slots=True)
 class FileReport:
     """What verifying one results file showed."""
@@ -125,7 +134,9 @@ def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) ->
     """Whether the run came to its end, and which version graded the lines."""
     _, torn = count_lines(path)
     if torn:
-        report.notes.append("behind them a line that was cut before its end: the next run asks it again")
+        report.notes.append(
+            "behind them a line that was cut before its end: the next run makes its unit again"
+        )
     if manifest is None:
         return
     report.unfinished = manifest.unfinished
@@ -150,7 +161,7 @@ async def _graded_again(
         return None
     if record.model != work.row.id or record.suite != work.suite_id:
         named, place = f"{record.model} {record.suite}", f"{work.row.id} {work.suite_id}"
-        report.mismatches.append(Mismatch(name, named, place))
+        report.mismatches.append(MisplacedLine(name, named, place))
         return None
     if record.task_id not in tasks:
         report.unverified[name] = "the suite has no such task"
@@ -195,7 +206,9 @@ def _short(value: object, most: int = 120) -> str:
 def _compare_scores(
     work: Work, stored: Sequence[UnitRecord], graded: Sequence[UnitRecord], report: FileReport
 ) -> None:
-    """Bit for bit: the same sums in the same order."""
+    """Bit for bit: the same sums in the same order. Where no line was graded, no score is known."""
+    if stored and not graded:
+        return
     for metric in work.built.entry.metrics:
         before, after = metric.score(stored), metric.score(graded)
         if not math.isnan(after):

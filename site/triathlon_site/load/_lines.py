@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.store import fault_of_line, fault_of_record, fault_of_second
+from triathlon_runner.store import RUN_AGAIN, fault_of_line, fault_of_record, fault_of_second
 from triathlon_site.load._notice import Notice
 
 
@@ -32,7 +32,7 @@ def read_lines(
 
 def _parse(line: bytes, record: type[UnitRecord], model: str, suite: str) -> UnitRecord | str:
     if not line.endswith(b"\n"):
-        return "the line was cut before its end; the next run asks again"
+        return "the line was cut before its end; the next run makes its unit again"
     try:
         parsed = record.model_validate_json(line)
     except ValidationError as error:
@@ -44,7 +44,4 @@ def _parse(line: bytes, record: type[UnitRecord], model: str, suite: str) -> Uni
     fault = fault_of_record(parsed)
     if not fault:
         return parsed
-    return (
-        f"{fault} (`triathlon verify` shows what the rest of the line says; delete the line and run again to"
-        " ask anew); not counted"
-    )
+    return f"{fault}; it does not count; {RUN_AGAIN}; `triathlon verify` shows what the rest of the line says"

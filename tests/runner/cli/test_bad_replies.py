@@ -66,11 +66,14 @@ def test_a_price_without_a_row(tmp_path: Path, url: str) -> None:
 
 
 def test_every_question_meets_the_same_error(tmp_path: Path, url: str) -> None:
-    """A short run says so at its end, with what to do; nothing is finished, and the exit code is 1."""
-    result = SmallRun(tmp_path).call("run", "--model", "large", "--base-url", url, *SUITE)
-    assert result.exit_code == 1, result.output
-    (line,) = [line for line in result.output.splitlines() if line.startswith("warning: large")]
-    assert "all 3 questions met the same error: the server answered 413: 'Request too large'; set a" in line
+    """A short run ends as a long one, which is stopped: with 2, what to do, and no file or folder left."""
+    place = SmallRun(tmp_path)
+    result = place.call("run", "--model", "large", "--base-url", url, *SUITE)
+    assert result.exit_code == 2, result.output
+    assert "the server answered 413: 'Request too large'; set a smaller `max_tokens`" in result.output
+    assert "large: all 3 questions without an answer met the same error: the error of " in result.output
+    assert "not finished: large, see the error of " in result.output
+    assert not list((place.results / "runs").iterdir())
     assert "large was named with --model, so it has no row" in result.output
 
 

@@ -42,6 +42,19 @@ def test_a_named_model_without_its_key(place: SmallRun) -> None:
     assert not (place.results / "runs/keyless").exists()
 
 
+def test_no_model_that_can_run(place: SmallRun) -> None:
+    """A run that could ask nobody is no success: an empty list, or one of which no model can run here."""
+    file = place.root / "models.yaml"
+    for rows, said in (
+        ("models: []\n", "expected a model to run, the models file lists none; add one"),
+        (f"models:\n{KEYLESS}", "keyless: no key: set the environment variable NOBODY_SETS_THIS_KEY"),
+    ):
+        file.write_text(rows)
+        result = place.call("run", "--suites", "evolved/core-seeds")
+        assert type(result.exception).__name__ == "UserError"
+        assert said in str(result.exception)
+
+
 def test_a_dry_run_of_a_named_model_needs_no_key(place: SmallRun) -> None:
     """Nobody is asked, so what it would take is said."""
     result = place.call("run", "--suites", "evolved/core-seeds", "--models", "keyless", "--dry-run")

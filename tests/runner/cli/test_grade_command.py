@@ -176,7 +176,7 @@ def test_refused_problems_are_said_once(place: SmallRun, tmp_path: Path) -> None
     found = samples(tmp_path / "s.jsonl", (1, RIGHT), (1, "def f(x:\n"), (2, RIGHT))
     result = said(place, found, "--problems", problems)
     assert result.exit_code == 1
-    assert "refused, so that no sample is judged: 1 problem:" in result.output
+    assert "refused, because they cannot judge: 1 problem:" in result.output
     assert result.output.count("the tests of Own/1 prove nothing") == 1
     assert graded(place, found, "--problems", problems, code=1)["outcomes"] == {"passed": 1}
 
@@ -197,3 +197,41 @@ def test_lines_of_other_samples_stay(place: SmallRun, tmp_path: Path) -> None:
         ("b", "Own/1", "passed"),
     ]
     assert "2 lines of other samples kept in the file" in said(place, first, *options, "--model", "b").output
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        (
+            {"test": "def check(candidate):\n    assert candidate(1) == 2\n"},
+            {"test": "def check(candidate):\n    assert candidate(1) == 3\n"},
+            "at f(1) expected assert candidate(1) == 3 (AssertionError: ), got 2",
+        ),
+        (
+            {"base_input": [[1]], "plus_input": []},
+            {"base_input": [["a"], [None]], "plus_input": [], "canonical_solution": "    return x / 2\n"},
+            "on ('a',) and every other input it raised TypeError: unsupported operand",
+        ),
+    ],
+    ids=["tests", "inputs"],
+)
+def test_verdicts_of_a_problem_that_is_refused_now_stay(
+    place: SmallRun, tmp_path: Path, before: dict[str, Any], after: dict[str, Any], reason: str
+) -> None:
+    """Where a problem's own reference fails, nothing is deleted, and what it was asked, and gave, is said."""
+    plain = {
+        "task_id": "Own/1",
+        "entry_point": "f",
+        "prompt": PROMPT,
+        "canonical_solution": "    return 2 * x\n",
+    }
+    found, out = samples(tmp_path / "s.jsonl", (1, RIGHT), (1, WRONG)), tmp_path / "out.jsonl"
+    good = write(tmp_path / "good.jsonl", [{**plain, **before}])
+    bad = write(tmp_path / "bad.jsonl", [{**plain, **before, **after}])
+    graded(place, found, "--problems", good, "--out", str(out))
+    lines = out.read_bytes()
+    refused = said(place, found, "--problems", bad, "--out", str(out))
+    assert refused.exit_code == 1 and reason in refused.output
+    assert "2 earlier verdicts of samples that could not be judged now kept in the file" in refused.output
+    assert out.read_bytes() == lines
+    assert graded(place, found, "--problems", good, "--out", str(out))["kept"] == 2

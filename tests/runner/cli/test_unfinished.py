@@ -176,7 +176,7 @@ def test_a_run_names_an_edited_outcome(small: SmallRun) -> None:
     assert result.exit_code == 2, result.output
     assert f"core-seeds.jsonl, line 1: outcome: {other!r}" in result.output
     assert f"`triathlon verify --models m --suites {SUITE}`" in result.output
-    assert "delete the line and run again" in result.output
+    assert "delete the line, and the next run makes its unit again" in result.output
     assert lines.read_bytes() == before
 
 
@@ -208,7 +208,7 @@ def test_a_damaged_line_is_named(small: SmallRun, command: str) -> None:
     assert "Traceback" not in said
     assert (
         f"results/{LINES}, line 2: expected a JSON object, got 'nonsense'; delete the line, and the next"
-        " run asks for its unit again"
+        " run makes its unit again: replies in the cache are graded again"
     ) in said
 
 
@@ -281,7 +281,9 @@ def test_damage_is_listed_without_a_row(small: SmallRun, damage: str) -> None:
     (small.root / "models.yaml").unlink()
     rows = json.loads(small.call("results", "list", "--json").output)
     (row,) = [row for row in rows if row["suite"] == SUITE]
-    assert row["short"] == "unreadable, not in models.yaml" and row["open"] is None
+    state = "altered" if damage == "edited outcome" else "unreadable"
+    assert row["short"] == f"{state}, not in models.yaml"
+    assert row["units"] + row["open"] == 2 and row["open"] == (damage != "doubled")
     assert len(row["reasons"]) == 1 and "core-seeds.jsonl, line " in row["reasons"][0]
     assert {row["short"] for row in rows if row["suite"] != SUITE} == {"not in models.yaml"}
 

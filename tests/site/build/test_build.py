@@ -152,7 +152,8 @@ def test_faults_are_warnings_and_stand_on_the_site(tmp_path: Path) -> None:
     report = build_small(tmp_path)
     assert [str(notice) for notice in report.notices] == [
         "runs/weak/loop/core.jsonl, line 1: expected a JSON object, got 'nonsense'; delete the line, and the"
-        " next run asks for its unit again"
+        " next run makes its unit again: replies in the cache are graded again, without asking the model (to"
+        " have it asked, `triathlon cache prune --model MODEL` first)"
     ]
     assert "expected a JSON object" in (tmp_path / "_site/data.html").read_text()
     assert "expected a JSON object" in (tmp_path / "_site/models/weak.html").read_text()

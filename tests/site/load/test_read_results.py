@@ -104,7 +104,7 @@ def test_a_torn_last_line_is_never_a_result(tmp_path: Path, lines: Path) -> None
     """A line without its end is left out even where it happens to parse."""
     lines.write_text(lines.read_text().rstrip("\n"))
     found = read(tmp_path)
-    assert notices(found) == [(6, "the line was cut before its end; the next run asks again")]
+    assert notices(found) == [(6, "the line was cut before its end; the next run makes its unit again")]
     assert len(found.files[0].tasks) == 5
 
 
@@ -177,7 +177,7 @@ def test_a_number_that_cannot_be_is_no_result(tmp_path: Path, field: str) -> Non
     cache = AggregateCache(tmp_path / "cache")
     found = read_results(tmp_path / "results", [suite], cache, NoExtracts())
     ((number, message),) = notices(found)
-    assert number == 2 and message.startswith(said) and message.endswith("; not counted")
+    assert number == 2 and message.startswith(said) and "; it does not count; delete the line" in message
     assert "`triathlon verify`" in message and "delete the line" in message
     assert len(found.files[0].tasks) == 3
 
@@ -421,7 +421,7 @@ def test_a_changed_outcome_is_no_result(tmp_path: Path, case: str) -> None:
     path.write_text("\n".join([*content[:2], json.dumps(line | change(line)), content[3], ""]))
     found = read_results(tmp_path / "results", [suite], AggregateCache(tmp_path / "cache"), NoExtracts())
     ((number, message),) = notices(found)
-    assert number == 3 and message.startswith(said) and message.endswith("; not counted")
+    assert number == 3 and message.startswith(said) and "; it does not count; delete the line" in message
     assert len(found.files[0].tasks) == 3
 
 

@@ -64,7 +64,11 @@ def problem_bytes(path: Path) -> bytes:
     try:
         return unpacked(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"expected a problem file in JSON lines at {str(path)!r}: {error}") from None
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise UserError(
+            f"expected a problem file in JSON lines at {str(path)!r}, got: {reason};"
+            " mend its path or the file"
+        ) from None
 
 
 def _rows(text: str) -> list[str]:

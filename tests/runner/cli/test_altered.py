@@ -1,0 +1,77 @@
+"""A line of results whose outcome somebody changed by hand: every command tells the same story."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import triathlon_site.cli  # noqa: F401  # adds its commands
+from support.small_run import SmallRun, made
+
+SUITE = "evolved/core-seeds"
+LINES = Path("runs/m") / f"{SUITE}.jsonl"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
+    """Two units of a suite of each discipline."""
+    return made(tmp_path_factory.mktemp("finished"))
+
+
+@pytest.fixture
+def altered(finished: SmallRun, tmp_path: Path) -> SmallRun:
+    """The same, with the outcome of one line changed."""
+    shutil.copytree(finished.root, tmp_path / "altered")
+    small = SmallRun(tmp_path / "altered")
+    lines = small.results / LINES
+    first, second = lines.read_text().splitlines()
+    lines.write_text(json.dumps(json.loads(first) | {"outcome": "refused"}) + "\n" + second + "\n")
+    return small
+
+
+def test_run_counts_the_unit_of_an_altered_line_as_open(altered: SmallRun) -> None:
+    """It does not count, so its unit is open, as `scores` says, and the exit code is 2."""
+    result = altered.run()
+    assert result.exit_code == 2
+    assert "0 units finished, 1 open" in result.output
+    assert f"results/{LINES}, line 1: outcome: 'refused', but its verdict says 'passed'" in result.output
+
+
+def test_results_list_calls_the_file_altered(altered: SmallRun) -> None:
+    """The line reads well, so `unreadable` would be wrong; what to do is said."""
+    rows = json.loads(altered.call("results", "list", "--json").output)
+    (row,) = [row for row in rows if row["suite"] == SUITE]
+    assert (row["short"], row["units"], row["open"]) == ("altered", 1, 1)
+    assert "delete the line, and the next run makes its unit again" in row["state"]
+
+
+def test_the_scores_leave_the_line_out(altered: SmallRun) -> None:
+    """One unit counts, one is open."""
+    result = altered.call("scores")
+    assert result.exit_code == 0
+    last = result.stdout.splitlines()[-1].split()
+    assert last[-2:] == ["1", "1"]
+    assert "does not count" in result.output + result.stderr
+
+
+def test_the_advice_holds(altered: SmallRun) -> None:
+    """Without the line its unit is made again from the reply in the cache: no server is there to ask."""
+    lines = altered.results / LINES
+    lines.write_text(lines.read_text().partition("\n")[2])
+    result = altered.run()
+    assert result.exit_code == 0 and "1 unit finished, 0 open" in result.output
+    assert json.loads(lines.read_text().splitlines()[0])["outcome"] == "passed"
+
+
+def test_lines_of_another_model_are_not_counted(altered: SmallRun) -> None:
+    """A folder that was copied is no result of the model whose name it got, also without its manifests."""
+    rows = (altered.root / "models.yaml").read_text()
+    (altered.root / "models.yaml").write_text(rows.replace("id: m", "id: copy"))
+    shutil.copytree(altered.results / "runs/m/loop", altered.results / "runs/copy/loop")
+    (altered.results / "runs/copy/loop/core.manifest.json").unlink()
+    result = altered.call("run", "--models", "copy", "--suites", "loop/core", "--limit", "2")
+    assert "copy loop/core holds results of another model or suite: lines of m loop/core" in result.output
+    verified = altered.call("verify", "--models", "copy")
+    assert verified.exit_code == 1 and "nan" not in verified.output
+    assert "expected a line of copy loop/core, got one of m loop/core" in verified.output
