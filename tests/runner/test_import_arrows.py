@@ -9,7 +9,17 @@ import pytest
 RUNNER = Path(__file__).parents[2] / "runner" / "triathlon_runner"
 
 LAYERS = (
-    ("errors", "__version__", "cache", "languages", "noise", "screen", "significance", "syntax"),
+    (
+        "errors",
+        "__version__",
+        "cache",
+        "languages",
+        "noise",
+        "screen",
+        "significance",
+        "syntax",
+        "unit_pages",
+    ),
     ("records", "yaml_file", "datasets", "engine"),
     ("pasted_keys",),
     (

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from triathlon_runner import catalogue
+from triathlon_runner import catalogue, unit_pages
 from triathlon_runner.records import Outcome
 from triathlon_site.costs import GroupBoard, group_boards, most_of_headline
 from triathlon_site.evidence import receipt_anchor
@@ -151,7 +151,7 @@ def drafts(
 
 def units_page(info: ModelInfo) -> str:
     """The page of every unit of a model."""
-    return f"models/{info.slug}-tasks.html"
+    return unit_pages.units_page(info.id)
 
 
 def _place(suite: str, order: Mapping[str, int]) -> tuple[int, str]:
