@@ -28,6 +28,8 @@ _PAD: Final = 16
 _MOST_TICKS: Final = 8
 _LETTER: Final = 6.1
 """Width of a letter of a name."""
+_LINE: Final = 14
+"""From one line of names to the next."""
 _LONGEST: Final = 30
 """Letters of a name: rows of one model often differ in the last word alone."""
 
@@ -128,7 +130,7 @@ def _names(spans: Sequence[tuple[str, float, float, float]]) -> Iterator[Markup]
         name = shorten(full, _LONGEST)
         width = _LETTER * len(name)
         left = min(max(x - width / 2, LEFT + 2), SIZE - 2 - width)
-        heights = (bottom + 13, top - 5, bottom + 27, top - 19)
+        heights = [y for gap in range(0, SIZE, _LINE) for y in (bottom + 13 + gap, top - 5 - gap)]
         boxes = [(left, y - 10, left + width, y + 3) for y in heights]
         free = (box for box in boxes if box[1] >= 0 and box[3] <= BASE and not _meets(box, taken))
         box = next(free, boxes[1])
