@@ -8,7 +8,7 @@ from typing import Final
 
 from triathlon_runner.records import RECORDED
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_site.evidence import model_slug
+from triathlon_runner.unit_pages import model_slug
 from triathlon_site.published import UNDISCLOSED, ModelFacts, read_facts, read_table
 from triathlon_site.render import formats
 

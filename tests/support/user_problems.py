@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from support.scripted_evolver import fenced, kind_of
 from support.server_replies import Asked
 
 MARKER: Final = "confidential-7f3a"
@@ -65,3 +66,11 @@ def answer(asked: Asked) -> str:
     if asked.body["model"] == "worse" and known[-1] != "slug":
         return f"```python\ndef {known[-1]}(*arguments):\n    return '{MARKER}'\n```"
     return f"{MARKER}\n```python\n{PROGRAMS[known[-1]]}\n```"
+
+
+def evolve(asked: Asked) -> str:
+    """Rewords the problem that is to be evolved, and solves a reworded one by its reference."""
+    problem = next(one for one in (SLUG, TOTAL) if f"def {one['entry_point']}(" in asked.prompt)
+    if kind_of(asked.prompt) == "transform":
+        return fenced(str(problem["prompt"]).replace('"""', '"""To put it in other words: ', 1))
+    return fenced(PROGRAMS[str(problem["entry_point"])])

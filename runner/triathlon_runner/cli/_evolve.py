@@ -8,9 +8,19 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner import catalogue, registry
+from triathlon_runner import registry
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._options import Common, Data, ModelsFile, cache_folder, console, data_store, names
+from triathlon_runner.cli._options import (
+    Common,
+    Data,
+    ModelsFile,
+    cache_folder,
+    catalogue_beside,
+    console,
+    data_store,
+    names,
+)
+from triathlon_runner.cli._seeds import read_seeds
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.errors import UserError
@@ -31,7 +41,6 @@ from triathlon_runner.evolved.evolve import (
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import Account, Bounds, Control, ControlledModel, ModelOpener, why_not
-from triathlon_runner.suites import Programs
 
 _LOOK_SECONDS = 0.1
 """Between two looks at whether the budget is spent and the last reply has come."""
@@ -70,7 +79,10 @@ def evolve(
     listed = registry.load(models_file)
     (row,) = listed.select([model])
     _check_model(row, budget, dry_run=dry_run)
-    problems = _problems(seeds, data)
+    (entry,) = catalogue_beside(models_file).select([seeds])
+    problems, left_out = asyncio.run(read_seeds(entry, data_store(data)))
+    for line in left_out:
+        screen.print(line, markup=False, highlight=False, soft_wrap=True)
     jobs = make_jobs(problems, names(transformations) or [], limit)
     screen.print(_expected(jobs, workspace, row), markup=False, highlight=False)
     if not dry_run:
@@ -99,27 +111,6 @@ def _check_model(row: registry.ModelRow, budget: float | None, *, dry_run: bool)
             f"--budget expects a model with a price, {row.id!r} names none;"
             " add `price` to it or leave --budget out"
         )
-
-
-def _problems(seeds: str, data: Path | None) -> Sequence[Problem]:
-    """The functions of the suite `seeds`.
-
-    Raises:
-        UserError: there is no such suite, or its tasks are no functions.
-    """
-    (entry,) = catalogue.select([seeds])
-    suite = entry.build(data_store(data))
-    if not isinstance(suite, Programs):
-        raise UserError(
-            f"the tasks of {seeds!r} are no functions to evolve; name an evolved suite at --seeds"
-        )
-    problems = [one for one in suite.functions() if isinstance(one, Problem)]
-    if len(problems) < len(suite.functions()):
-        raise UserError(
-            f"the problems of {seeds!r} are judged by assertions, and evolving needs inputs to run the"
-            " reference on; name another suite at --seeds, such as evolved/humaneval"
-        )
-    return problems
 
 
 def _expected(jobs: Sequence[Job], workspace: Workspace, row: registry.ModelRow) -> str:

@@ -19,6 +19,7 @@ from triathlon_runner.cli._gate_options import (
     MarkdownFile,
     MaxTasks,
     Seed,
+    SiteUrl,
     Suites,
 )
 from triathlon_runner.cli._options import (
@@ -56,6 +57,7 @@ from triathlon_runner.schedule import (
 )
 from triathlon_runner.store import replace_file
 from triathlon_runner.terminal import Screen
+from triathlon_runner.unit_pages import SITE_FOLDER
 
 
 @app.command(
@@ -76,6 +78,7 @@ def gate(
     budget: Budget = None,
     as_json: AsJson = False,
     markdown: MarkdownFile = None,
+    site_url: SiteUrl = None,
     models_file: ModelsFile = Common.models_file,
     results: Results = Common.results,
     data: Data = None,
@@ -87,7 +90,7 @@ def gate(
 
     Exit code 0: not worse; 1: worse; 3: undecided; 2: something is for you to mend.
     """
-    request = GateRequest((baseline, candidate), alpha, margin, seed, max_tasks)
+    request = GateRequest((baseline, candidate), alpha, margin, seed, max_tasks, site_url)
     request.check(markdown)
     listed = registry.load(models_file)
     options = Options(
@@ -154,6 +157,7 @@ async def _gate(
         suites=options.wanted.suites or (),
         seed=request.seed,
         usd=options.bounds.spent if priced or not options.bounds.accounts else None,
+        site=request.site_url or SITE_FOLDER,
     )
 
 

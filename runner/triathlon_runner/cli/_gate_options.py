@@ -22,6 +22,14 @@ Margin = Annotated[
 Seed = Annotated[int, typer.Option(help="Of the random order of tasks.")]
 MaxTasks = Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each model.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document; progress goes to standard error.")]
+SiteUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--site-url",
+        help="Where the site is published, for links to the tasks that were lost; left out: _site/.",
+        envvar="TRIATHLON_URL",
+    ),
+]
 MarkdownFile = Annotated[Path | None, typer.Option("--markdown", help="File that gets the report, too.")]
 
 
@@ -34,6 +42,7 @@ class GateRequest:
     margin: float
     seed: int
     max_tasks: int | None
+    site_url: str | None = None
 
     def check(self, markdown: Path | None) -> None:
         """Before anything is read.
@@ -48,6 +57,11 @@ class GateRequest:
             raise UserError(f"expected --alpha above 0 and below 1, such as 0.05, got {self.alpha!r}")
         if not 0 <= self.margin < 1:
             raise UserError(f"expected --margin from 0 to below 1, such as 0.02, got {self.margin!r}")
+        if self.site_url and not self.site_url.startswith(("https://", "http://")):
+            raise UserError(
+                "expected --site-url (TRIATHLON_URL) as the site's web address, such as"
+                f" 'https://example.org/board/', got {self.site_url!r}; leave it out for links to _site/"
+            )
         if markdown is not None and not markdown.parent.is_dir():
             raise UserError(
                 f"expected --markdown in a folder that exists, got {str(markdown)!r}; make it first"

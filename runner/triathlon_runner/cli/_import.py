@@ -12,10 +12,19 @@ import typer
 from pydantic import ValidationError
 from rich.console import Console
 
-from triathlon_runner import catalogue
+from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
-from triathlon_runner.cli._options import Common, Data, Results, cache_folder, console, data_store, names
+from triathlon_runner.cli._options import (
+    Common,
+    Data,
+    Results,
+    cache_folder,
+    catalogue_beside,
+    console,
+    data_store,
+    names,
+)
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import ApiConfig, ModelKind
 from triathlon_runner.errors import UserError
@@ -40,6 +49,7 @@ from triathlon_runner.registry import ModelRow, check_names
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
 from triathlon_runner.store import ResultsFolder
+from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import counted
 
 _SHOWN = 10
@@ -64,8 +74,8 @@ class _Wanted:
 
     form: Format
     logs: Sequence[_Log]
-    suites: tuple[str, ...]
-    """Of logs whose names tell none."""
+    suites: tuple[SuiteEntry, ...]
+    """Those named at --suite, or the source's."""
     source: Source | None
     """Of recorded results; None for an import."""
 
@@ -116,7 +126,7 @@ def import_command(
     logs = logs_at(FORMATS[form], paths)
     source = read_source(results, recorded) if recorded is not None else None
     mine = _logs(FORMATS[form], logs, model, kind, source)
-    wanted = _Wanted(FORMATS[form], mine, _suites(suite, source), source)
+    wanted = _Wanted(FORMATS[form], mine, _suites(suite, source, catalogue_beside()), source)
     cache = VerdictCache(verdicts)
     left_out = asyncio.run(_import_all(wanted, ResultsFolder(results), data_store(data), cache, console()))
     if FORMATS[form].note:
@@ -124,12 +134,12 @@ def import_command(
     raise typer.Exit(1 if left_out else 0)
 
 
-def _suites(suite: str | None, source: Source | None) -> tuple[str, ...]:
+def _suites(suite: str | None, source: Source | None, known: Catalogue) -> tuple[SuiteEntry, ...]:
     if suite is not None:
-        return tuple(names(suite) or ())
+        return known.select(names(suite))
     if source is None:
         raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
-    return source.suites
+    return known.select(source.suites)
 
 
 def _logs(
@@ -195,10 +205,10 @@ async def _grader() -> AsyncIterator[ProgramGrader]:
 
 
 async def _built(
-    suites: Sequence[str], data: DataStore, grader: ProgramGrader
+    suites: Sequence[SuiteEntry], data: DataStore, grader: ProgramGrader
 ) -> AsyncGenerator[BuiltSuite, None]:
     """Each suite with its data; one after another, so that the memory of one is enough."""
-    for entry in catalogue.select(suites):
+    for entry in suites:
         yield await build_suite(entry, data, grader, PROFILES["standard"])
 
 

@@ -8,11 +8,15 @@ import typer
 
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._options import Data, console, data_store
+from triathlon_runner.cli._options import Data, cache_folder, catalogue_beside, console, data_store
 from triathlon_runner.datasets import DataStore
+from triathlon_runner.datasets.user import UserDataSet
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.registry import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
 from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.schedule import check_references
 
 questions_app = App(
     help="Questions about what programs do while they run.",
@@ -33,13 +37,14 @@ def questions() -> None:
     )
 )
 def build(
-    dataset: Annotated[str, typer.Option(help="One of: " + ", ".join(DATASETS) + ".")],
+    dataset: Annotated[
+        str, typer.Option(help="One of: " + ", ".join(DATASETS) + "; or the id of one in suites.yaml.")
+    ],
     out: Annotated[Path, typer.Option(help="The question file to write (JSON).")],
     data: Data = None,
 ) -> None:
     """Traces a data set's references, writes its questions, and says what was left out and why."""
-    check_names([dataset], list(DATASETS), what="data set")
-    found = asyncio.run(_build(dataset, data_store(data)))
+    found = asyncio.run(_build(_data_set(dataset), data_store(data)))
     write_questions(found, out)
     report, screen = found.report, console()
     screen.print(
@@ -54,6 +59,29 @@ def build(
         screen.print(f"left out: {program}: {reason}", highlight=False, markup=False)
 
 
-async def _build(dataset: str, store: DataStore) -> QuestionFile:
+def _data_set(name: str) -> str | UserDataSet:
+    """The data set of this name: a built-in one's name, or one of suites.yaml.
+
+    Raises:
+        UserError: there is none, or its texts may not be written into a file for others.
+    """
+    of_user = {data.id: data for data in catalogue_beside().user_data}
+    check_names([name], [*DATASETS, *of_user], what="data set")
+    if name not in of_user:
+        return name
+    data = of_user[name]
+    if data.private:
+        raise UserError(
+            f"{data.listed_at}: expected a data set whose texts may be handed on, got {name!r} with"
+            " `private: true`, and a question file holds its functions; take `private: true` out to write"
+            f" one, or ask the questions here: triathlon run --suites runtime/{name}"
+        )
+    return data
+
+
+async def _build(dataset: str | UserDataSet, store: DataStore) -> QuestionFile:
     async with open_sandbox() as sandbox:
+        if not isinstance(dataset, str):
+            grader = ProgramGrader(sandbox, cache_folder() / "keys")
+            await check_references(dataset.read(), grader, store.cache / "references")
         return await question_source(dataset, store).build(sandbox)

@@ -11,6 +11,7 @@ from triathlon_runner.gate._sequential import Verdict
 from triathlon_runner.schedule import Summary
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import counted
+from triathlon_runner.unit_pages import SITE_FOLDER, unit_address
 
 EXIT_CODES: Final[dict[Verdict, int]] = {"better": 0, "not worse": 0, "worse": 1, "undecided": 3}
 _SHOWN = 20
@@ -30,6 +31,9 @@ class LostTask:
     baseline_line: int
     """Of `baseline_file`, from 1."""
     candidate_line: int
+    baseline_page: str
+    """Where the site lists the task, with a link to its prompt, reply and verdict."""
+    candidate_page: str
 
     @property
     def evidence(self) -> str:
@@ -102,6 +106,9 @@ class GateReport:
             ]
             if len(self.lost) > _SHOWN:
                 lines.append(f"  and {len(self.lost) - _SHOWN} more (--json has all)")
+            lines.append(
+                f"after `triathlon build` as a page: {self.lost[0].candidate_page.partition('#')[0]}"
+            )
         return lines
 
     @property
@@ -146,11 +153,13 @@ class GateReport:
         if self.lost:
             text += (
                 f"\n{_cell(self.candidate)} lost {counted(len(self.lost), 'task')} and won {self.won}.\n\n"
-                "| suite | task | baseline | candidate | evidence |\n| --- | --- | --- | --- | --- |\n"
+                "| suite | task | baseline | candidate | evidence | page |\n"
+                "| --- | --- | --- | --- | --- | --- |\n"
             )
             for lost in self.lost:
                 cells = (lost.suite, lost.task_id, f"{lost.baseline:.2f}", f"{lost.candidate:.2f}")
-                text += "".join(f"| {_cell(cell)} " for cell in (*cells, lost.evidence)) + "|\n"
+                text += "".join(f"| {_cell(cell)} " for cell in (*cells, lost.evidence))
+                text += f"| [open](<{lost.candidate_page}>) |\n"
         return text
 
 
@@ -167,6 +176,7 @@ def report_of(
     suites: Sequence[str],
     seed: int,
     usd: float | None,
+    site: str = SITE_FOLDER,
 ) -> GateReport:
     """Returns what the comparison shows, with where the evidence of each lost task stands.
 
@@ -177,6 +187,7 @@ def report_of(
         suites: ids of the suites.
         seed: of the random order.
         usd: what asking has cost; None where no price is known.
+        site: folder or web address of the site, in front of the pages that are named.
     """
     baseline, candidate = comparison.models
     losses = comparison.lost()
@@ -195,6 +206,8 @@ def report_of(
             str(folder.lines(candidate, loss.suite)),
             lines[baseline, loss.suite][loss.task_id],
             lines[candidate, loss.suite][loss.task_id],
+            unit_address(site, baseline, loss.suite, loss.task_id),
+            unit_address(site, candidate, loss.suite, loss.task_id),
         )
         for loss in losses
     )

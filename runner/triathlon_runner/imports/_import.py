@@ -140,6 +140,7 @@ def _manifest(form: Format, path: Path, work: Work, records: Sequence[UnitRecord
         sandbox_level="",
         grader_integrity="not run",
         profile=IMPORTED,
+        private=work.built.entry.private,
         tasks_in_suite=len(work.built.tasks),
         tasks_planned=len({record.task_id for record in records}),
         open_units=0,

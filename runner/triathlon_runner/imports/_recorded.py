@@ -232,6 +232,7 @@ def _manifest(
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         engine_versions=(ENGINE_VERSION,),
+        private=work.built.entry.private,
         tasks_in_suite=len(work.built.tasks),
         tasks_planned=len({line.task_id for line in lines}),
         outcomes=dict(sorted(report.outcomes.items())),

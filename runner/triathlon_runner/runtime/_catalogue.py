@@ -87,14 +87,20 @@ DATASETS: Final = {
 """By name, as `questions build --dataset` takes it."""
 
 
-def question_source(dataset: str, store: DataStore) -> QuestionSource:
-    """The questions of one data set.
+def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSource:
+    """The questions of one data set: a name of `DATASETS`, or one of suites.yaml.
 
     Raises:
         KeyError: no data set has this name.
         DataUnavailableError: its data is not here and cannot be fetched.
+        UserError: the user's own problems cannot be read.
     """
-    return DATASETS[dataset].source(store)
+    if isinstance(dataset, str):
+        return DATASETS[dataset].source(store)
+    found = dataset.read()
+    info = DataSetInfo(dataset.id, USER_VERSION, found.sha256)
+    problems = [with_inputs(one.problem) for one in found.problems]
+    return QuestionSource(info, lambda: list(map(function_subject, problems)), store.cache / "questions")
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
@@ -116,14 +122,7 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
 
 def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     """The suites of questions on a data set of the user's own, built by our constructor."""
-
-    def source(store: DataStore) -> QuestionSource:
-        found = data.read()
-        info = DataSetInfo(data.id, USER_VERSION, found.sha256)
-        problems = [with_inputs(one.problem) for one in found.problems]
-        return QuestionSource(info, lambda: list(map(function_subject, problems)), store.cache / "questions")
-
-    dataset = _DataSet(data.id, data.title, source, user_data=data)
+    dataset = _DataSet(data.id, data.title, partial(question_source, data), user_data=data)
     return tuple(
         _entry(dataset, style, sampled=sampled, prompts=prompts)
         for sampled, style in product((False, True), STYLES)

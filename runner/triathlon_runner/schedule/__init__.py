@@ -21,6 +21,7 @@ from triathlon_runner.schedule._plan import (
 )
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._progress import Progress, ProgressFanout
+from triathlon_runner.schedule._references import check_references
 from triathlon_runner.schedule._run import STOP_SECONDS, Runner
 from triathlon_runner.schedule._stop import Account, Bounds, deadline, span_seconds
 
@@ -53,6 +54,7 @@ __all__ = [
     "Work",
     "build_plan",
     "build_suite",
+    "check_references",
     "choose",
     "deadline",
     "differs",

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from triathlon_runner import catalogue
 from triathlon_site.costs._bound import most_with_more_tokens
 from triathlon_site.costs._run_cost import RunCost, run_cost
 from triathlon_site.load import FileAggregate
@@ -31,6 +30,11 @@ class GroupBoard:
     board: Board
     members: tuple[GroupMember, ...]
 
+    @property
+    def has_bounds(self) -> bool:
+        """Whether it is known of a row how far its score could rise with more tokens."""
+        return any(member.rise for member in self.members)
+
 
 def group_boards(
     info: ModelInfo, boards: Sequence[Board], models: Mapping[str, ModelInfo]
@@ -56,12 +60,11 @@ def most_of_headline(board: Board, model: str) -> float | None:
     has a score that is no mean over units.
     """
     total, files = 0.0, _files(board, model)
+    metrics = dict(board.headline.column.parts)
     for file in files:
         if not file.cut_replies:
             continue
-        entry = catalogue.find(file.suite)
-        headline = next((one for one in entry.metrics if one.headline), None) if entry else None
-        rise = most_with_more_tokens(file, headline) if headline else None
+        rise = most_with_more_tokens(file, metrics[file.suite])
         if rise is None:
             return None
         total += rise

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from pydantic_core import from_json
 
-from triathlon_runner.records import Outcome, UnitRecord
+from triathlon_runner.records import Outcome, RecordedUnit, UnitRecord
+from triathlon_runner.unit_pages import unit_anchor
 
 
 class Attempt(NamedTuple):
@@ -27,6 +28,8 @@ class UnitLink(NamedTuple):
     label: str
     parents_solved: bool
     """Whether all problems that it was made from are solved."""
+    anchor: str = ""
+    """Its id on the page, by which others lead to it; empty for recorded units and further samples."""
 
     @property
     def kind(self) -> str:
@@ -41,14 +44,25 @@ def unit_links(
 ) -> list[UnitLink]:
     """A link for each unit: how it ended, and where its evidence is."""
     return [
-        UnitLink(record.outcome.value, address, _label(record), _parents_solved(record, parents))
+        UnitLink(
+            record.outcome.value, address, _label(record), _parents_solved(record, parents), _anchor(record)
+        )
         for record, address in zip(records, addresses, strict=True)
     ]
 
 
 def task_links(records: Sequence[UnitRecord], addresses: Sequence[str]) -> list[UnitLink]:
     """A link for each task of which several samples are kept without texts: how many of them passed."""
-    return [UnitLink(one.outcome, one.address, one.task, False) for one in _attempts(records, addresses)]
+    anchors = {getattr(record, "program_id", record.task_id): _anchor(record) for record in reversed(records)}
+    return [
+        UnitLink(one.outcome, one.address, one.task, False, anchors[one.task])
+        for one in _attempts(records, addresses)
+    ]
+
+
+def _anchor(record: UnitRecord) -> str:
+    recorded = isinstance(record, RecordedUnit)
+    return "" if recorded or record.sample else unit_anchor(record.suite, record.task_id)
 
 
 def _label(record: UnitRecord) -> str:

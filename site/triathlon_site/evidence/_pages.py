@@ -10,26 +10,13 @@ from typing import Final
 from markupsafe import Markup
 
 from triathlon_runner.records import RecordedUnit, UnitRecord
+from triathlon_runner.unit_pages import model_slug
 from triathlon_site.evidence._lists import attempts, task_links, unit_links
 from triathlon_site.evidence._unit import unit_view
 from triathlon_site.render import Environment
 
 PAGE_CHARACTERS: Final = 120_000
 """More would be slow to load; smaller, a hundred models on every suite have tens of thousands of files."""
-
-
-_PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
-
-
-def model_slug(model: str) -> str:
-    """A file name for any id of a model, even one that somebody else's results bring along.
-
-    `<slug>-tasks` is the name of another page of the model, so no other model is called so.
-    """
-    if len(model) <= 100 and _PLAIN.fullmatch(model) and not model.endswith("-tasks"):
-        return model
-    plain = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[:60]
-    return f"{plain}-{hashlib.sha256(model.encode()).hexdigest()[:8]}".lstrip("-")
 
 
 def evidence_path(slug: str, suite: str, page: int) -> str:

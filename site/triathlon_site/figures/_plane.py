@@ -41,18 +41,19 @@ def _lines() -> tuple[Markup, ...]:
 
 def horizontal_axis(title: str, maximum: float) -> list[Markup]:
     """Its numbers, then its title."""
-    ticks = [_tick(f"{share * maximum:g}", across(share, 1), BASE + 16) for share in SHARES]
-    return [*ticks, _tick(title, (LEFT + RIGHT) / 2, SIZE - 8)]
+    ticks = [tick(f"{share * maximum:g}", across(share, 1), BASE + 16) for share in SHARES]
+    return [*ticks, tick(title, (LEFT + RIGHT) / 2, SIZE - 8)]
 
 
 def vertical_axis(title: str, maximum: float) -> list[Markup]:
     """Its numbers, then its title."""
-    ticks = [_tick(f"{share * maximum:g}", LEFT - 6, up(share, 1) + 4, "end") for share in SHARES]
+    ticks = [tick(f"{share * maximum:g}", LEFT - 6, up(share, 1) + 4, "end") for share in SHARES]
     middle = (TOP + BASE) / 2
-    return [*ticks, _tick(title, 12, middle, transform=f"rotate(-90 12 {middle:.1f})")]
+    return [*ticks, tick(title, 12, middle, transform=f"rotate(-90 12 {middle:.1f})")]
 
 
-def _tick(text: str, x: float, y: float, anchor: str = "middle", transform: str | None = None) -> Markup:
+def tick(text: str, x: float, y: float, anchor: str = "middle", transform: str | None = None) -> Markup:
+    """A number or a title of an axis."""
     return tag("text", text, class_="tick", x=x, y=y, text_anchor=anchor, transform=transform)
 
 
@@ -79,12 +80,13 @@ def labels(placed: Sequence[tuple[str, float, float]]) -> list[Markup]:
         )
         for anchor, text_x, text_y, left in choices:
             box = (left, text_y - 10, left + width, text_y + 3)
-            if left >= LEFT and box[2] <= SIZE - 2 and not any(_overlap(box, other) for other in taken):
+            if left >= LEFT and box[2] <= SIZE - 2 and not any(overlap(box, other) for other in taken):
                 taken.append(box)
                 found.append(tag("text", name, class_="note", x=text_x, y=text_y, text_anchor=anchor))
                 break
     return found
 
 
-def _overlap(one: Box, other: Box) -> bool:
+def overlap(one: Box, other: Box) -> bool:
+    """Whether two rectangles (left, top, right, bottom) share a part."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

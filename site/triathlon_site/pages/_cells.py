@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from triathlon_runner.records import RECORDED
-from triathlon_site.evidence import model_slug, receipt_anchor
+from triathlon_runner.unit_pages import model_slug
+from triathlon_site.evidence import receipt_anchor
 from triathlon_site.figures import strip
 from triathlon_site.ranking import RankShift
 from triathlon_site.scores import ColumnScores, Score

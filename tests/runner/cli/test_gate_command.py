@@ -1,6 +1,7 @@
 """`triathlon gate`: verdicts, exit codes, stored results, bounds, reports."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,6 +129,10 @@ def test_tasks_of_one_seed_problem_are_compared_together(place: GatePlace) -> No
         (("--candidate", "nobody"), "nobody"),
         (("--candidate", "good"), "expected two models at --baseline and --candidate, got 'good' twice"),
         (("--candidate", "same", "--alpha", "5"), "expected --alpha above 0 and below 1"),
+        (
+            ("--candidate", "same", "--site-url", "example.org"),
+            "expected --site-url (TRIATHLON_URL) as the site's web address",
+        ),
         (("--candidate", "same", "--margin", "2"), "expected --margin from 0 to below 1"),
         (("--candidate", "same", "--suites", "evolved/none"), "evolved/none"),
         (("--candidate", "same", "--markdown", "none/gate.md"), "--markdown in a folder that exists"),
@@ -181,8 +186,30 @@ def test_the_markdown_report(place: GatePlace) -> None:
     text = (place.root / "gate.md").read_text()
     assert text.startswith("## worse against good\n") and "| verdict | **WORSE** |" in text
     file = "results/runs/worse/evolved/core-seeds.jsonl"
-    rows = [f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} |" for lost in report["lost"]]
+    rows = [
+        f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} | [open](<{lost['candidate_page']}>) |"
+        for lost in report["lost"]
+    ]
     assert rows and all(row in text for row in rows)
+
+
+def test_links_to_lost_tasks_open(place: GatePlace) -> None:
+    """After a build each leads to its task on a page that has its evidence, in _site/ or at --site-url."""
+    report = place.gate("worse", *SEEDS, code=1)
+    place.call("build", code=0)
+    assert report["lost"]
+    for lost in report["lost"]:
+        for name in ("baseline_page", "candidate_page"):
+            path, _, anchor = lost[name].partition("#")
+            page = (place.root / path).read_text()
+            _, found, entry = page.partition(f'<li id="{anchor}">')
+            evidence = re.match(r'<a class="\w+" href="\.\./(evidence/[^"#]+)#(u\d+)">([^<]+)</a>', entry)
+            assert found and evidence and evidence[3] == lost["task_id"]
+            assert f'id="{evidence[2]}"' in (place.root / "_site" / evidence[1]).read_text()
+    at = place.gate("worse", *SEEDS, "--site-url", "https://example.org/board", code=1)
+    assert [one["candidate_page"] for one in at["lost"]] == [
+        one["candidate_page"].replace("_site/", "https://example.org/board/") for one in report["lost"]
+    ]
 
 
 def test_a_decided_gate_leaves_nothing_open(place: GatePlace) -> None:

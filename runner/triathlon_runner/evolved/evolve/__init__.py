@@ -5,7 +5,14 @@ from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, re
 from triathlon_runner.evolved.evolve._files import Workspace, problem_text, summary
 from triathlon_runner.evolved.evolve._history import History, Step
 from triathlon_runner.evolved.evolve._inputs import mutate, mutated, read_inputs
-from triathlon_runner.evolved.evolve._job import PRESERVING, TRANSFORMATIONS, Job, Transformation, make_jobs
+from triathlon_runner.evolved.evolve._job import (
+    PRESERVING,
+    TRANSFORMATIONS,
+    Job,
+    Transformation,
+    make_jobs,
+    parameter_types,
+)
 from triathlon_runner.evolved.evolve._mutants import Mutant, mutants
 from triathlon_runner.evolved.evolve._pipeline import Evolved, evolve
 from triathlon_runner.evolved.evolve._refine import DroppedError, Written, refine
@@ -48,6 +55,7 @@ __all__ = [
     "mutants",
     "mutate",
     "mutated",
+    "parameter_types",
     "problem_text",
     "read_decisions",
     "read_halves",

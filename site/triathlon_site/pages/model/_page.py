@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from triathlon_runner import catalogue
+from triathlon_runner import catalogue, unit_pages
 from triathlon_runner.records import Outcome
 from triathlon_site.costs import GroupBoard, group_boards, most_of_headline
 from triathlon_site.evidence import receipt_anchor
@@ -151,7 +151,7 @@ def drafts(
 
 def units_page(info: ModelInfo) -> str:
     """The page of every unit of a model."""
-    return f"models/{info.slug}-tasks.html"
+    return unit_pages.units_page(info.id)
 
 
 def _place(suite: str, order: Mapping[str, int]) -> tuple[int, str]:
@@ -177,26 +177,27 @@ def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> M
 
 
 def _effort(own: GroupBoard) -> Effort:
-    """The rows of a group on one board, drawn in per cent of the headline's maximum."""
+    """The rows of a group on one board, on the scale of the table beside the figure."""
     column = own.board.headline.column
-    share = 100 / column.maximum
+    scale = 100 if column.maximum == 1 else 1
+    maximum = scale * column.maximum
     points = [
         TokenPoint(
             one.info.name,
             one.tokens,
-            share * one.score.value,
-            share * one.score.interval.low,
-            share * one.score.interval.high,
-            None if one.rise is None else min(100.0, share * (one.score.value + one.rise)),
+            scale * one.score.value,
+            scale * one.score.interval.low,
+            scale * one.score.interval.high,
+            None if one.rise is None else min(maximum, scale * (one.score.value + one.rise)),
         )
         for one in own.members
     ]
     title = f"{own.board.plan.discipline}: {column.title} by output tokens"
-    caption = (
-        "Score in per cent of its maximum, by output tokens a unit, with 95 % intervals. Dashed: how far it"
-        " could rise if no reply had been cut at the token limit."
-    )
-    return Effort(own, Figure(score_by_tokens(title, points, formats.inside(column.title), 100), caption))
+    caption = f"{column.title}, 0 to {maximum:g}, by output tokens a unit, with 95 % intervals."
+    if own.has_bounds:
+        caption += " Dashed: how far it could rise if no reply had been cut at the token limit."
+    svg = score_by_tokens(title, points, formats.inside(column.title), maximum)
+    return Effort(own, Figure(svg, caption))
 
 
 def _neighbours(board: Board, model: str, reach: int = 2) -> list[str]:

@@ -1,0 +1,109 @@
+"""A user's own data set in the commands beside run, verify, gate and grade: import, questions, evolve."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.model_server import model_server_process
+from support.user_place import Place
+from support.user_problems import MARKER, PROGRAMS, ROW, RUNS, SLUG, write_problems
+from triathlon_runner.runtime import read_questions
+
+PRIVATE = ROW.replace("}", ", private: true}")
+WRONG = {**SLUG, "canonical_solution": "    return title\n"}
+NAMES = {"slug": "mine/slug", "total": "mine/total", "runs": "Mbpp/17"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with model_server_process("support.user_problems:evolve", "--model", "good") as url:
+        yield url
+
+
+@pytest.fixture
+def place(tmp_path: Path, server: str) -> Place:
+    return Place(tmp_path, server)
+
+
+def samples(place: Place) -> str:
+    """Right programs for two problems, a wrong one for the third."""
+    programs = {**PROGRAMS, "total": f"def total(prices):\n    return '{MARKER}'\n"}
+    rows = [{"task_id": NAMES[name], "solution": text} for name, text in programs.items()]
+    (place.root / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return "samples.jsonl"
+
+
+def test_logs_are_imported_into_them(place: Place) -> None:
+    """Judged by the problems of the user's file; `verify` finds all as stored; the site has their board."""
+    place.call("import", "evalplus", samples(place), "--suite", "evolved/mine", "--model", "theirs")
+    lines = place.root / "results/imported/runs/theirs/evolved/mine.jsonl"
+    stored = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert {line["task_id"]: line["outcome"] for line in stored} == {
+        "mine/slug": "passed",
+        "mine/total": "failed",
+        "Mbpp/17": "passed",
+    }
+    assert json.loads(place.call("verify", "--json"))["follows"]
+    assert "theirs" in place.site()["imported.html"]
+
+
+def test_an_import_of_a_private_data_set_is_private(place: Place) -> None:
+    """Its manifest says so, and no text of a task or program is on the site."""
+    (place.root / "suites.yaml").write_text(PRIVATE)
+    place.call("import", "evalplus", samples(place), "--suite", "evolved/mine", "--model", "theirs")
+    manifest = place.root / "results/imported/runs/theirs/evolved/mine.manifest.json"
+    assert json.loads(manifest.read_text())["private"] is True
+    site = place.site()
+    assert "theirs" in site["imported.html"]
+    assert [name for name, text in site.items() if MARKER in text] == []
+
+
+def test_questions_are_built_of_them(place: Place) -> None:
+    """`questions build` takes the id of the data set, and checks its references first."""
+    build = ("questions", "build", "--dataset", "mine", "--out", "questions.json")
+    place.call(*build)
+    written = read_questions(place.root / "questions.json")
+    assert {program.task_id for program in written.programs} == set(NAMES.values())
+    write_problems(place.root / "mine.jsonl", WRONG)
+    refused = " ".join(place.call(*build, code=2).split())
+    assert "line 1, task 'mine/slug': expected a reference that passes its own tests" in refused
+
+
+def test_a_question_file_is_not_written_of_private_ones(place: Place) -> None:
+    """It would hold their functions; the message names the line, and the suite that asks them here."""
+    (place.root / "suites.yaml").write_text(PRIVATE)
+    said = place.call("questions", "build", "--dataset", "mine", "--out", "questions.json", code=2)
+    assert "suites.yaml, line 1: expected a data set whose texts may be handed on, got 'mine'" in said
+    assert "triathlon run --suites runtime/mine" in said
+    assert not (place.root / "questions.json").exists()
+
+
+def test_they_are_seeds_to_evolve(place: Place) -> None:
+    """Inputs come from the file or from the tests; a problem that is no function is named and left out."""
+    evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
+    some = ("--transformations", "verbose")
+    said = " ".join(place.call(*evolve, *some, "--dry-run").split())
+    assert "left out: Mbpp/17: its prompt has no function with parameters to rewrite" in said
+    assert "2 problems to evolve" in said
+    said = place.call(*evolve, *some)
+    assert "2/2 evolved, 0 dropped, 0 open" in said
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (RUNS, "expected problems in 'evolved/mine' that can be evolved, got none left out: Mbpp/17"),
+        (WRONG, "line 1, task 'mine/slug': expected a reference that passes its own tests"),
+        (
+            {**SLUG, "test": "def check(candidate):\n    assert candidate(str(1)) == '1'\n"},
+            "mine/slug: its tests call it with no plain values",
+        ),
+    ],
+)
+def test_what_cannot_be_evolved_is_refused(place: Place, problem: dict[str, object], message: str) -> None:
+    """Before a model is asked: exit code 2, naming the problem."""
+    write_problems(place.root / "mine.jsonl", problem)
+    evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine", "--dry-run")
+    assert message in " ".join(place.call(*evolve, code=2).split())

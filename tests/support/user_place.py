@@ -1,0 +1,57 @@
+"""A folder in which all commands find a data set of the user's own."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from support.user_problems import ROW, SUITES, write_problems
+from triathlon_runner.cli import add_commands, app
+from triathlon_runner.errors import UserError
+from triathlon_site import cli as site_commands
+
+add_commands()
+assert site_commands
+
+
+class Place:
+    """A folder with models.yaml, suites.yaml and problems."""
+
+    def __init__(self, root: Path, url: str) -> None:
+        self.root = root
+        rows = [
+            f"  - {{id: {name}, api: {{base_url: '{url}', model: {name}}}}}\n" for name in ("good", "worse")
+        ]
+        (root / "models.yaml").write_text("models:\n" + "".join(rows))
+        (root / "suites.yaml").write_text(ROW)
+        write_problems(root / "mine.jsonl")
+
+    def call(self, *arguments: str, code: int = 0) -> str:
+        """What one `triathlon` command in this folder says, which is to end with this exit code."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.root)
+            patch.setenv("TRIATHLON_CACHE", str(self.root / "cache"))
+            patch.delenv("TRIATHLON_MODELS", raising=False)
+            result = CliRunner().invoke(app, arguments)
+        for_user = isinstance(result.exception, UserError)  # the entry point prints it and ends with 2
+        said = f"{result.output}{result.exception}" if for_user else result.output
+        assert (2 if for_user else result.exit_code) == code, said
+        return result.stdout if not for_user else said
+
+    def run(self, *arguments: str, code: int = 0) -> str:
+        return self.call("run", "--suites", SUITES, "--profile", "standard", *arguments, code=code)
+
+    def lines(self, model: str, suite: str) -> list[dict[str, object]]:
+        path = self.root / "results/runs" / model / f"{suite}.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def site(self) -> dict[str, str]:
+        """Every file of the built site, by path."""
+        self.call("build")
+        files = [path for path in (self.root / "_site").rglob("*") if path.is_file()]
+        return {path.relative_to(self.root / "_site").as_posix(): _text(path) for path in files}
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")
