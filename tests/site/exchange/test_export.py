@@ -2,14 +2,15 @@
 
 import json
 import shutil
+import sys
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 import yaml
 
-from support.official_data import official_store
+from support.exchange import every_eval_ever_schema
 from support.results import FakeModel
 from support.site import entries, files, rich_results
 from triathlon_runner.errors import UserError
@@ -46,19 +47,10 @@ def _export(name: str, results: Path, out: Path, wanted: Wanted | None = None) -
     return write_export(name, gathered, results, out, wanted)
 
 
-def _schema(name: str) -> dict[str, Any]:
-    folder = official_store().folder
-    path = folder.parent / "schemas" / "every_eval_ever" / f"{name}.schema.json" if folder else Path()
-    if not path.is_file():
-        pytest.skip(f"needs Every Eval Ever's schemas beside the official data: no {path}")
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
-
-
 def test_every_file_is_valid(results: Path, tmp_path: Path) -> None:
     """Scores and samples of every discipline keep to the schemas of Every Eval Ever."""
-    whole = jsonschema.Draft7Validator(_schema("eval"))
-    line = jsonschema.Draft7Validator(_schema("instance_level_eval"))
+    whole = jsonschema.Draft7Validator(every_eval_ever_schema("eval"))
+    line = jsonschema.Draft7Validator(every_eval_ever_schema("instance_level_eval"))
     done = _export("every-eval-ever", results, tmp_path / "out")
     assert done.sources == done.files / 2 == 2 * 14
     assert set(done.left_out.values()) == {
@@ -120,7 +112,7 @@ def test_a_runtime_unit_is_a_line_a_question(results: Path, tmp_path: Path) -> N
 
 def test_the_same_results_give_the_same_bytes(results: Path, tmp_path: Path) -> None:
     """No clock and no chance is in an export."""
-    for name in EXPORTS:
+    for name in EXPORTS.keys() - ({"inspect"} if find_spec("inspect_ai") is None else set()):
         for place in ("one", "two"):
             _export(name, results, tmp_path / place / name)
     assert files(tmp_path / "one") == files(tmp_path / "two") != {}
@@ -166,3 +158,36 @@ def test_an_export_never_overwrites(results: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="no results to export"):
         _export("evalplus", tmp_path / "empty", tmp_path / "new")
+
+
+def test_a_missing_extra_is_named(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where inspect_ai is not installed, the message says how to get it, and nothing is written."""
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    with pytest.raises(
+        UserError, match=r"inspect_ai.*not installed: pip install 'triathlon-leaderboard\[inspect\]'"
+    ):
+        _export("inspect", results, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.filterwarnings("ignore")  # of the many packages that inspect_ai imports
+def test_inspect_reads_its_log(results: Path, tmp_path: Path) -> None:
+    """inspect_ai's own API reads the log: every sample with prompt, reply, program and verdict."""
+    inspect_log = pytest.importorskip(
+        "inspect_ai.log", reason="needs inspect_ai: pip install -e '.[inspect]'"
+    )
+    _export("inspect", results, tmp_path, Wanted(["strong"], ["evolved/core-seeds"]))
+    (path,) = tmp_path.rglob("*.eval")
+    found = inspect_log.read_eval_log(str(path))
+    assert (found.status, found.eval.task, found.eval.model) == (
+        "success",
+        "evolved/core-seeds",
+        "some/Strong",
+    )
+    assert len(found.samples) == 6 and all(
+        sample.input and sample.output.completion for sample in found.samples
+    )
+    values = [sample.scores["triathlon"].value for sample in found.samples]
+    assert set(values) <= {"C", "I"}
+    accuracy = found.results.scores[0].metrics["accuracy"].value
+    assert accuracy == pytest.approx(values.count("C") / 6)
