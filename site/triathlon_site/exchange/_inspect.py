@@ -1,4 +1,4 @@
-"""inspect_ai's `.eval` logs, written through its own API: `pip install 'triathlon-leaderboard[inspect]'`."""
+"""inspect_ai's `.eval` logs, written through its own API, which the extra `inspect` installs."""
 
 import io
 import tempfile
@@ -27,7 +27,7 @@ def files(source: Source) -> Iterator[tuple[str, bytes]]:
     except ImportError:
         raise UserError(
             "expected the package inspect_ai, whose API writes these logs; it is not installed:"
-            " pip install 'triathlon-leaderboard[inspect]' (in a checkout: pip install -e '.[inspect]')"
+            " run pip install '.[inspect]' in a checkout"
         ) from None
     records = list(programs(source))
     name = source.entry.id.replace("/", "_")

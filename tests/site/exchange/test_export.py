@@ -163,13 +163,12 @@ def test_an_export_never_overwrites(results: Path, tmp_path: Path) -> None:
 def test_a_missing_extra_is_named(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where inspect_ai is not installed, the message says how to get it, and nothing is written."""
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    with pytest.raises(
-        UserError, match=r"inspect_ai.*not installed: pip install 'triathlon-leaderboard\[inspect\]'"
-    ):
+    with pytest.raises(UserError, match=r"inspect_ai.*not installed: run pip install '.\[inspect\]'"):
         _export("inspect", results, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the many packages that inspect_ai imports
 def test_inspect_reads_its_log(results: Path, tmp_path: Path) -> None:
     """inspect_ai's own API reads the log: every sample with prompt, reply, program and verdict."""
