@@ -45,7 +45,9 @@ def archives(results: Results, boards: Sequence[Board], models: Mapping[str, Mod
     """
     sources = in_order(list(_sources(results, boards, models)))
     for form, (title, fault, files) in _FORMATS.items():
-        content = dict(file for source in sources if not fault(source) for file in files(source))
+        content: dict[str, str] = {}
+        for path, text in (file for source in sources if not fault(source) for file in files(source)):
+            content.setdefault(path, text)  # of two rows with one link, the first, as by the command
         if content:
             yield Archive(form, title, Page(f"data/{form}.zip", "", _packed(content)), len(content))
 

@@ -67,9 +67,14 @@ def write_export(
         if fault:
             left_out[source.file.file] = fault
             continue
+        files = [(out / path, content) for path, content in EXPORTS[name].files(source)]
+        if taken := [target for target, _ in files if target.exists()]:
+            left_out[source.file.file] = (
+                f"another model's file has its name, {str(taken[0])!r}: one link, two rows"
+            )
+            continue
         kept += 1
-        for path, content in EXPORTS[name].files(source):
-            target = out / path
+        for target, content in files:
             target.parent.mkdir(parents=True, exist_ok=True)
             _write(target, content)
             written += 1

@@ -11,15 +11,23 @@ import pytest
 import yaml
 
 from support.exchange import every_eval_ever_schema
-from support.results import FakeModel
+from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, files, rich_results
+from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry, load
 from triathlon_site.build import gather
-from triathlon_site.exchange import EXPORTS, Exported, Wanted, write_export
+from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, Wanted, write_export
 
 RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))
+WITHOUT_DATA_SET = {
+    "runtime/dreval",
+    "runtime/classeval",
+    "evolved/tool_use-main_only",
+    "evolved/combine_naive",
+}
+"""Official suites that ask what no data set of the hub asks."""
 ROWS = """
 models:
   - id: strong
@@ -144,6 +152,41 @@ def test_the_hub_gets_what_it_has_a_data_set_for(results: Path, tmp_path: Path) 
     assert entry["date"] == "2026-01-02" and 0 <= entry["value"] <= 10
     assert "95 % interval" in entry["notes"]
     assert _export("hugging-face", results, tmp_path / "none").sources == 0
+
+
+def test_the_hub_gets_suites_that_share_a_board(tmp_path: Path) -> None:
+    """A suite of the evolved discipline is one column of a board: its file has its pass@1."""
+    suites = [FakeSuite(entry, tasks=6) for entry in entries(["evolved/humaneval", "evolved/difficult"])]
+    write_results(tmp_path / "results", MODELS, suites)
+    done = _export("hugging-face", tmp_path / "results", tmp_path / "out")
+    found = [yaml.safe_load(path.read_text()) for path in sorted((tmp_path / "out").rglob("*.yaml"))]
+    assert done.files == 2 and [len(one) for one in found] == [1, 1]
+    assert [one[0]["dataset"] for one in found] == [
+        {"id": "evoeval/EvoEval_difficult", "task_id": "evolved/difficult"},
+        {"id": "openai/openai_humaneval", "task_id": "evolved/humaneval"},
+    ]
+
+
+def test_two_rows_of_one_repository_are_told(tmp_path: Path) -> None:
+    """A file that another model's has the name of is left out with the reason, not written over the other."""
+    suites = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus"])]
+    write_results(tmp_path / "results", MODELS, suites)
+    (tmp_path / "models.yaml").write_text(
+        ROWS + ROWS.partition("models:")[2].replace("id: strong", "id: weak")
+    )
+    gathered = gather(tmp_path / "results", load(tmp_path / "models.yaml"))
+    done = write_export("hugging-face", gathered, tmp_path / "results", tmp_path / "out")
+    assert (done.files, done.sources) == (1, 1)
+    assert list(done.left_out) == ["runs/weak/loop/mbpp-plus.jsonl"]
+    assert "one link, two rows" in done.left_out["runs/weak/loop/mbpp-plus.jsonl"]
+
+
+def test_the_data_sets_of_the_hub_are_those_of_suites() -> None:
+    """Every suite of the table exists, and every official suite is in it or known to have none."""
+    official = {entry.id for entry in catalogue.entries() if "core" not in entry.id and "@" not in entry.id}
+    without = {one for one in official - DATA_SETS.keys() if not one.startswith("translation/")}
+    assert DATA_SETS.keys() <= official
+    assert without == WITHOUT_DATA_SET
 
 
 def test_an_export_never_overwrites(results: Path, tmp_path: Path) -> None:
