@@ -8,7 +8,7 @@ RUN_OPTIONS ?=
 RECORDED = $(BIN)/triathlon import $(if $(VERDICTS),--verdicts "$(VERDICTS)") $(RECORDED_OPTIONS)
 ACTIVATE := source .venv/bin/activate
 
-.PHONY: help setup setup-tests setup-ray setup-official leaderboard recorded run site serve test test-slow test-model test-other-python check check-core lint package bench clean docs
+.PHONY: help setup setup-tests setup-ray setup-official setup-inspect leaderboard recorded run site serve test test-slow test-model test-other-python check check-core lint package bench clean docs
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,7 +57,10 @@ setup-official: setup ## Install the libraries that programs of the official dat
 setup-ray: setup ## Install Ray, for executing on a cluster and the tests of that
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,ray]'
 
-test-slow: setup-tests setup-official setup-ray ## Run the tests that take long
+setup-inspect: setup ## Install inspect_ai, for `triathlon export inspect` and the tests of that
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,inspect]'
+
+test-slow: setup-tests setup-official setup-ray setup-inspect ## Run the tests that take long
 	$(BIN)/python -m pytest -m "slow and not real_model"
 
 test-model: setup-tests ## Run the tests that start real model servers

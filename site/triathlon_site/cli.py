@@ -203,7 +203,8 @@ def scores_command(
 )
 def export_command(
     form: Annotated[
-        str, typer.Argument(metavar="FORMAT", help="every-eval-ever, hugging-face, evalplus or lm-eval.")
+        str,
+        typer.Argument(metavar="FORMAT", help="every-eval-ever, hugging-face, evalplus, lm-eval or inspect."),
     ],
     out: Annotated[Path, typer.Option("--out", help="A new or empty folder for the files.")],
     models: Annotated[str | None, typer.Option(help="Only these models, separated by commas.")] = None,

@@ -9,7 +9,17 @@ import pytest
 RUNNER = Path(__file__).parents[2] / "runner" / "triathlon_runner"
 
 LAYERS = (
-    ("errors", "__version__", "cache", "languages", "noise", "significance", "syntax", "terminal", "unit_pages"),
+    (
+        "errors",
+        "__version__",
+        "cache",
+        "languages",
+        "noise",
+        "significance",
+        "syntax",
+        "terminal",
+        "unit_pages",
+    ),
     ("records", "yaml_file", "datasets", "engine_version"),
     ("pasted_keys",),
     (

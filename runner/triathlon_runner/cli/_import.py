@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -31,12 +32,14 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.imports import (
     FORMATS,
+    REPORTED,
     CachingGrader,
     Format,
     ImportReport,
     Recording,
     Source,
     VerdictCache,
+    file_livecodebench,
     import_log,
     import_recording,
     logs_at,
@@ -55,7 +58,8 @@ from triathlon_runner.terminal import counted
 _SHOWN = 10
 
 
-_FORMATS = "Formats: " + "; ".join(f"{name} ({one.about})" for name, one in FORMATS.items())
+_ABOUT = {name: one.about for name, one in FORMATS.items()} | REPORTED
+_FORMATS = "Formats: " + "; ".join(f"{name} ({about})" for name, about in _ABOUT.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +92,11 @@ class _Wanted:
         "triathlon import evaloop page.json --suite loop/mbpp-plus --model gpt-x",
         "triathlon import evalplus samples.jsonl --suite evolved/humaneval-plus --model gpt-x",
         "triathlon import evaloop recordings/ --recorded evalooop",
+        "triathlon import livecodebench eval_all.json --model GPT-X --address https://example.org/eval_all.json",
     ),
 )
 def import_command(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(FORMATS) + ".")],
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(_ABOUT) + ".")],
     paths: Annotated[
         list[Path],
         typer.Argument(metavar="FILE…", help="The logs, or folders of them; for reval its folder."),
@@ -112,6 +117,14 @@ def import_command(
             " results/recorded/sources.yaml. What was filed before is replaced.",
         ),
     ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where the outputs were published; for livecodebench, whose pass@1 is filed as reported, in"
+            " results/published/livecodebench.csv.",
+        ),
+    ] = None,
     verdicts: Annotated[
         Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
     ] = None,
@@ -120,9 +133,18 @@ def import_command(
 ) -> None:
     """Judges the programs and answers of logs and writes them to results/imported/, kept apart.
 
+    LiveCodeBench's outputs cannot be judged here: their pass@1 is filed as reported, with its source.
+
     Exit code 0: all was imported; 1: some was left out, with the reason; 2: something is for you to mend.
     """
-    check_names([form], list(FORMATS), what="format")
+    check_names([form], list(_ABOUT), what="format")
+    if form in REPORTED:
+        if suite is not None or recorded is not None:
+            raise UserError(f"{form} outputs are filed as reported: leave --suite and --recorded out")
+        _file_reported(paths, model, address, results / "published")
+        return
+    if address is not None:
+        raise UserError(f"expected --address with {' or '.join(REPORTED)} alone, got {form!r}")
     logs = logs_at(FORMATS[form], paths)
     source = read_source(results, recorded) if recorded is not None else None
     mine = _logs(FORMATS[form], logs, model, kind, source)
@@ -132,6 +154,27 @@ def import_command(
     if FORMATS[form].note:
         say(console(), f"note: {FORMATS[form].note}")
     raise typer.Exit(1 if left_out else 0)
+
+
+def _file_reported(paths: Sequence[Path], model: str | None, address: str | None, published: Path) -> None:
+    """Files one log's figures, which nobody here can judge again."""
+    if len(paths) != 1 or not paths[0].is_file():
+        raise UserError(f"expected one file of outputs, got {', '.join(map(str, paths))!r}")
+    if model is None or address is None:
+        raise UserError(
+            "expected --model, the name to show, and --address, where the outputs were published:"
+            " a reported figure needs its source"
+        )
+    done = file_livecodebench(paths[0], model, address, published, datetime.now(UTC).date())
+    found = done.outputs
+    about = f"{counted(found.questions, 'question')}, {counted(found.samples, 'sample')}"
+    if found.first_contest:
+        about += f", contests from {found.first_contest} to {found.last_contest}"
+    say(console(), f"filed as reported in {done.table}: pass@1 {found.pass_at_1:.1f} % ({about})")
+    say(
+        console(),
+        "note: the verdicts are the file's; its programs' tests are not here, so nothing was judged",
+    )
 
 
 def _suites(suite: str | None, source: Source | None, known: Catalogue) -> tuple[SuiteEntry, ...]:

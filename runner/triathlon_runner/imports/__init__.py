@@ -5,17 +5,21 @@ from triathlon_runner.imports._grade import graded_again
 from triathlon_runner.imports._import import ImportReport, import_log, settings_of
 from triathlon_runner.imports._paths import logs_at, model_of
 from triathlon_runner.imports._recorded import Recording, import_recording, recorded_settings
+from triathlon_runner.imports._reported import REPORTED, Reported, file_livecodebench
 from triathlon_runner.imports._sources import Source, read_source
 from triathlon_runner.imports._verdict_cache import CachingGrader, VerdictCache
 
 __all__ = [
     "FORMATS",
+    "REPORTED",
     "CachingGrader",
     "Format",
     "ImportReport",
     "Recording",
+    "Reported",
     "Source",
     "VerdictCache",
+    "file_livecodebench",
     "graded_again",
     "import_log",
     "import_recording",

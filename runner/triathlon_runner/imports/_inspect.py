@@ -29,11 +29,19 @@ def _samples(path: Path) -> Iterator[dict[str, Any]]:
         yield from log["samples"]
         return
     with ZipFile(path) as archive:
-        names = sorted(name for name in archive.namelist() if name.startswith("samples/"))
+        names = sorted(
+            (name for name in archive.namelist() if name.startswith("samples/")), key=_task_and_epoch
+        )
         if not names:
             raise UserError(f"{path}: expected inspect_ai's samples/ inside, got {archive.namelist()[:8]}")
         for name in names:
             yield as_object(member(archive, name), f"{path}, {name}")
+
+
+def _task_and_epoch(name: str) -> tuple[str, int]:
+    """A task's samples by number: as a text, epoch 10 would stand before epoch 2."""
+    task, _, epoch = name.removesuffix(".json").rpartition("_epoch_")
+    return (task, int(epoch)) if epoch.isdecimal() else (name, 0)
 
 
 def _reply(sample: dict[str, Any], path: Path) -> str:

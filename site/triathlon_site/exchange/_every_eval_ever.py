@@ -28,9 +28,29 @@ def files(source: Source) -> Iterator[tuple[str, str]]:
     """The scores and, beside them, the samples."""
     rows = instances(source, evaluation_id(source))
     lines = "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
-    stem = f"{_folder(source)}/{uuid_of(evaluation_id(source))}"
-    yield f"{stem}_samples.jsonl", lines
-    yield f"{stem}.json", json.dumps(_scores(source, f"{stem}_samples.jsonl", lines), indent=1) + "\n"
+    path = f"{_stem(source)}_samples.jsonl"
+    yield path, lines
+    samples = {
+        "format": "jsonl",
+        "file_path": path,
+        "hash_algorithm": "sha256",
+        "checksum": hashlib.sha256(lines.encode()).hexdigest(),
+        "total_rows": lines.count("\n"),
+    }
+    yield _as_file(source, _scores(source) | {"detailed_evaluation_results": samples})
+
+
+def scores_file(source: Source) -> tuple[str, str]:
+    """Returns path and content of the scores without samples: no line of the results is read."""
+    return _as_file(source, _scores(source))
+
+
+def _as_file(source: Source, content: dict[str, Any]) -> tuple[str, str]:
+    return f"{_stem(source)}.json", json.dumps(content, indent=1) + "\n"
+
+
+def _stem(source: Source) -> str:
+    return f"{_folder(source)}/{uuid_of(evaluation_id(source))}"
 
 
 def _folder(source: Source) -> str:
@@ -45,7 +65,7 @@ def evaluation_id(source: Source) -> str:
     return f"{source.entry.id}/{source.repository}/{source.time}"
 
 
-def _scores(source: Source, path: str, lines: str) -> dict[str, Any]:
+def _scores(source: Source) -> dict[str, Any]:
     return {
         "schema_version": VERSION,
         "evaluation_id": evaluation_id(source),
@@ -66,13 +86,6 @@ def _scores(source: Source, path: str, lines: str) -> dict[str, Any]:
         },
         "model_info": _model(source),
         "evaluation_results": [_result(source, column, score) for column, score in source.scores],
-        "detailed_evaluation_results": {
-            "format": "jsonl",
-            "file_path": path,
-            "hash_algorithm": "sha256",
-            "checksum": hashlib.sha256(lines.encode()).hexdigest(),
-            "total_rows": lines.count("\n"),
-        },
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_site.exchange import _every_eval_ever, _hugging_face, _samples
+from triathlon_site.exchange import _every_eval_ever, _hugging_face, _inspect, _samples
 from triathlon_site.exchange._source import Source
 
 
@@ -14,7 +14,7 @@ class Export:
 
     about: str
     """In a line, for the help."""
-    files: Callable[[Source], Iterator[tuple[str, str | Iterable[str]]]]
+    files: Callable[[Source], Iterator[tuple[str, str | bytes | Iterable[str]]]]
     """Path and content of each file that one source becomes; a content may come in lines."""
     fault: Callable[[Source], str]
     """Why the format cannot hold a source, in words; empty where it can."""
@@ -33,4 +33,5 @@ EXPORTS: Final[Mapping[str, Export]] = {
     ),
     "evalplus": Export("EvalPlus samples: task_id, solution", _samples.evalplus, _samples.fault),
     "lm-eval": Export("lm-evaluation-harness: samples_*.jsonl", _samples.lm_eval, _samples.fault),
+    "inspect": Export("inspect_ai: a .eval log, by its own API", _inspect.files, _samples.fault),
 }

@@ -7,24 +7,39 @@ import yaml
 
 from triathlon_site.exchange._source import Source
 from triathlon_site.render import formats
+from triathlon_site.scores import Column, Score
 
+_EVOEVAL: Final = ("difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise")
 DATA_SETS: Final[Mapping[str, str]] = {
-    "cruxeval": "cruxeval-org/cruxeval",
-    "humaneval": "openai/openai_humaneval",
-    "humaneval-plus": "evalplus/humanevalplus",
-    "humaneval-pro": "CodeEval-Pro/humaneval-pro",
-    "mbpp-plus": "evalplus/mbppplus",
-    "mbpp-pro": "CodeEval-Pro/mbpp-pro",
+    "loop/mbpp-plus": "evalplus/mbppplus",
+    "loop/humaneval-plus": "evalplus/humanevalplus",
+    "runtime/humaneval": "openai/openai_humaneval",
+    "runtime/cruxeval": "cruxeval-org/cruxeval",
+    "runtime/cruxeval-output": "cruxeval-org/cruxeval",
+    "runtime/cruxeval-input": "cruxeval-org/cruxeval",
+    "evolved/humaneval": "openai/openai_humaneval",
+    "evolved/humaneval-plus": "evalplus/humanevalplus",
+    "evolved/humaneval-pro": "CodeEval-Pro/humaneval-pro",
+    "evolved/mbpp-plus": "evalplus/mbppplus",
+    "evolved/mbpp-pro": "CodeEval-Pro/mbpp-pro",
+    **{f"evolved/{name}": f"evoeval/EvoEval_{name}" for name in _EVOEVAL},
 }
-"""Data sets on the hub, by the name in a manifest. Our own problems and sets that are not there have none."""
+"""Data sets on the hub by suite. Our own problems and sets that are not there have none."""
+
+
+def data_set(source: Source) -> str | None:
+    """The hub's data set that a suite asks about; None where the hub has none."""
+    return DATA_SETS.get(source.entry.id)
 
 
 def fault(source: Source) -> str:
     """Why there is nothing to say on the hub; empty where there is."""
     if not source.on_hub:
         return "the model's `link` in models.yaml is no repository of huggingface.co"
-    if source.manifest.data.name not in DATA_SETS:
-        return f"the hub has no data set for {source.manifest.data.name!r}"
+    if data_set(source) is None:
+        return f"the hub has no data set for {source.entry.id!r}"
+    if not any(True for _ in _headlines(source)):
+        return "it has no score of its own on a board"
     return ""
 
 
@@ -34,15 +49,18 @@ def files(source: Source) -> Iterator[tuple[str, str]]:
     yield path, yaml.safe_dump(list(_entries(source)), sort_keys=False, allow_unicode=True)
 
 
+def _headlines(source: Source) -> Iterator[tuple[Column, Score]]:
+    """The scores by the suite's headline metric, also where it is one column of a board of several suites."""
+    return ((column, score) for column, score in source.scores if column.parts[0][1].headline)
+
+
 def _entries(source: Source) -> Iterator[dict[str, object]]:
     receipt = source.file.receipt
-    for column, score in source.scores:
-        if not column.headline:
-            continue
+    for column, score in _headlines(source):
         about = f"{column.title}; 95 % interval {formats.span(score.interval, column.maximum)}"
         grade = "judged again from a recording" if receipt else "asked and judged by Triathlon"
         entry: dict[str, object] = {
-            "dataset": {"id": DATA_SETS[source.manifest.data.name], "task_id": source.entry.id},
+            "dataset": {"id": data_set(source), "task_id": source.entry.id},
             "value": float(f"{score.value:.6g}"),
         }
         if source.manifest.ended:

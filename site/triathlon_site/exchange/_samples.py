@@ -18,7 +18,7 @@ def fault(source: Source) -> str:
 
 def evalplus(source: Source) -> Iterator[tuple[str, Iterator[str]]]:
     """One file: `task_id` and `solution` (a whole program) a line; a task's samples one after another."""
-    lines = (_line({"task_id": one.task_id, "solution": one.program}) for one in _programs(source))
+    lines = (_line({"task_id": one.task_id, "solution": one.program}) for one in programs(source))
     yield f"{source.info.slug}/{source.entry.id}.jsonl", lines
 
 
@@ -26,7 +26,7 @@ def lm_eval(source: Source) -> Iterator[tuple[str, Iterator[str]]]:
     """One file with a line a sample: the task's row, the replies, the programs and whether they passed."""
     name = source.entry.id.replace("/", "_")
     path = f"{source.info.slug}/samples_{name}_{source.time}.jsonl"
-    yield path, (_line(_lm_eval(number, record)) for number, record in enumerate(_programs(source)))
+    yield path, (_line(_lm_eval(number, record)) for number, record in enumerate(programs(source)))
 
 
 def _lm_eval(number: int, record: EvolvedRecord) -> dict[str, object]:
@@ -43,7 +43,8 @@ def _lm_eval(number: int, record: EvolvedRecord) -> dict[str, object]:
     }
 
 
-def _programs(source: Source) -> Iterator[EvolvedRecord]:
+def programs(source: Source) -> Iterator[EvolvedRecord]:
+    """The records of a source of which `fault` finds nothing to say."""
     return (record for record in source.records() if isinstance(record, EvolvedRecord))
 
 

@@ -5,15 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 from uuid import UUID
 
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate, read_units
 from triathlon_site.models import ModelInfo
-from triathlon_site.scores import Column, Score
+from triathlon_site.scores import Board, Column, Score
 
 HUB = "https://huggingface.co/"
+EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
+"""The first date that a zip can hold, for files that no clock may change."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,8 @@ class Source:
     file: FileAggregate
     scores: tuple[tuple[Column, Score], ...]
     """Of the columns that this suite alone makes up, the headline first."""
-    root: Path
-    """The results folder."""
+    root: Path | None = None
+    """The results folder; None where scores alone are wanted and no line is read."""
 
     @property
     def manifest(self) -> Manifest:
@@ -65,6 +68,10 @@ class Source:
 
     def records(self) -> Iterator[UnitRecord]:
         """The lines that count, as records; of recorded results without texts."""
+        if self.root is None:
+            raise ValueError(
+                f"{self.file.file}: expected the results folder to read its lines from, got none"
+            )
         protocol = self.file.protocol
         found = read_units(self.root, self.file, self.entry)
         return (record for record in found if record.protocol == protocol)
@@ -88,6 +95,15 @@ def folder_name(text: str) -> str:
     """Letters, digits, `.`, `_` and `-`; everything else becomes `-`."""
     kept = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in text)
     return kept.strip("-.") or "unknown"
+
+
+def scores_of(boards: Sequence[Board], model: str, suite: str) -> Iterator[tuple[Column, Score]]:
+    """A model's score in each column that is made of this suite alone."""
+    for board in boards:
+        for column in board.columns:
+            alone = all(part == suite for part, _ in column.column.parts)
+            if alone and model in column.scores:
+                yield column.column, column.scores[model]
 
 
 def in_order(sources: Sequence[Source]) -> list[Source]:

@@ -1,16 +1,18 @@
 """Choosing what is exported, and writing it into a new folder."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import check_names
 from triathlon_site.exchange._formats import EXPORTS
-from triathlon_site.exchange._source import Source, in_order
-from triathlon_site.pages import Gathered
-from triathlon_site.scores import Board, Column, Score
+from triathlon_site.exchange._source import Source, in_order, scores_of
+
+if TYPE_CHECKING:  # the pages import this package for what the site itself offers
+    from triathlon_site.pages import Gathered
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Exported:
 
 def write_export(
     name: str,
-    site: Gathered,
+    site: "Gathered",
     root: Path,
     out: Path,
     wanted: Wanted | None = None,
@@ -65,17 +67,29 @@ def write_export(
         if fault:
             left_out[source.file.file] = fault
             continue
+        files = [(out / path, content) for path, content in EXPORTS[name].files(source)]
+        if taken := [target for target, _ in files if target.exists()]:
+            left_out[source.file.file] = (
+                f"another model's file has its name, {str(taken[0])!r}: one link, two rows"
+            )
+            continue
         kept += 1
-        for path, content in EXPORTS[name].files(source):
-            target = out / path
+        for target, content in files:
             target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("w", encoding="utf-8") as file:
-                file.writelines([content] if isinstance(content, str) else content)
+            _write(target, content)
             written += 1
     return Exported(written, kept, left_out)
 
 
-def _sources(site: Gathered, root: Path, wanted: Wanted, known: Catalogue) -> Iterator[Source]:
+def _write(target: Path, content: str | bytes | Iterable[str]) -> None:
+    if isinstance(content, bytes):
+        target.write_bytes(content)
+        return
+    with target.open("w", encoding="utf-8") as file:
+        file.writelines([content] if isinstance(content, str) else content)
+
+
+def _sources(site: "Gathered", root: Path, wanted: Wanted, known: Catalogue) -> Iterator[Source]:
     files = [file for file in site.results.files if file.units and file.manifest]
     models = sorted({file.model for file in files})
     suites = sorted({file.suite for file in files})
@@ -92,14 +106,5 @@ def _sources(site: Gathered, root: Path, wanted: Wanted, known: Catalogue) -> It
             continue
         entry = known.find(file.suite)
         if entry is not None:
-            scores = tuple(_scores(site.boards, file.model, file.suite))
+            scores = tuple(scores_of(site.boards, file.model, file.suite))
             yield Source(site.models[file.model], entry, file, scores, root)
-
-
-def _scores(boards: Sequence[Board], model: str, suite: str) -> Iterator[tuple[Column, Score]]:
-    """Of each column that is made of this suite alone."""
-    for board in boards:
-        for column in board.columns:
-            alone = all(part == suite for part, _ in column.column.parts)
-            if alone and model in column.scores:
-                yield column.column, column.scores[model]

@@ -1,6 +1,7 @@
 """What the site writes for others to compute with or to show: data files, tables for papers, badges."""
 
 from triathlon_site.exports._badges import Badge, badge_files, badges_of
+from triathlon_site.exports._core import core_files
 from triathlon_site.exports._files import data_files, published_files
 from triathlon_site.exports._latex import latex_table
 from triathlon_site.exports._schema import DATA_SCHEMA, FORMATS, DataFormat
@@ -14,6 +15,7 @@ __all__ = [
     "DataFormat",
     "badge_files",
     "badges_of",
+    "core_files",
     "data_files",
     "latex_table",
     "noise_records",

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Final
 
 from triathlon_site.costs import solved_cost_by_name
-from triathlon_site.exports import data_files, published_files
+from triathlon_site.exchange import archives
+from triathlon_site.exports import core_files, data_files, published_files
 from triathlon_site.history import History
 from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.models import ModelInfo
@@ -185,7 +186,24 @@ def _other_section(site: Gathered) -> Parts:
     yield from method.drafts(site.results)
     if site.boards:
         yield from changes.drafts(site.history, site.boards, site.models, site.results.models)
-    yield data.draft(site.boards, site.overalls, site.notices, site.archived, site.recordings)
+    yield _data_draft(site)
+    yield from core_files(site.url)
+
+
+def _data_draft(site: Gathered) -> Draft:
+    packed = list(archives(site.results, site.boards, site.models))
+    json_ld = data.dataset(
+        site.boards,
+        site.overalls,
+        packed,
+        site.models,
+        url=site.url,
+        date=site.date,
+        version=site.version,
+    )
+    return data.draft(
+        site.boards, site.overalls, site.notices, site.archived, site.recordings, packed, json_ld
+    )
 
 
 def _links(site: Gathered) -> list[Link]:

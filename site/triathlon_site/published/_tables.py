@@ -249,19 +249,28 @@ CRUXEVAL: Final = tuple(
 )
 
 
+def _of_questions(record: Record) -> Spread | None:
+    """Each file has a number of questions of its own."""
+    return _binomial("pass_at_1", int(_number(record, "questions")), 100.0)(record)
+
+
+LIVECODEBENCH: Final = (PublishedColumn("pass_at_1", "pass@1", 100, _of_questions, headline=True),)
+
+
 def is_model(record: Record) -> bool:
     """Whether a row is ranked: REval's table also holds the mean of its models and a run by other rules."""
     return record.get("kind", "model") == "model"
 
 
 def published_boards(published: Published) -> tuple[PublishedBoard, ...]:
-    """The five rankings."""
+    """The five rankings, and that of LiveCodeBench where somebody filed outputs of it."""
     plans = (
         ("evaloop", "EVALOOOP", "loop", EVALOOP),
         ("reval", "REval", "runtime", REVAL),
         ("evoeval", "EvoEval", "evolved", EVOEVAL),
         ("evalplus", "EvalPlus", "baseline", EVALPLUS),
         ("cruxeval", "CRUXEval", "runtime", CRUXEVAL),
+        ("livecodebench", "LiveCodeBench", "baseline", LIVECODEBENCH),
     )
     return tuple(
         PublishedBoard(
@@ -273,6 +282,7 @@ def published_boards(published: Published) -> tuple[PublishedBoard, ...]:
             _rows([record for record in published.tables[name] if is_model(record)], columns),
         )
         for name, title, discipline, columns in plans
+        if name in published.tables
     )
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from support.small_run import SmallRun, made
+from triathlon_runner import registry
 from triathlon_runner.errors import UserError
+from triathlon_site.build import build
 
 SEEDS = "evolved/core-seeds"
 Line = dict[str, Any]
@@ -65,6 +67,53 @@ def test_a_whole_submission_is_taken(place: SmallRun) -> None:
     statement = json.loads((place.root / "statement.json").read_text())
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
     assert statement["predicate"]["result"] == "PASSED" and len(statement["subject"]) == 3
+
+
+def test_a_taken_submission_stands_on_the_board(place: SmallRun) -> None:
+    """What the check takes is what the built board shows: the same model with the same scores."""
+    code, document = check(place)
+    build(place.results, place.root / "_site", registry.load(place.root / "models.yaml"))
+    rows = json.loads((place.root / "_site/data/loop-core.json").read_text())["rows"]
+    (checked,) = [one["scores"] for one in document["files"] if one["suite"] == "loop/core"]
+    (shown,) = [row["score"] for row in rows if row["column"] == rows[0]["column"]]
+    assert code == 0 and {row["model"] for row in rows} == {"m"}
+    assert shown == pytest.approx(next(iter(checked.values())), rel=1e-5)
+    assert ">M<" in (place.root / "_site/loop.html").read_text()
+
+
+def flip_a_verdict(line: Line) -> None:
+    """The outcome and all that says so, as somebody would who wants it to agree with itself."""
+    line["outcome"] = line["verdict"]["outcome"] = "failed"
+
+
+def edit_a_reply(line: Line) -> None:
+    """Another program in the reply than the one that was judged."""
+    line["reply"]["text"] = line["reply"]["text"].replace("return", "return not")
+
+
+@pytest.mark.parametrize(
+    ("tamper", "reason"),
+    [
+        (flip_a_verdict, "expected 'passed' (judged again), got 'failed'"),
+        (edit_a_reply, "(judged again), got 'passed'"),
+        (None, "data.sha256: expected "),
+    ],
+    ids=["a verdict", "a reply", "another data set"],
+)
+def test_a_tampered_submission_hears_why(
+    place: SmallRun, tamper: Callable[[Line], None] | None, reason: str
+) -> None:
+    """The command ends with 1 and names file, unit and reason: one verdict, one reply, the data set."""
+    if tamper is not None:
+        change(place, SEEDS, tamper)
+    else:
+        path = place.results / f"runs/m/{SEEDS}.manifest.json"
+        data = {"name": "core", "version": "1", "sha256": "ab" * 32}
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"data": data}))
+    result = place.call("submit", "check", "results/runs/m")
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 1 and "submission of m: cannot be taken yet" in said
+    assert reason in said and f"{SEEDS}." in said
 
 
 def test_a_changed_verdict_is_refused(place: SmallRun) -> None:

@@ -2,23 +2,32 @@
 
 import json
 import shutil
+import sys
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 import yaml
 
-from support.official_data import official_store
-from support.results import FakeModel
+from support.exchange import every_eval_ever_schema
+from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, files, rich_results
+from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry, load
 from triathlon_site.build import gather
-from triathlon_site.exchange import EXPORTS, Exported, Wanted, write_export
+from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, Wanted, write_export
 
 RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))
+WITHOUT_DATA_SET = {
+    "runtime/dreval",
+    "runtime/classeval",
+    "evolved/tool_use-main_only",
+    "evolved/combine_naive",
+}
+"""Official suites that ask what no data set of the hub asks."""
 ROWS = """
 models:
   - id: strong
@@ -46,19 +55,10 @@ def _export(name: str, results: Path, out: Path, wanted: Wanted | None = None) -
     return write_export(name, gathered, results, out, wanted)
 
 
-def _schema(name: str) -> dict[str, Any]:
-    folder = official_store().folder
-    path = folder.parent / "schemas" / "every_eval_ever" / f"{name}.schema.json" if folder else Path()
-    if not path.is_file():
-        pytest.skip(f"needs Every Eval Ever's schemas beside the official data: no {path}")
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
-
-
 def test_every_file_is_valid(results: Path, tmp_path: Path) -> None:
     """Scores and samples of every discipline keep to the schemas of Every Eval Ever."""
-    whole = jsonschema.Draft7Validator(_schema("eval"))
-    line = jsonschema.Draft7Validator(_schema("instance_level_eval"))
+    whole = jsonschema.Draft7Validator(every_eval_ever_schema("eval"))
+    line = jsonschema.Draft7Validator(every_eval_ever_schema("instance_level_eval"))
     done = _export("every-eval-ever", results, tmp_path / "out")
     assert done.sources == done.files / 2 == 2 * 14
     assert set(done.left_out.values()) == {
@@ -120,7 +120,7 @@ def test_a_runtime_unit_is_a_line_a_question(results: Path, tmp_path: Path) -> N
 
 def test_the_same_results_give_the_same_bytes(results: Path, tmp_path: Path) -> None:
     """No clock and no chance is in an export."""
-    for name in EXPORTS:
+    for name in EXPORTS.keys() - ({"inspect"} if find_spec("inspect_ai") is None else set()):
         for place in ("one", "two"):
             _export(name, results, tmp_path / place / name)
     assert files(tmp_path / "one") == files(tmp_path / "two") != {}
@@ -154,6 +154,41 @@ def test_the_hub_gets_what_it_has_a_data_set_for(results: Path, tmp_path: Path) 
     assert _export("hugging-face", results, tmp_path / "none").sources == 0
 
 
+def test_the_hub_gets_suites_that_share_a_board(tmp_path: Path) -> None:
+    """A suite of the evolved discipline is one column of a board: its file has its pass@1."""
+    suites = [FakeSuite(entry, tasks=6) for entry in entries(["evolved/humaneval", "evolved/difficult"])]
+    write_results(tmp_path / "results", MODELS, suites)
+    done = _export("hugging-face", tmp_path / "results", tmp_path / "out")
+    found = [yaml.safe_load(path.read_text()) for path in sorted((tmp_path / "out").rglob("*.yaml"))]
+    assert done.files == 2 and [len(one) for one in found] == [1, 1]
+    assert [one[0]["dataset"] for one in found] == [
+        {"id": "evoeval/EvoEval_difficult", "task_id": "evolved/difficult"},
+        {"id": "openai/openai_humaneval", "task_id": "evolved/humaneval"},
+    ]
+
+
+def test_two_rows_of_one_repository_are_told(tmp_path: Path) -> None:
+    """A file that another model's has the name of is left out with the reason, not written over the other."""
+    suites = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus"])]
+    write_results(tmp_path / "results", MODELS, suites)
+    (tmp_path / "models.yaml").write_text(
+        ROWS + ROWS.partition("models:")[2].replace("id: strong", "id: weak")
+    )
+    gathered = gather(tmp_path / "results", load(tmp_path / "models.yaml"))
+    done = write_export("hugging-face", gathered, tmp_path / "results", tmp_path / "out")
+    assert (done.files, done.sources) == (1, 1)
+    assert list(done.left_out) == ["runs/weak/loop/mbpp-plus.jsonl"]
+    assert "one link, two rows" in done.left_out["runs/weak/loop/mbpp-plus.jsonl"]
+
+
+def test_the_data_sets_of_the_hub_are_those_of_suites() -> None:
+    """Every suite of the table exists, and every official suite is in it or known to have none."""
+    official = {entry.id for entry in catalogue.entries() if "core" not in entry.id and "@" not in entry.id}
+    without = {one for one in official - DATA_SETS.keys() if not one.startswith("translation/")}
+    assert DATA_SETS.keys() <= official
+    assert without == WITHOUT_DATA_SET
+
+
 def test_an_export_never_overwrites(results: Path, tmp_path: Path) -> None:
     """A folder with something in it, an unknown name and an empty results folder are refused in words."""
     (tmp_path / "mine").write_text("")
@@ -166,3 +201,35 @@ def test_an_export_never_overwrites(results: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="no results to export"):
         _export("evalplus", tmp_path / "empty", tmp_path / "new")
+
+
+def test_a_missing_extra_is_named(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where inspect_ai is not installed, the message says how to get it, and nothing is written."""
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    with pytest.raises(UserError, match=r"inspect_ai.*not installed: run pip install '.\[inspect\]'"):
+        _export("inspect", results, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the many packages that inspect_ai imports
+def test_inspect_reads_its_log(results: Path, tmp_path: Path) -> None:
+    """inspect_ai's own API reads the log: every sample with prompt, reply, program and verdict."""
+    inspect_log = pytest.importorskip(
+        "inspect_ai.log", reason="needs inspect_ai: pip install -e '.[inspect]'"
+    )
+    _export("inspect", results, tmp_path, Wanted(["strong"], ["evolved/core-seeds"]))
+    (path,) = tmp_path.rglob("*.eval")
+    found = inspect_log.read_eval_log(str(path))
+    assert (found.status, found.eval.task, found.eval.model) == (
+        "success",
+        "evolved/core-seeds",
+        "some/Strong",
+    )
+    assert len(found.samples) == 6 and all(
+        sample.input and sample.output.completion for sample in found.samples
+    )
+    values = [sample.scores["triathlon"].value for sample in found.samples]
+    assert set(values) <= {"C", "I"}
+    accuracy = found.results.scores[0].metrics["accuracy"].value
+    assert accuracy == pytest.approx(values.count("C") / 6)

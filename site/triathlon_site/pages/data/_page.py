@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from triathlon_site.exchange import EXPORTS, Archive, Export
 from triathlon_site.exports import DATA_SCHEMA, FORMATS, DataFormat
 from triathlon_site.load import Archived, Notice
 from triathlon_site.recordings import Recordings
@@ -24,6 +25,12 @@ class DataContext(PageContext):
     recordings: Recordings
     data_schema: int
     formats: Sequence[DataFormat]
+    archives: Mapping[str, Archive]
+    """By name of the format: what of it the site offers."""
+    exports: Mapping[str, Export]
+    """Every format of `triathlon export`, by its name."""
+    json_ld: Mapping[str, Any]
+    """The page's data as a `Dataset` of schema.org."""
 
 
 def draft(
@@ -32,7 +39,20 @@ def draft(
     notices: Sequence[Notice],
     archived: Sequence[Archived],
     recordings: Recordings,
+    archives: Sequence[Archive],
+    json_ld: Mapping[str, Any],
 ) -> Draft:
-    """The page of the data files."""
-    context = DataContext(boards, overalls, notices, archived, recordings, DATA_SCHEMA, FORMATS)
-    return Draft("data.html", context)
+    """The page of the data files, and the archives that it links."""
+    context = DataContext(
+        boards=boards,
+        overalls=overalls,
+        notices=notices,
+        archived=archived,
+        recordings=recordings,
+        data_schema=DATA_SCHEMA,
+        formats=FORMATS,
+        archives={archive.form: archive for archive in archives},
+        exports=EXPORTS,
+        json_ld=json_ld,
+    )
+    return Draft("data.html", context, tuple(archive.page for archive in archives))

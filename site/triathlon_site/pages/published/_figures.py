@@ -19,7 +19,7 @@ QUESTIONS: Final = ("coverage", "state", "path", "output")
 
 def published_figures(board: PublishedBoard) -> list[Figure]:
     """What can be drawn of this ranking."""
-    return _FIGURES[board.id](board)
+    return _FIGURES[board.id](board) if board.id in _FIGURES else []
 
 
 def _evaloop_figures(board: PublishedBoard) -> list[Figure]:

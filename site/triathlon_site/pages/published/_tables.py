@@ -74,6 +74,30 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
             "Decomposition",
             "Seeds cut into halves: a model that solves a whole should solve its halves.",
         )
+    if board.id == "livecodebench":
+        yield _receipts(tables["livecodebench"])
+
+
+def _receipts(rows: Sequence[Mapping[str, str]]) -> Section:
+    """Whose outputs the figures come from."""
+    body = [
+        (
+            row["model"],
+            row["questions"],
+            row["samples"],
+            f"{row['first_contest']} to {row['last_contest']}" if row["first_contest"] else formats.NONE,
+            row["file"],
+            row["sha256"],
+            row["address"],
+        )
+        for row in rows
+    ]
+    text = (
+        "Every row is the pass@1 of one file, by that file's own verdicts: nothing was judged here. Compare"
+        " rows of the same questions only."
+    )
+    head = ("Model", "questions", "samples", "contests", "file", "SHA-256", "address")
+    return Section("Receipts", text, head, plain_rows(body))
 
 
 def _variants(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, what: str) -> Section:

@@ -1,0 +1,68 @@
+"""What the site itself offers in other programs' formats: scores alone, which need no line of results."""
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from triathlon_site.exchange import _every_eval_ever, _hugging_face
+from triathlon_site.exchange._source import EARLIEST, Source, in_order, scores_of
+from triathlon_site.load import Results
+from triathlon_site.models import ModelInfo
+from triathlon_site.render import Page
+from triathlon_site.scores import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """All scores in one format, as a zip file of the site."""
+
+    form: str
+    """Name of the format, as `triathlon export` takes it."""
+    title: str
+    page: Page
+    files: int
+    """In the zip."""
+
+
+_Fault = Callable[[Source], str]
+_Files = Callable[[Source], Iterator[tuple[str, str]]]
+_FORMATS: Final[Mapping[str, tuple[str, _Fault, _Files]]] = {
+    "every-eval-ever": (
+        "Every Eval Ever 0.3, scores",
+        _every_eval_ever.fault,
+        lambda source: iter([_every_eval_ever.scores_file(source)]),
+    ),
+    "hugging-face": ("Hugging Face .eval_results", _hugging_face.fault, _hugging_face.files),
+}
+
+
+def archives(results: Results, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Archive]:
+    """Yields the zip of each format that is small: a file a model and suite, without samples.
+
+    A format that holds none of the results is left out.
+    """
+    sources = in_order(list(_sources(results, boards, models)))
+    for form, (title, fault, files) in _FORMATS.items():
+        content: dict[str, str] = {}
+        for path, text in (file for source in sources if not fault(source) for file in files(source)):
+            content.setdefault(path, text)  # of two rows with one link, the first, as by the command
+        if content:
+            yield Archive(form, title, Page(f"data/{form}.zip", "", _packed(content)), len(content))
+
+
+def _sources(results: Results, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Source]:
+    entries = {entry.id: entry for board in boards for entry in board.plan.suites}
+    for file in results.files:
+        if file.units and file.manifest and file.suite in entries:
+            scores = tuple(scores_of(boards, file.model, file.suite))
+            yield Source(models[file.model], entries[file.suite], file, scores)
+
+
+def _packed(files: Mapping[str, str]) -> bytes:
+    target = io.BytesIO()
+    with ZipFile(target, "w") as archive:
+        for path, content in files.items():
+            archive.writestr(ZipInfo(path, EARLIEST), content, ZIP_DEFLATED)
+    return target.getvalue()

@@ -1,0 +1,131 @@
+"""inspect_ai's `.eval` logs, written through its own API, which the extra `inspect` installs."""
+
+import io
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.records import EvolvedRecord, Outcome
+from triathlon_site.exchange._samples import programs
+from triathlon_site.exchange._source import EARLIEST, Source, uuid_of
+
+_SCORER: Final = "triathlon"
+_NEVER: Final = "1970-01-01T00:00:00+00:00"
+
+
+def files(source: Source) -> Iterator[tuple[str, bytes]]:
+    """One log: a sample for each reply, an epoch for each sample of a task.
+
+    Raises:
+        UserError: inspect_ai is not installed.
+    """
+    try:
+        from inspect_ai import log as inspect_log  # noqa: PLC0415  an extra, and six seconds
+    except ImportError:
+        raise UserError(
+            "expected the package inspect_ai, whose API writes these logs; it is not installed:"
+            " run pip install '.[inspect]' in a checkout"
+        ) from None
+    records = list(programs(source))
+    name = source.entry.id.replace("/", "_")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.eval"
+        inspect_log.write_eval_log(_log(source, records), path, format="eval")
+        content = _without_times(path)
+    yield f"{source.info.slug}/{name}_{source.time}.eval", content
+
+
+def _without_times(path: Path) -> bytes:
+    """The same members without the time of writing, so that the same results give the same bytes."""
+    target = io.BytesIO()
+    with ZipFile(path) as written, ZipFile(target, "w") as packed:
+        for name in sorted(written.namelist()):
+            packed.writestr(ZipInfo(name, EARLIEST), written.read(name), ZIP_DEFLATED)
+    return target.getvalue()
+
+
+def _log(source: Source, records: Sequence[EvolvedRecord]) -> Any:
+    from inspect_ai import log as inspect_log  # noqa: PLC0415  see above
+
+    samples = [_sample(source, record) for record in records]
+    passed = sum(record.outcome is Outcome.PASSED for record in records)
+    accuracy = inspect_log.EvalMetric(name="accuracy", value=passed / len(records) if records else 0.0)
+    score = inspect_log.EvalScore(
+        name=_SCORER, scorer=_SCORER, scored_samples=len(records), metrics={"accuracy": accuracy}
+    )
+    manifest = source.manifest
+    return inspect_log.EvalLog(
+        status="success",
+        eval=_spec(source, records),
+        results=inspect_log.EvalResults(
+            total_samples=len(records), completed_samples=len(records), scores=[score]
+        ),
+        stats=inspect_log.EvalStats(
+            started_at=manifest.started or _NEVER, completed_at=manifest.ended or _NEVER
+        ),
+        samples=samples,
+    )
+
+
+def _spec(source: Source, records: Sequence[EvolvedRecord]) -> Any:
+    """What was evaluated, with ids made of its names: inspect_ai would draw new ones each time."""
+    from inspect_ai import log as inspect_log  # noqa: PLC0415  see above
+    from inspect_ai.model import GenerateConfig  # noqa: PLC0415  see above
+
+    manifest, tasks = source.manifest, list(dict.fromkeys(record.task_id for record in records))
+    sampling = manifest.settings.get("sampling") or {}
+    known = {name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")}
+    name = f"{source.entry.id}/{source.repository}/{source.time}"
+    return inspect_log.EvalSpec(
+        eval_id=uuid_of(f"eval {name}"),
+        run_id=uuid_of(f"run {name}"),
+        task_id=uuid_of(f"task {name}"),
+        created=manifest.started or manifest.ended or _NEVER,
+        task=source.entry.id,
+        dataset=inspect_log.EvalDataset(
+            name=f"{manifest.data.name} {manifest.data.version}", samples=len(tasks), sample_ids=tasks
+        ),
+        model=source.repository,
+        model_generate_config=GenerateConfig(**known),
+        config=inspect_log.EvalConfig(epochs=max((record.sample + 1 for record in records), default=1)),
+        packages={"triathlon-leaderboard": manifest.runner_version or "unknown"},
+        metadata={"protocol": manifest.protocol, "data_sha256": manifest.data.sha256},
+    )
+
+
+def _sample(source: Source, record: EvolvedRecord) -> Any:
+    from inspect_ai.log import EvalSample  # noqa: PLC0415  see above
+    from inspect_ai.model import ChatMessageUser, ModelOutput  # noqa: PLC0415  see above
+    from inspect_ai.scorer import Score  # noqa: PLC0415  see above
+
+    name = f"{source.entry.id}/{source.repository}/{record.task_id}#{record.sample}"
+    output = ModelOutput.from_content(source.repository, _content(record))
+    output.choices[0].message.id = uuid_of(f"reply {name}")
+    passed = record.outcome is Outcome.PASSED
+    return EvalSample(
+        id=record.task_id,
+        epoch=record.sample + 1,
+        input=record.prompt,
+        target="",
+        messages=[
+            ChatMessageUser(id=uuid_of(f"prompt {name}"), content=record.prompt),
+            output.choices[0].message,
+        ],
+        output=output,
+        scores={
+            _SCORER: Score(value="C" if passed else "I", answer=record.program, explanation=record.outcome)
+        },
+        uuid=uuid_of(name),
+    )
+
+
+def _content(record: EvolvedRecord) -> Any:
+    """The reply's text, behind its reasoning where it has one."""
+    if not record.reply.reasoning:
+        return record.reply.text
+    from inspect_ai.model import ContentReasoning, ContentText  # noqa: PLC0415  see above
+
+    return [ContentReasoning(reasoning=record.reply.reasoning), ContentText(text=record.reply.text)]
