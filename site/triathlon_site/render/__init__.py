@@ -7,7 +7,7 @@ from triathlon_site.render._environment import (
     installed_environment,
     show_control_characters,
 )
-from triathlon_site.render._page import Draft, Link, Page, PageContext
+from triathlon_site.render._page import Draft, Link, Page, PageContext, as_script
 from triathlon_site.render._section import Figure, Section, Value, plain_rows
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "PageContext",
     "Section",
     "Value",
+    "as_script",
     "find_templates",
     "formats",
     "installed_environment",
