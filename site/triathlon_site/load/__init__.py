@@ -12,9 +12,8 @@ from triathlon_site.load._aggregate import (
     Parts,
     TaskResult,
 )
-from triathlon_site.load._archived import Archived, read_archived
 from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
-from triathlon_site.load._files import suite_ids
+from triathlon_site.load._files import Archived, read_archived, suite_ids
 from triathlon_site.load._notice import Notice
 from triathlon_site.load._results import Extractor, Results, Skipped, read_results, read_units
 

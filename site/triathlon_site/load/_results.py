@@ -14,11 +14,9 @@ from triathlon_runner.store import RecordedFile
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._aggregate import PARENTS, FileAggregate, SourceFile, aggregate, current_protocol
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
-from triathlon_site.load._checks import contradictions, readable
 from triathlon_site.load._files import RUNS, RunFile, find_files
-from triathlon_site.load._lines import read_lines
-from triathlon_site.load._manifest import read_manifest
-from triathlon_site.load._notice import Notice
+from triathlon_site.load._notice import Notice, readable
+from triathlon_site.load._read_file import contradictions, read_lines, read_manifest
 from triathlon_site.workers import run_all
 
 WORTH_A_PROCESS: Final = 4 << 20
