@@ -10,7 +10,6 @@ from triathlon_site.load._aggregate import (
     FileAggregate,
     Grade,
     Parts,
-    TaskResult,
 )
 from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
 from triathlon_site.load._files import Archived, read_archived, suite_ids
@@ -30,7 +29,6 @@ __all__ = [
     "Parts",
     "Results",
     "Skipped",
-    "TaskResult",
     "code_fingerprint",
     "file_state",
     "read_archived",

@@ -5,7 +5,6 @@ from triathlon_site.render._environment import (
     Environment,
     find_templates,
     installed_environment,
-    show_control_characters,
 )
 from triathlon_site.render._page import Draft, Link, Page, PageContext, as_script
 from triathlon_site.render._section import Figure, Section, Value, plain_rows
@@ -24,5 +23,4 @@ __all__ = [
     "formats",
     "installed_environment",
     "plain_rows",
-    "show_control_characters",
 ]

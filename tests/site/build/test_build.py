@@ -18,7 +18,9 @@ from support.site import build_small, entries, files, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.build import _build, build, sweep
+from triathlon_site.build import build, gather, sweep, write_site
+from triathlon_site.pages import Rendering
+from triathlon_site.render import installed_environment
 
 
 @pytest.fixture(scope="module")
@@ -41,16 +43,13 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     assert first == second == files(tmp_path / "_site")
 
 
-def test_rendering_in_several_processes_gives_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rendering_in_several_processes_gives_the_same_bytes(tmp_path: Path) -> None:
     """A large site is rendered by forked workers: the order and content of its files stay."""
-    build_small(tmp_path, tasks=3)
-    first = files(tmp_path / "_site")
-    monkeypatch.setattr(_build, "WORTH_A_PROCESS", 0)
-    shutil.rmtree(tmp_path / "cache/built")
-    build_small(tmp_path, tasks=3)
-    assert files(tmp_path / "_site") == first
+    site = gather(small_results(tmp_path / "results", tasks=3), None)
+    rendering = Rendering(site, installed_environment())
+    for processes in (1, 2):
+        write_site(tmp_path / str(processes), rendering, processes=processes)
+    assert files(tmp_path / "1") == files(tmp_path / "2")
 
 
 def test_the_date_is_that_of_the_results_or_of_the_environment(
