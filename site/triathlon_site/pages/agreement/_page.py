@@ -112,7 +112,6 @@ def _scatter_file(
         "columns": [
             {
                 "title": column.title,
-                "maximum": column.axis.maximum,
                 "values": [column.axis.points[m][1] if m in column.axis.points else None for m in models],
             }
             for column in columns
