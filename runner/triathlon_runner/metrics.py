@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from triathlon_runner.records import Outcome, UnitRecord
 
@@ -57,8 +57,7 @@ unranked: a column in which more is not better. upper_end: the other end of a me
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(NamedTuple):
     """What one cluster (a task; for runtime a program) adds to a metric."""
 
     cluster: str

@@ -1,8 +1,19 @@
 """From results to `_site/`: gather, check, then write, so that a failed build leaves the old site."""
 
 from triathlon_site.build._build import BuildReport, about_commands, build, cache_folder
-from triathlon_site.build._exchange import sweep
+from triathlon_site.build._folder import sweep
 from triathlon_site.build._frames import Frames, frames
 from triathlon_site.build._gather import gather
+from triathlon_site.build._write import write_site
 
-__all__ = ["BuildReport", "Frames", "about_commands", "build", "cache_folder", "frames", "gather", "sweep"]
+__all__ = [
+    "BuildReport",
+    "Frames",
+    "about_commands",
+    "build",
+    "cache_folder",
+    "frames",
+    "gather",
+    "sweep",
+    "write_site",
+]

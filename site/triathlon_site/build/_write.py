@@ -1,4 +1,4 @@
-"""Writing the site: a new folder beside the old one, then one exchange."""
+"""Writing the site: a new folder beside the old one, which then takes its place."""
 
 import os
 import shutil
@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
-from triathlon_site.build._exchange import exchange
-from triathlon_site.build._places import MARK, check_replaceable
+from triathlon_site.build._folder import MARK, check_replaceable, replace_site
 from triathlon_site.evidence import evidence_path, imported_slug
 from triathlon_site.figures import PLOTLY, plotly_script
 from triathlon_site.load import FileAggregate
@@ -62,7 +61,7 @@ def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, p
         assets = _write_assets(draft, rendering.environment)
         pages = list(chain.from_iterable(run_all(_jobs(draft, rendering, list(files)), processes)))
         _check_names([*assets, *pages])
-        exchange(draft, out)
+        replace_site(draft, out)
     except OSError as error:
         raise UserError(f"cannot write the site to {str(out)!r} ({error}); pass another --out") from None
     finally:

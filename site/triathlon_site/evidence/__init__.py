@@ -1,6 +1,6 @@
 """Evidence: what a model wrote for single tasks and what became of it, in small pages of their own."""
 
-from triathlon_site.evidence._lists import Attempt, read_addresses, read_attempts
+from triathlon_site.evidence._lists import read_addresses, read_attempts
 from triathlon_site.evidence._pages import (
     ATTEMPTS,
     LINKS,
@@ -19,7 +19,6 @@ from triathlon_site.evidence._words import Words, changed_words
 __all__ = [
     "ATTEMPTS",
     "LINKS",
-    "Attempt",
     "EvidenceExtractor",
     "EvidenceSource",
     "Words",

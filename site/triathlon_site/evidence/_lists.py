@@ -71,6 +71,8 @@ def _label(record: UnitRecord) -> str:
 
 def _parents_solved(record: UnitRecord, parents: Mapping[str, UnitRecord]) -> bool:
     """Whether those of its parents that there are results of are all solved."""
+    if not parents:
+        return False
     names = getattr(record, "parents", ())
     known = [parents[name].outcome == Outcome.PASSED for name in names if name in parents]
     return bool(known) and all(known)

@@ -18,6 +18,8 @@ from triathlon_runner.records import (
 from triathlon_runner.runtime import chains
 from triathlon_site.evidence._words import Words, changed_words
 
+Texts = list[tuple[str, str]]
+"""Texts to be opened, each behind its label; none is empty."""
 _FRACTIONS: Final = {1.0: "1", 0.5: "½", 0.25: "¼", 0.125: "⅛"}
 
 
@@ -27,6 +29,7 @@ class StepView:
 
     step: LoopStep
     words: list[Words]
+    texts: Texts
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,8 @@ class RuntimeView:
     record: RuntimeRecord
     statements: list[StatementView]
     output: AnswerView
-    wrong: list[tuple[str, str]]
-    """What was asked and the whole reply, of each wrong answer."""
+    replies: Texts
+    """The whole reply of each wrong answer."""
     template: Literal["runtime"] = "runtime"
 
 
@@ -73,6 +76,7 @@ class PredictionView:
 
     record: PredictionRecord
     answer: AnswerView
+    texts: Texts
     template: Literal["prediction"] = "prediction"
 
 
@@ -84,6 +88,7 @@ class EvolvedView:
     seeds: list[EvolvedRecord]
     problem: list[Words]
     """The problem with the words that differ from its seed's; empty where it has none or two."""
+    texts: Texts
     template: Literal["evolved"] = "evolved"
 
 
@@ -111,13 +116,19 @@ def unit_view(record: UnitRecord, anchor: str, parents: Mapping[str, UnitRecord]
     return UnitView(record, anchor, _body(record, parents))
 
 
+def _texts(*labelled: tuple[str, str | None]) -> Texts:
+    return [(label, text) for label, text in labelled if text]
+
+
 def _body(record: UnitRecord, parents: Mapping[str, UnitRecord]) -> Body | None:
     if isinstance(record, LoopRecord):
         return LoopView(record, list(_steps(record)))
     if isinstance(record, RuntimeRecord):
         return _runtime(record)
     if isinstance(record, PredictionRecord):
-        return PredictionView(record, AnswerView(record.prediction, first_wrong=False))
+        reply = record.prediction.reply
+        texts = _texts(("reply", reply.text), ("reasoning", reply.reasoning))
+        return PredictionView(record, AnswerView(record.prediction, first_wrong=False), texts)
     if isinstance(record, EvolvedRecord):
         return _evolved(record, [parents[name] for name in record.parents if name in parents])
     return None
@@ -127,7 +138,9 @@ def _steps(record: LoopRecord) -> Iterator[StepView]:
     before = None
     for step in record.loops:
         words = [Words("same", step.prompt)] if before is None else changed_words(before, step.prompt)
-        yield StepView(step, words)
+        reply = step.reply.text if step.reply.text != step.program else ""
+        texts = _texts(("program", step.program), ("reply", reply), ("reasoning", step.reply.reasoning))
+        yield StepView(step, words, texts)
         before = step.prompt
 
 
@@ -136,7 +149,7 @@ def _runtime(record: RuntimeRecord) -> RuntimeView:
     statements = [_statement(*pair) for pair in zip(record.statements, scores, strict=True)]
     known = all(s.coverage.correct and s.state.correct and s.path.correct for s in record.statements)
     output = AnswerView(record.output, known and not record.output.correct)
-    return RuntimeView(record, statements, output, list(_wrong_replies(record)))
+    return RuntimeView(record, statements, output, _texts(*_wrong_replies(record)))
 
 
 def _statement(statement: StatementRecord, score: float) -> StatementView:
@@ -160,13 +173,16 @@ def _wrong_replies(record: RuntimeRecord) -> Iterator[tuple[str, str]]:
     ]
     for place, answer in (*asked, ("output", record.output)):
         if not answer.correct:
-            yield place, answer.reply.text
+            yield f"reply: {place}", answer.reply.text
 
 
 def _evolved(record: EvolvedRecord, parents: Sequence[UnitRecord]) -> EvolvedView:
     seeds = [parent for parent in parents if isinstance(parent, EvolvedRecord)]
     problem = _changed_problem(seeds[0].prompt, record.prompt) if len(seeds) == 1 else []
-    return EvolvedView(record, seeds, problem)
+    reply = record.reply.text if record.reply.text != record.program else ""
+    return EvolvedView(
+        record, seeds, problem, _texts(("reply", reply), ("reasoning", record.reply.reasoning))
+    )
 
 
 @lru_cache(maxsize=4096)

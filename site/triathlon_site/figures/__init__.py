@@ -3,19 +3,24 @@
 from triathlon_site.figures._badge import badge
 from triathlon_site.figures._bars import bars
 from triathlon_site.figures._choice import interactive_choice, interactive_choice_axis
-from triathlon_site.figures._degradation_curve import Series, curve_path, curves, curves_frame
-from triathlon_site.figures._grid import grid
-from triathlon_site.figures._pairs import Axis, pair_scatter
-from triathlon_site.figures._plotly import (
-    PLOTLY,
+from triathlon_site.figures._degradation_curve import (
+    Series,
+    curve_path,
+    curves,
+    curves_frame,
     interactive_curve,
     interactive_curves_layout,
+)
+from triathlon_site.figures._grid import grid
+from triathlon_site.figures._pairs import Axis, interactive_pair_scatter, pair_scatter
+from triathlon_site.figures._plotly import PLOTLY, plotly_script, plotly_styles
+from triathlon_site.figures._radar import (
     interactive_radar,
     interactive_radar_layout,
-    plotly_script,
-    plotly_styles,
+    radar,
+    radar_frame,
+    radar_path,
 )
-from triathlon_site.figures._radar import radar, radar_frame, radar_path
 from triathlon_site.figures._rank_shift import RankLine, rank_shift
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
@@ -45,6 +50,7 @@ __all__ = [
     "interactive_choice_axis",
     "interactive_curve",
     "interactive_curves_layout",
+    "interactive_pair_scatter",
     "interactive_radar",
     "interactive_radar_layout",
     "pair_scatter",

@@ -5,8 +5,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
+from plotly import graph_objects
 
 from triathlon_site.figures._svg import PALETTE, path, spread_labels, svg, tag
 
@@ -51,6 +53,22 @@ def curves_frame(title: str, steps: int, *, x_title: str, maximum: float = 100.0
 def curve_path(values: Sequence[float], steps: int, *, maximum: float = 100.0) -> str:
     """The line of one model on these axes."""
     return path(_points(values, steps, maximum))
+
+
+def interactive_curve(name: str, values: Sequence[float]) -> dict[str, Any]:
+    """The degradation curve of one model as a plotly trace: share of tasks, in per cent, by loop."""
+    loops = list(range(1, len(values) + 1))
+    trace = graph_objects.Scatter(x=loops, y=list(values), name=name, mode="lines+markers")
+    return dict(trace.to_plotly_json())
+
+
+def interactive_curves_layout() -> dict[str, Any]:
+    """The axes of the degradation curves."""
+    layout = graph_objects.Layout(
+        xaxis={"title": {"text": "loop"}, "dtick": 1},
+        yaxis={"title": {"text": "still passing, %"}, "range": [0, 100]},
+    )
+    return dict(layout.to_plotly_json())
 
 
 def _points(values: Sequence[float], steps: int, maximum: float) -> list[tuple[float, float]]:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
+from plotly import graph_objects
 
 from triathlon_site.figures._scatter import Point, scatter
 
@@ -45,6 +46,20 @@ def pair_scatter(left: Axis, right: Axis, *, most_labels: int) -> Markup:
         x_maximum=left.maximum,
         y_maximum=right.maximum,
     )
+
+
+def interactive_pair_scatter() -> dict[str, Any]:
+    """The scatter of two columns as plotly's traces and layout, without values: the page fills them in."""
+    points = graph_objects.Scatter(
+        mode="markers",
+        marker={"size": 8},
+        hoverinfo="text+x+y",
+        showlegend=False,
+    )
+    layout = graph_objects.Layout(
+        xaxis={"rangemode": "tozero"}, yaxis={"rangemode": "tozero"}, hovermode="closest"
+    )
+    return {"data": [points.to_plotly_json()], "layout": layout.to_plotly_json()}
 
 
 def _farthest(left: Axis, right: Axis, models: Sequence[str]) -> list[str]:

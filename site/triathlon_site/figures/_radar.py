@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from markupsafe import Markup
+from plotly import graph_objects
 
 from triathlon_site.figures._degradation_curve import Series, shorten
 from triathlon_site.figures._svg import PALETTE, path, svg, tag
@@ -48,6 +50,28 @@ def radar_path(values: Sequence[float | None]) -> str:
         else:
             runs[-1].append(point)
     return "".join(path(run) for run in runs if run)
+
+
+def interactive_radar(name: str, axes: Sequence[str], values: Sequence[float | None]) -> dict[str, Any]:
+    """The shape of one model as a plotly trace: dimensions in per cent of their maximum; None is a gap."""
+    closed = [*zip(axes, values, strict=True)]
+    closed += closed[:1]
+    trace = graph_objects.Scatterpolar(
+        name=name, theta=[axis for axis, _ in closed], r=[value for _, value in closed], fill="none"
+    )
+    return dict(trace.to_plotly_json())
+
+
+def interactive_radar_layout() -> dict[str, Any]:
+    """The axes of the radar: the first upwards, the others clockwise."""
+    layout = graph_objects.Layout(
+        polar={
+            "radialaxis": {"range": [0, 100]},
+            "angularaxis": {"rotation": 90, "direction": "clockwise"},
+            "bgcolor": "rgba(0,0,0,0)",
+        }
+    )
+    return dict(layout.to_plotly_json())
 
 
 def _web(axes: int) -> Markup:

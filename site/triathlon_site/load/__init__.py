@@ -10,11 +10,9 @@ from triathlon_site.load._aggregate import (
     FileAggregate,
     Grade,
     Parts,
-    TaskResult,
 )
-from triathlon_site.load._archived import Archived, read_archived
 from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
-from triathlon_site.load._files import suite_ids
+from triathlon_site.load._files import Archived, read_archived, suite_ids
 from triathlon_site.load._notice import Notice
 from triathlon_site.load._results import Extractor, Results, Skipped, read_results, read_units
 
@@ -31,7 +29,6 @@ __all__ = [
     "Parts",
     "Results",
     "Skipped",
-    "TaskResult",
     "code_fingerprint",
     "file_state",
     "read_archived",

@@ -177,7 +177,7 @@ def aggregate(
 
 def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:
     """A row a record, as `FileAggregate.frame` has it."""
-    parents = [getattr(record, PARENTS) for record in records if hasattr(record, PARENTS)]
+    parents = [parents_of(record) for record in records] if records and _names_parents(records[0]) else []
     return pd.DataFrame(
         {
             "task": [record.task_id for record in records],
@@ -190,6 +190,15 @@ def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.D
             **_replies(records),
         }
     )
+
+
+def _names_parents(record: UnitRecord) -> bool:
+    return PARENTS in type(record).model_fields
+
+
+def parents_of(record: UnitRecord) -> tuple[str, ...]:
+    """The tasks that the record's was evolved from; none where its kind of record names none."""
+    return getattr(record, PARENTS) if _names_parents(record) else ()
 
 
 def _replies(records: Sequence[UnitRecord]) -> dict[str, list[int]]:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from triathlon_runner.store import RecordedFile, recorded_files
+from triathlon_runner.records import Manifest
+from triathlon_runner.store import RecordedFile, ResultsFolder, archived, recorded_files
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.load._checks import readable, unreadable
-from triathlon_site.load._notice import Notice
+from triathlon_site.load._notice import Notice, readable, unreadable
+from triathlon_site.load._read_file import read_manifest
 
 RUNS: Final = "runs"
 LINES: Final = ".jsonl"
@@ -112,3 +113,26 @@ def _alone(names: Sequence[tuple[str, str]]) -> Iterator[Notice]:
                 file=readable(f"{RUNS}/{model}/{suite}{MANIFEST}"),
                 message=f"{readable(lines)!r} is not beside it: its results are missing",
             )
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """One results file in `archive/`."""
+
+    model: str
+    suite: str
+    file: str
+    """Relative to the results folder."""
+    manifest: Manifest | None
+
+
+def read_archived(root: Path) -> Iterator[Archived]:
+    """What was put aside, in order: listed, never counted. Nothing is read but the manifests."""
+    for one in archived(ResultsFolder(root)):
+        file = readable(one.lines.relative_to(root).as_posix())
+        yield Archived(
+            readable(one.model),
+            readable(one.suite),
+            file,
+            read_manifest(one.manifest, file, one.model, one.suite)[0],
+        )

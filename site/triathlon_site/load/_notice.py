@@ -1,5 +1,7 @@
 """What a reader of the site should know of the results."""
 
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -30,3 +32,19 @@ def first_fault(error: Exception) -> str:
         return str(error)
     where = ".".join(str(part) for part in faults[0]["loc"])
     return f"{where}: {faults[0]['msg']}" if where else str(faults[0]["msg"])
+
+
+def unreadable(path: Path) -> str:
+    """Why this is no file to read, in words; empty where it is one. A pipe would be waited for for ever."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    if not stat.S_ISREG(mode):
+        return "is no plain file"
+    return "" if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
+
+
+def readable(name: str) -> str:
+    """A file's name as UTF-8: bytes that are none become question marks in a square."""
+    return os.fsencode(name).decode("utf-8", errors="replace")

@@ -12,13 +12,17 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import RecordedFile
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.load._aggregate import PARENTS, FileAggregate, SourceFile, aggregate, current_protocol
+from triathlon_site.load._aggregate import (
+    FileAggregate,
+    SourceFile,
+    aggregate,
+    current_protocol,
+    parents_of,
+)
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
-from triathlon_site.load._checks import contradictions, readable
 from triathlon_site.load._files import RUNS, RunFile, find_files
-from triathlon_site.load._lines import read_lines
-from triathlon_site.load._manifest import read_manifest
-from triathlon_site.load._notice import Notice
+from triathlon_site.load._notice import Notice, readable
+from triathlon_site.load._read_file import contradictions, read_lines, read_manifest
 from triathlon_site.workers import run_all
 
 WORTH_A_PROCESS: Final = 4 << 20
@@ -147,7 +151,7 @@ class _Reader:
             faults = [Notice(file=file.name, message=message) for message in said]
         protocol = current_protocol(records, manifest)
         current = [record for record in records if record.protocol == protocol]
-        wanted = {parent for record in current for parent in getattr(record, PARENTS, ())}
+        wanted = {parent for record in current for parent in parents_of(record)} if seeds else set()
         parents = {task: record for task, record in seeds.items() if task in wanted}
         private = _is_private(entry, manifest)
         if private and manifest:

@@ -5,9 +5,8 @@ from triathlon_site.render._environment import (
     Environment,
     find_templates,
     installed_environment,
-    show_control_characters,
 )
-from triathlon_site.render._page import Draft, Link, Page, PageContext
+from triathlon_site.render._page import Draft, Link, Page, PageContext, as_script
 from triathlon_site.render._section import Figure, Section, Value, plain_rows
 
 __all__ = [
@@ -19,9 +18,9 @@ __all__ = [
     "PageContext",
     "Section",
     "Value",
+    "as_script",
     "find_templates",
     "formats",
     "installed_environment",
     "plain_rows",
-    "show_control_characters",
 ]

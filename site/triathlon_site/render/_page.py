@@ -1,5 +1,6 @@
 """What a page is before and after its template is filled."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -54,3 +55,9 @@ class Link:
     def leads_to(self, page: str) -> bool:
         """Whether `page`, or the folder that it lies in, is what this link opens."""
         return page in self.also or self.path in (page, f"{page.partition('/')[0]}.html")
+
+
+def as_script(content: Any) -> str:
+    """JSON that cannot end the script that it stands in, whatever a name holds."""
+    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c")

@@ -49,8 +49,6 @@ class Drawing:
     def __init__(self, plan: BoardPlan, by_suite: Files, models: Sequence[str]) -> None:
         self._by_suite, self.models = by_suite, models
         self._averaged = {part for column in plan.columns if len(column.parts) > 1 for part in column.parts}
-        evolved = {entry.id: entry.seeds for entry in plan.suites if entry.seeds}
-        self._dropping = {*evolved, *evolved.values()}
         self._kept: dict[Part, Drawn] = {}
         plain = next((column for column in plan.columns if column.role == "baseline"), None)
         self.baseline = self._one(plain.parts[0]) if plain else None
@@ -63,11 +61,6 @@ class Drawing:
         """`recorded` where one of the files behind the score is."""
         files = (self._by_suite[suite].get(model) for suite, _ in column.parts)
         return RECORDED if any(file.receipt for file in files if file) else MEASURED
-
-    def keeps_draws(self, column: Column) -> bool:
-        """Whether another column is the mean of this one and others, or its drop from another is shown."""
-        (suite, _), *others = column.parts
-        return not others and (column.parts[0] in self._averaged or suite in self._dropping)
 
     def of(self, column: Column) -> Drawn:
         """The column's scores; with their upper ends, where these are others than the lower ones."""

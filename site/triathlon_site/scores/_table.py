@@ -14,7 +14,6 @@ from triathlon_site.scores._boards import BoardPlan, Column
 from triathlon_site.scores._drawing import Drawing, Drawn, Files
 from triathlon_site.uncertainty import (
     Differences,
-    Draws,
     Interval,
     Sample,
     differences,
@@ -51,11 +50,8 @@ class ColumnScores:
     differences: Differences
     """Of the board's models in the order of their names; of none where the column is a point of a curve."""
     ranked: DrawnRanks
-    """Of the board's models in the order of their names. Kept, as the next, where other columns are compared
-    with it: in the headline and the baseline."""
-    draws: Draws
-    """Kept in the columns that the headline is the mean of, in those of evolved sets and those of the seeds
-    that they are compared with: a hundred models' fill three megabytes."""
+    """Of the board's models in the order of their names. Kept where other columns are compared with it: in
+    the headline and the baseline."""
 
 
 NO_DIFFERENCES: Final = Differences(*(np.empty((0, 0), np.float32),) * 2, np.empty((0, 0), np.int32))
@@ -147,7 +143,6 @@ def _column_scores(column: Column, drawing: Drawing) -> ColumnScores:
         drawn.samples,
         apart,
         ranked=drawn.ranked if compared else DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2),
-        draws=drawn.draws if drawing.keeps_draws(column) else np.empty((0, len(models))),
     )
 
 

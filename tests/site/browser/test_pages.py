@@ -253,6 +253,21 @@ def test_interactive_figures_load_plotly_when_asked(page: Page, site: Path) -> N
     assert any("plotly" in url for url in asked)
 
 
+def test_a_scatter_is_drawn_by_plotly_when_asked(page: Page, site: Path) -> None:
+    """The page of two columns draws a point a model that has both, named, within the content policy; neither
+    the numbers nor the large script are loaded before.
+    """
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    visit(page, (site / "agreement/1-2.html").as_uri())
+    assert not any("plotly" in url or "agreement.js" in url for url in asked)
+    page.get_by_role("button", name="Draw interactively").click()
+    page.wait_for_selector(".plot .main-svg")
+    (trace,) = page.evaluate("document.querySelector('.plot').data")
+    assert sorted(trace["text"]) == ["Alpha", "Beta", "Delta", "Epsilon", "Gamma"]
+    assert len(trace["x"]) == len(trace["y"]) == page.locator("figure .dot").count()
+
+
 def test_heads_and_names_stay_in_sight(page: Page, site: Path) -> None:
     """In a frame that is scrolled the head stays on top and the name on the left."""
     page.set_viewport_size({"width": 500, "height": 150})

@@ -18,7 +18,9 @@ from support.site import build_small, entries, files, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.build import _build, build, sweep
+from triathlon_site.build import build, gather, sweep, write_site
+from triathlon_site.pages import Rendering
+from triathlon_site.render import installed_environment
 
 
 @pytest.fixture(scope="module")
@@ -41,16 +43,13 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     assert first == second == files(tmp_path / "_site")
 
 
-def test_rendering_in_several_processes_gives_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rendering_in_several_processes_gives_the_same_bytes(tmp_path: Path) -> None:
     """A large site is rendered by forked workers: the order and content of its files stay."""
-    build_small(tmp_path, tasks=3)
-    first = files(tmp_path / "_site")
-    monkeypatch.setattr(_build, "WORTH_A_PROCESS", 0)
-    shutil.rmtree(tmp_path / "cache/built")
-    build_small(tmp_path, tasks=3)
-    assert files(tmp_path / "_site") == first
+    site = gather(small_results(tmp_path / "results", tasks=3), None)
+    rendering = Rendering(site, installed_environment())
+    for processes in (1, 2):
+        write_site(tmp_path / str(processes), rendering, processes=processes)
+    assert files(tmp_path / "1") == files(tmp_path / "2")
 
 
 def test_the_date_is_that_of_the_results_or_of_the_environment(
@@ -181,18 +180,13 @@ def test_what_killed_builds_left_is_swept_away(tmp_path: Path) -> None:
     assert left == {f"._site.{os.getppid()}.new", "._site.notes"}
 
 
-@pytest.mark.parametrize("can_swap", [True, False])
-def test_a_site_set_aside_by_a_killed_build_comes_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can_swap: bool
-) -> None:
+def test_a_site_set_aside_by_a_killed_build_comes_back(tmp_path: Path) -> None:
     """Killed between two steps, a build leaves no site: the next puts the old one back first."""
     build_small(tmp_path)
     before = files(tmp_path / "_site")
     (tmp_path / "_site").rename(tmp_path / "._site.99999999.old")
     sweep(tmp_path / "_site")
     assert files(tmp_path / "_site") == before
-    if not can_swap:
-        monkeypatch.setattr("ctypes.CDLL", lambda name, use_errno: object())  # a system without renameat2
     shutil.rmtree(tmp_path / "cache/built")
     build_small(tmp_path)
     assert files(tmp_path / "_site") == before

@@ -9,7 +9,13 @@ from typing import ClassVar, Final
 from markupsafe import Markup
 
 from triathlon_site.exports import table_files
-from triathlon_site.figures import RankLine, rank_shift
+from triathlon_site.figures import (
+    PLOTLY,
+    RankLine,
+    interactive_pair_scatter,
+    plotly_styles,
+    rank_shift,
+)
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages.agreement._pairs import (
     MOST_LABELS,
@@ -21,7 +27,7 @@ from triathlon_site.pages.agreement._pairs import (
     is_of_one_family,
 )
 from triathlon_site.ranking import smallest_ranks
-from triathlon_site.render import Draft, PageContext, Section, Value, formats
+from triathlon_site.render import Draft, Page, PageContext, Section, Value, as_script, formats
 from triathlon_site.scores import Board, first_boards
 
 FEWEST: Final = 3
@@ -29,6 +35,8 @@ FEWEST: Final = 3
 MOST_LINES: Final = 30
 COLOURED: Final = 4
 FILE: Final = "data/agreement.csv"
+SCATTER: Final = "data/agreement.js"
+"""A script that holds JSON, because a page opened from a file may load nothing else."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,9 @@ class PairContext(PageContext):
 
     template: ClassVar[str] = "agreement/pair"
     pair: Pair
+    places: tuple[int, int]
+    """Of the two columns, in the file that the interactive figure is drawn from."""
+    file: str
     some_named: bool
     """Whether the figure names some of the models only."""
 
@@ -76,8 +87,8 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
         return
     columns = agreement_columns(boards, models)
     pairs = all_pairs(columns, measured)
-    for pair in pairs.values():
-        yield Draft(pair.path, PairContext(pair, pair.correlation.n > MOST_LABELS))
+    for places, pair in pairs.items():
+        yield Draft(pair.path, PairContext(pair, places, SCATTER, pair.correlation.n > MOST_LABELS))
     heads = [place for place, column in enumerate(columns) if column.scores.column.headline]
     headlines = [pairs[pair] for pair in combinations(heads, 2)]
     main = [pair for pair in headlines if is_main(pair, boards)]
@@ -85,7 +96,28 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
         pair for pair in headlines if is_of_one_family(pair) and pair not in main and pair.correlation.n
     ]
     context = AgreementContext(columns, pairs, heads, main, others, _rank_shift(boards, models))
-    yield Draft("agreement.html", context, tuple(table_files(FILE, _table(list(pairs.values())))))
+    files = (*table_files(FILE, _table(list(pairs.values()))), _scatter_file(columns, measured, models))
+    yield Draft("agreement.html", context, files)
+
+
+def _scatter_file(
+    columns: Sequence[AgreementColumn], models: Sequence[str], infos: Mapping[str, ModelInfo]
+) -> Page:
+    """What the interactive figure of any two columns is drawn from."""
+    content = {
+        "plotly": f"assets/{PLOTLY}",
+        "styles": plotly_styles(),
+        "figure": interactive_pair_scatter(),
+        "models": [infos[model].name for model in models],
+        "columns": [
+            {
+                "title": column.title,
+                "values": [column.axis.points[m][1] if m in column.axis.points else None for m in models],
+            }
+            for column in columns
+        ],
+    }
+    return Page(SCATTER, f"window.triathlonColumns = {as_script(content)};\n")
 
 
 def _table(pairs: Sequence[Pair]) -> Section:

@@ -3,7 +3,6 @@
 The first two are scripts that hold JSON, because a page opened from a file may load nothing else.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ from triathlon_site.frontier import DOUBT, frontier_shares, undominated
 from triathlon_site.pages.choose._candidates import Candidate
 from triathlon_site.pages.choose._questions import LEAST_SHARE, NAMED, cost_text
 from triathlon_site.pages.choose._scores import ChoiceCost, ScoredModels, select
-from triathlon_site.render import Page
+from triathlon_site.render import Page, as_script
 
 DATA: Final = "data/choose.js"
 TABLE: Final = "data/frontiers.csv"
@@ -53,7 +52,7 @@ def files(every: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Iterato
         "named": NAMED,
         "doubt": DOUBT,
     }
-    yield Page(DATA, f"window.triathlonChoices = {_script(index)};\n")
+    yield Page(DATA, f"window.triathlonChoices = {as_script(index)};\n")
     places = {id(model): place for place, model in enumerate(models)}
     for scored in every:
         content = {
@@ -65,7 +64,7 @@ def files(every: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Iterato
             "draws": _encoded(scored),
             "figure": interactive_choice(scored.score.title),
         }
-        yield Page(_path(scored), f"window.triathlonScore({_script(content)});\n")
+        yield Page(_path(scored), f"window.triathlonScore({as_script(content)});\n")
     yield Page(TABLE, _table(every, costs))
 
 
@@ -81,11 +80,6 @@ def _model(model: Candidate, costs: Sequence[ChoiceCost]) -> dict[str, Any]:
 
 def _path(models: ScoredModels) -> str:
     return f"data/choose-{models.score.id}.js"
-
-
-def _script(content: Any) -> str:
-    """JSON that cannot end the script that it stands in, whatever a name holds."""
-    return json.dumps(content, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _encoded(models: ScoredModels) -> list[str]:

@@ -4,7 +4,6 @@ They are scripts, because a page opened from a file may load nothing else. A mod
 which tasks it solves, and its differences to the models behind it in the index: the page computes nothing.
 """
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -24,7 +23,7 @@ from triathlon_site.models import ModelInfo
 from triathlon_site.pages._dimensions import axis_title, dimension_title, dimensions, share_of_maximum
 from triathlon_site.pages.board import degradation_curve
 from triathlon_site.pages.tasks import suite_page
-from triathlon_site.render import Page, formats
+from triathlon_site.render import Page, as_script, formats
 from triathlon_site.scores import Board, ColumnScores
 
 DIGITS: Final = 6
@@ -69,12 +68,6 @@ def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[
 def data_path(info: ModelInfo) -> str:
     """The file of one model."""
     return f"data/compare/{info.slug}.js"
-
-
-def as_script(content: Any) -> str:
-    """JSON that cannot end the script that it stands in, whatever a name holds."""
-    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
 
 
 def longest_curve(boards: Sequence[Board]) -> int:

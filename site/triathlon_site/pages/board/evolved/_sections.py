@@ -13,7 +13,7 @@ from triathlon_site.pages.board.evolved._regions import far_below, region_border
 from triathlon_site.pages.board.evolved._sampled import sampled_sections
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, set_title
-from triathlon_site.uncertainty import central, share_interval
+from triathlon_site.uncertainty import central, draw, share_interval
 
 Models = Mapping[str, ModelInfo]
 FIGURE_ROWS: Final = 30
@@ -114,7 +114,8 @@ def _drops_of(board: Board, found: analysis.Measured, name: str) -> dict[str, Va
         next(c for c in board.columns if c.column.parts[0][0] == suites[one] and not c.column.headline)
         for one in (seed, name)
     )
-    low, high = central(100 * (seeds.draws - changed.draws) / seeds.draws)
+    before, after = (draw(column.samples[0]) for column in (seeds, changed))
+    low, high = central(100 * (before - after) / before)
     return {
         model: _model_drop(found.board[model][seed], found.board[model][name], low[place], high[place])
         for place, model in enumerate(sorted(board.models))

@@ -1,5 +1,9 @@
-"""Where a site may be written."""
+"""The folder of the site: where it may be written, and putting a new one in the place of an old one."""
 
+import glob
+import os
+import re
+import shutil
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +17,8 @@ MODELS: Final = "models"
 """Folder of a site with a page for each model; one without results has none."""
 READ: Final = ("runs", "published", "archive", IMPORTED, RECORDED)
 """Folders among the results that builds read."""
+_LEFT: Final = re.compile(r"\.(\d+)\.(new|old)")
+"""How folders of a build at work end: its process, and whether they are a draft or a site set aside."""
 
 
 def check_replaceable(out: Path) -> None:
@@ -61,3 +67,42 @@ def check_empty(results: Path, out: Path, *, strict: bool = False) -> None:
             f"--strict: expected results in {str(results)!r}, there are none; `triathlon run` makes some,"
             " --results names others"
         )
+
+
+def replace_site(draft: Path, out: Path) -> None:
+    """Puts the new site in the old one's place; the old one back if that fails.
+
+    `sweep` puts it back where the process was killed between the two steps.
+    """
+    old = out.with_name(f".{out.name}.{os.getpid()}.old")
+    if out.exists():
+        out.rename(old)
+    try:
+        draft.rename(out)
+    except OSError:
+        if old.exists():
+            old.rename(out)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def sweep(out: Path) -> None:
+    """Removes what killed builds left beside `out`; a site that was set aside comes back if there is none."""
+    for left in sorted(out.parent.glob(f".{glob.escape(out.name)}.*"), reverse=True):
+        found = _LEFT.fullmatch(left.name.removeprefix(f".{out.name}"))
+        if not found or _runs(int(found[1])):
+            continue
+        if found[2] == "old" and not out.exists() and (left / MARK).exists():
+            left.rename(out)
+        else:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # somebody else's
+    return True
