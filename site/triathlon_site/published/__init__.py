@@ -4,6 +4,7 @@ from triathlon_site.published._csv_file import read_table
 from triathlon_site.published._facts import UNDISCLOSED, ModelFacts, read_facts
 from triathlon_site.published._joined import JoinedModel, join_models
 from triathlon_site.published._read import DoubtfulAlias, Published, Source, read_published
+from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
 from triathlon_site.published._tables import (
     PublishedBoard,
     PublishedColumn,
@@ -15,10 +16,13 @@ from triathlon_site.published._tables import (
 )
 
 __all__ = [
+    "ONLY_PUBLISHED",
+    "SAME",
     "UNDISCLOSED",
     "DoubtfulAlias",
     "JoinedModel",
     "ModelFacts",
+    "Places",
     "Published",
     "PublishedBoard",
     "PublishedColumn",

@@ -13,8 +13,8 @@ from support.site import entries, page_text, small_results
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build, gather
 from triathlon_site.load import Results
-from triathlon_site.pages import Gathered, render_site
-from triathlon_site.pages.front import AllModels, ModelRow, OwnCells, ReportedTables, all_models
+from triathlon_site.pages import Gathered, ReportedTables, render_site
+from triathlon_site.pages.front import AllModels, ModelRow, OwnCells, all_models
 from triathlon_site.published import Published, published_boards, read_facts, read_published
 from triathlon_site.render import installed_environment
 
