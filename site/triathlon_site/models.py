@@ -137,6 +137,6 @@ def _recorded_info(model: str, facts: ModelFacts) -> ModelInfo:
         license=facts.licence or None,
         open_weights=facts.open_weights == "yes" if facts.open_weights else None,
         released=facts.released or None,
-        link=facts.source or None,
+        link=facts.card or None,
         price=facts.price,
     )

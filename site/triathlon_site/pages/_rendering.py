@@ -26,7 +26,7 @@ from triathlon_site.pages import (
 )
 from triathlon_site.pages import published as published_pages
 from triathlon_site.pages._reported import ReportedTables, same_model
-from triathlon_site.published import SAME, Published, published_boards
+from triathlon_site.published import SAME, Published, fact_sources, published_boards
 from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, Environment, Link, Page
 from triathlon_site.scores import Board, Overall
@@ -133,7 +133,7 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
         lambda: _compare_section(site),
         lambda: _published_section(site),
         lambda: imported.drafts(site.imported, site.models),
-        lambda: _other_section(site),
+        lambda: _other_section(site, tables()),
         lambda: data_files(site.boards, site.overalls, site.models, site.notices),
         *(
             partial(_model_section, site, shown[start : start + MODELS_A_SECTION])
@@ -187,11 +187,12 @@ def _published_section(site: Gathered) -> Parts:
         yield from published_files(site.published)
 
 
-def _other_section(site: Gathered) -> Parts:
+def _other_section(site: Gathered, tables: ReportedTables) -> Parts:
     yield from method.drafts(site.results)
     if site.boards:
         yield from changes.drafts(site.history, site.boards, site.models, site.results.models)
-    yield data.draft(site.boards, site.overalls, site.notices, site.archived, site.recordings)
+    facts = fact_sources(tables.facts, tables.models) if tables.facts else None
+    yield data.draft(site.boards, site.overalls, site.notices, site.archived, site.recordings, facts)
 
 
 def _links(site: Gathered) -> list[Link]:

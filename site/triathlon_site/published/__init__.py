@@ -1,6 +1,7 @@
 """What others published: read from `results/published/`, part of no tier and no paired test."""
 
 from triathlon_site.published._csv_file import read_table
+from triathlon_site.published._fact_sources import FactSources, fact_sources
 from triathlon_site.published._facts import UNDISCLOSED, ModelFacts, read_facts
 from triathlon_site.published._joined import JoinedModel, join_models
 from triathlon_site.published._read import DoubtfulAlias, Published, Source, read_published
@@ -20,6 +21,7 @@ __all__ = [
     "SAME",
     "UNDISCLOSED",
     "DoubtfulAlias",
+    "FactSources",
     "JoinedModel",
     "ModelFacts",
     "Places",
@@ -29,6 +31,7 @@ __all__ = [
     "PublishedRow",
     "PublishedScore",
     "Source",
+    "fact_sources",
     "is_model",
     "join_models",
     "published_boards",

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from triathlon_site.exports import DATA_SCHEMA, FORMATS, DataFormat
 from triathlon_site.load import Archived, Notice
+from triathlon_site.published import FactSources
 from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, PageContext
 from triathlon_site.scores import Board, Overall
@@ -22,6 +23,8 @@ class DataContext(PageContext):
     archived: Sequence[Archived]
     """Results of an earlier protocol, put aside."""
     recordings: Recordings
+    facts: FactSources | None
+    """What the facts of models rest on; None where there are none."""
     data_schema: int
     formats: Sequence[DataFormat]
 
@@ -32,7 +35,17 @@ def draft(
     notices: Sequence[Notice],
     archived: Sequence[Archived],
     recordings: Recordings,
+    facts: FactSources | None = None,
 ) -> Draft:
-    """The page of the data files."""
-    context = DataContext(boards, overalls, notices, archived, recordings, DATA_SCHEMA, FORMATS)
+    """The page of the data files.
+
+    Args:
+        boards: all boards.
+        overalls: the orders over all disciplines.
+        notices: what was wrong in the results.
+        archived: results that were put aside.
+        recordings: the sources of recorded results.
+        facts: what the facts of models rest on.
+    """
+    context = DataContext(boards, overalls, notices, archived, recordings, facts, DATA_SCHEMA, FORMATS)
     return Draft("data.html", context)
