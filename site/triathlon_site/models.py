@@ -90,6 +90,20 @@ def recorded_infos(results: Path) -> Mapping[str, ModelInfo]:
     }
 
 
+def reported_info(facts: ModelFacts) -> ModelInfo:
+    """The card of a model of which nothing was measured or recorded."""
+    return ModelInfo(
+        id=facts.model,
+        name=printable(facts.model),
+        organization=facts.organization or None,
+        parameters=facts.size or None,
+        license=facts.licence or None,
+        open_weights={"yes": True, "no": False}.get(facts.open_weights),
+        released=facts.released or None,
+        price=facts.price,
+    )
+
+
 def printable(name: str) -> str:
     """Without control characters: no reader sees them, and XML, the feed's language, forbids most."""
     return _UNSEEN.sub("\ufffd", name)
@@ -123,6 +137,6 @@ def _recorded_info(model: str, facts: ModelFacts) -> ModelInfo:
         license=facts.licence or None,
         open_weights=facts.open_weights == "yes" if facts.open_weights else None,
         released=facts.released or None,
-        link=facts.source or None,
+        link=facts.card or None,
         price=facts.price,
     )

@@ -101,7 +101,8 @@
     const parts = reasons.map((texts, i) => {
       const boxes = texts.map((text) => make("span", {}, text));
       if (!i) boxes[0].textContent = texts[0][0].toUpperCase() + texts[0].slice(1);
-      return make("span", {}, ...boxes, i < reasons.length - 1 ? "; " : ".");
+      boxes.at(-1).append(i < reasons.length - 1 ? "; " : ".");
+      return make("span", {}, ...boxes);
     });
     return make("p", { class: "lede verdict" }, make("b", {}, "Switch from ", make("bdi", {}, from.name), " to ", make("bdi", {}, to.name), `? ${head}. `), ...parts);
   };
@@ -175,6 +176,7 @@
     for (const [name, shape, field] of drawn) {
       const group = figures.querySelector(`[data-series="${name}"]`);
       if (!group) continue;
+      group.closest("figure").hidden = !models.some((model) => model[field]);
       group.replaceChildren(...models.flatMap((model, i) => {
         if (!model[field]) return [];
         const line = document.createElementNS(SVG, "path"), holder = document.createElementNS(SVG, "g");
@@ -193,9 +195,9 @@
     const models = chosen.map((id) => loaded.get(id)), holder = figures.querySelector("[data-plots]");
     const plot = () => {
       /* Both places first: a plot takes the width that its place has when it is drawn. */
-      const [left, right] = ["Degradation curves", "All dimensions"].map((label) => add(holder, label));
-      curve(left, models);
-      radar(right, models);
+      const kinds = [["Degradation curves", curve, "curve"], ["All dimensions", radar, "radar"]];
+      const places = kinds.filter(([, , field]) => models.some((model) => model[field])).map(([label, into]) => [add(holder, label), into]);
+      for (const [div, into] of places) into(div, models);
     };
     if (window.Plotly) { plot(); return; }
     /* Elements that stand where plotly would else write style sheets of its maps, which the policy refuses. */

@@ -261,24 +261,37 @@
     /* Ranks among the rows shown: higher places and ties as on the whole board. */
     rerank() {
       const part = this.rows.some((item) => !item.shown);
-      const ranked = this.rows.filter((item) => item.shown && item.rank && this.placeOf(item) !== null);
-      ranked.sort((a, b) => this.placeOf(a) - this.placeOf(b));
+      const all = this.rows.filter((item) => item.shown && item.rank && this.placeOf(item) !== null);
+      all.sort((a, b) => this.placeOf(a) - this.placeOf(b));
+      const ranked = all.filter((item) => !this.isBeside(item));
       ranked.forEach((item, position) => {
         const before = ranked[position - 1];
         item.place = before && this.placeOf(before) === this.placeOf(item) ? before.place : position + 1;
       });
+      this.rankBeside(all.filter((item) => this.isBeside(item)), ranked);
       const counts = new Map();
       for (const item of ranked) counts.set(item.place, (counts.get(item.place) ?? 0) + 1);
-      for (const item of ranked) {
+      for (const item of all) {
         item.bold ??= item.rank.querySelector("b");
         item.small ??= item.rank.querySelector("small") ?? false;
         item.label ??= item.bold.textContent;
         item.said ??= item.label;
-        const text = part || this.weighted ? (counts.get(item.place) > 1 ? "=" : "") + item.place : item.label;
+        const now = this.isBeside(item) ? `(${item.place})` : (counts.get(item.place) > 1 ? "=" : "") + item.place;
+        const text = part || this.weighted ? now : item.label;
         if (item.said !== text) { item.bold.textContent = text; item.said = text; }
         const hidden = part || Boolean(this.weighted);
         if (item.small && item.small.hidden !== hidden) item.small.hidden = hidden;
       }
+    }
+
+    /* Rows of reported figures move no other's rank; where they are alone, they count each other. */
+    isBeside(item) { return "beside" in item.rank.dataset; }
+
+    rankBeside(beside, ranked) {
+      beside.forEach((item, position) => {
+        const above = ranked.filter((other) => this.placeOf(other) < this.placeOf(item)).length;
+        item.place = 1 + (ranked.length ? above : position);
+      });
     }
 
     placeOf(item) {

@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from markupsafe import Markup
 from plotly import graph_objects
@@ -15,6 +15,8 @@ from triathlon_site.figures._svg import PALETTE, path, spread_labels, svg, tag
 LEFT, RIGHT, TOP, BOTTOM = 34, 168, 14, 34
 WIDTH, HEIGHT = 560, 300
 LABEL_GAP = 15.0
+ROOM: Final = 20
+"""Characters of a name beside a line: more would be cut at the edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def _named(line: Series, points: Sequence[tuple[float, float]], label: float, co
         tag("path", class_="line", d=path(points)),
         tag("path", class_="leader", d=path([(x + 3, y), (x + 12, label)])),
         tag("circle", cx=x, cy=y, r=2.5),
-        tag("text", shorten(line.name), x=x + 15, y=label + 4),
+        tag("text", shorten(line.name, ROOM), x=x + 15, y=label + 4),
         class_=f"c{colour}",
     )
 

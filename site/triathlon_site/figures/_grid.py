@@ -66,6 +66,6 @@ def _row(name: str, shares: NDArray[np.float64], y: float, cells: _Cells) -> Mar
         if there.any()
     ]
     label = tag(
-        "text", tag("title", name), shorten(name, 26), x=LEFT - 8, y=y + ROW / 2 + 4, text_anchor="end"
+        "text", tag("title", name), shorten(name, 23), x=LEFT - 8, y=y + ROW / 2 + 4, text_anchor="end"
     )
     return tag("g", label, *paths)

@@ -2,6 +2,7 @@
 
 from triathlon_site.pages._cells import Cell
 from triathlon_site.pages._rendering import Gathered, Rendering, render_site
+from triathlon_site.pages._reported import ReportedTables, same_model
 from triathlon_site.pages.imported import imported_files
 
-__all__ = ["Cell", "Gathered", "Rendering", "imported_files", "render_site"]
+__all__ = ["Cell", "Gathered", "Rendering", "ReportedTables", "imported_files", "render_site", "same_model"]

@@ -8,6 +8,7 @@ from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.evidence import receipt_anchor
 from triathlon_site.figures import strip
+from triathlon_site.pages._reported import ReportedFigure
 from triathlon_site.ranking import RankShift
 from triathlon_site.scores import ColumnScores, Score
 
@@ -22,11 +23,20 @@ class Cell:
     receipt: str = ""
     """Address of the receipt from the site's root, where the column has recorded scores; else empty: no cell
     needs a mark of its grade."""
+    reported: ReportedFigure | None = None
+    """What others report, where there is no score."""
 
     @property
     def sort(self) -> str:
         """What scripts sort by; empty for none."""
-        return "" if self.score is None else f"{self.score.value:.6g}"
+        if self.score is None:
+            return self.reported.sort if self.reported else ""
+        return f"{self.score.value:.6g}"
+
+    @property
+    def grade(self) -> str:
+        """`measured`, `recorded` or `reported`; empty where there is nothing."""
+        return self.score.grade if self.score else "reported" if self.reported else ""
 
     @property
     def shift(self) -> RankShift | None:
@@ -34,14 +44,31 @@ class Cell:
         return self.score.shift if self.score else None
 
 
-def cell(column: ColumnScores, model: str, *, with_strip: bool) -> Cell:
-    """The cell of one model in one column, with a strip that draws the interval where asked for."""
+def cell(
+    column: ColumnScores,
+    model: str,
+    *,
+    with_strip: bool,
+    marked: bool = False,
+    reported: ReportedFigure | None = None,
+) -> Cell:
+    """The cell of one model in one column.
+
+    Args:
+        column: the scores.
+        model: its id.
+        with_strip: whether a strip draws the interval.
+        marked: whether the grade is marked also where the column has no recorded score.
+        reported: what others report, for a model without a score.
+    """
     score = column.scores.get(model)
     maximum = column.column.maximum
     drawn = Markup("")
     if score and with_strip:
         drawn = strip(score.interval.low, score.value, score.interval.high, maximum)
-    graded = any(one.grade == RECORDED for one in column.scores.values())
+    if score is None:
+        return Cell(None, maximum, drawn, reported=reported)
+    graded = marked or any(one.grade == RECORDED for one in column.scores.values())
     return Cell(score, maximum, drawn, receipt_path(column, model) if graded else "")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from triathlon_site.costs import solved_cost_by_name
@@ -26,7 +26,8 @@ from triathlon_site.pages import (
     tasks,
 )
 from triathlon_site.pages import published as published_pages
-from triathlon_site.published import Published, published_boards
+from triathlon_site.pages._reported import ReportedTables, same_model
+from triathlon_site.published import SAME, FactSources, Published, fact_sources, published_boards
 from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, Environment, Link, Page
 from triathlon_site.scores import Board, Overall
@@ -124,15 +125,16 @@ def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
 def _sections(site: Gathered) -> tuple[Section, ...]:
     """The front page first; models, of which there are many, a few at a time."""
     shown = site.results.models
+    tables = cache(lambda: _reported_tables(site))
     return (
-        lambda: _front_section(site),
-        *(partial(_board_section, site, own) for own in site.boards),
+        lambda: _front_section(site, tables()),
+        *(partial(_board_section, site, own, tables) for own in site.boards),
         lambda: agreement.drafts(site.boards, site.models),
         lambda: tasks.drafts(site.boards, site.models),
         lambda: _compare_section(site),
         lambda: _published_section(site),
         lambda: imported.drafts(site.imported, site.models),
-        lambda: _other_section(site),
+        lambda: _other_section(site, tables()),
         lambda: data_files(site.boards, site.overalls, site.models, site.notices),
         *(
             partial(_model_section, site, shown[start : start + MODELS_A_SECTION])
@@ -141,10 +143,17 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
     )
 
 
-def _front_section(site: Gathered) -> Parts:
+def _reported_tables(site: Gathered) -> ReportedTables:
+    boards = published_boards(site.published) if site.published else ()
+    return ReportedTables(site.published, boards, published_pages.paths(boards))
+
+
+def _front_section(site: Gathered, tables: ReportedTables) -> Parts:
     """The front page, the page to choose a model from its table, and the board of our own problems."""
     if site.has_all_models:
-        found = _all_models(site)
+        infos = {model: site.models[model] for model in site.results.models}
+        own = front.OwnCells(site.boards, site.results)
+        found = front.all_models(tables, own, infos, site.published_names)
         core = site.overall_pages[overall.CORE]
         yield from front.drafts(found, site.boards, site.models, site.results, core)
         solved = solved_cost_by_name(site.boards, site.models, choose.BOARDS)
@@ -154,15 +163,12 @@ def _front_section(site: Gathered) -> Parts:
     yield from overall.drafts(site.overall_pages, site.overalls, site.models, site.results)
 
 
-def _all_models(site: Gathered) -> front.AllModels:
-    boards = published_boards(site.published) if site.published else ()
-    tables = front.ReportedTables(site.published, boards, published_pages.paths(boards))
-    infos = {model: site.models[model] for model in site.results.models}
-    return front.all_models(tables, front.OwnCells(site.boards, site.results), infos, site.published_names)
-
-
-def _board_section(site: Gathered, own: Board) -> Parts:
-    yield board.board_draft(own, site.boards, site.models)
+def _board_section(site: Gathered, own: Board, tables: Callable[[], ReportedTables]) -> Parts:
+    reported = board.ReportedModels()
+    if own.plan.id in SAME:
+        same = same_model(tables(), site.published_names, site.boards)
+        reported = board.reported_models(own, tables(), same, site.models)
+    yield board.board_draft(own, site.boards, site.models, reported)
 
 
 def _model_section(site: Gathered, models: Sequence[str]) -> Parts:
@@ -178,19 +184,20 @@ def _compare_section(site: Gathered) -> Parts:
 def _published_section(site: Gathered) -> Parts:
     if site.published:
         boards = published_boards(site.published)
-        yield from published_pages.drafts(site.published, boards)
+        yield from published_pages.drafts(site.published, boards, site.boards)
         yield from published_files(site.published)
 
 
-def _other_section(site: Gathered) -> Parts:
+def _other_section(site: Gathered, tables: ReportedTables) -> Parts:
     yield from method.drafts(site.results)
     if site.boards:
         yield from changes.drafts(site.history, site.boards, site.models, site.results.models)
-    yield _data_draft(site)
+    facts = fact_sources(tables.facts, tables.models) if tables.facts else None
+    yield _data_draft(site, facts)
     yield from core_files(site.url)
 
 
-def _data_draft(site: Gathered) -> Draft:
+def _data_draft(site: Gathered, facts: FactSources | None) -> Draft:
     packed = list(archives(site.results, site.boards, site.models))
     json_ld = data.dataset(
         site.boards,
@@ -202,7 +209,7 @@ def _data_draft(site: Gathered) -> Draft:
         version=site.version,
     )
     return data.draft(
-        site.boards, site.overalls, site.notices, site.archived, site.recordings, packed, json_ld
+        site.boards, site.overalls, site.notices, site.archived, site.recordings, facts, packed, json_ld
     )
 
 

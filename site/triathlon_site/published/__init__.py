@@ -1,9 +1,11 @@
 """What others published: read from `results/published/`, part of no tier and no paired test."""
 
 from triathlon_site.published._csv_file import read_table
+from triathlon_site.published._fact_sources import FactSources, fact_sources
 from triathlon_site.published._facts import UNDISCLOSED, ModelFacts, read_facts
 from triathlon_site.published._joined import JoinedModel, join_models
 from triathlon_site.published._read import DoubtfulAlias, Published, Source, read_published
+from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
 from triathlon_site.published._tables import (
     PublishedBoard,
     PublishedColumn,
@@ -15,16 +17,21 @@ from triathlon_site.published._tables import (
 )
 
 __all__ = [
+    "ONLY_PUBLISHED",
+    "SAME",
     "UNDISCLOSED",
     "DoubtfulAlias",
+    "FactSources",
     "JoinedModel",
     "ModelFacts",
+    "Places",
     "Published",
     "PublishedBoard",
     "PublishedColumn",
     "PublishedRow",
     "PublishedScore",
     "Source",
+    "fact_sources",
     "is_model",
     "join_models",
     "published_boards",

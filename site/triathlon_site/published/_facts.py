@@ -1,4 +1,4 @@
-"""`models-info.csv`: what is known of models of any source, each fact with where it stands."""
+"""`models-info.csv`: what is known of models of any source, and where to look that up."""
 
 import re
 from collections.abc import Mapping
@@ -37,8 +37,10 @@ class ModelFacts:
     price_out: str = ""
     price_date: str = ""
     price_link: str = ""
-    source: str = ""
-    """Address of the page that says so."""
+    """Where the maker lists prices; not opened either."""
+    card: str = ""
+    """Address of the model's card or its maker's page. Nobody opened it when the facts were written down, so
+    it is where to look, not what they were copied from."""
 
     @property
     def size(self) -> str:
@@ -91,7 +93,7 @@ def _fault(row: Mapping[str, str]) -> str:
     for name in ("released", "price_date"):
         if row[name] and not _MONTH.fullmatch(row[name]):
             return f"{name}: expected a month such as 2024-11, got {row[name]!r}"
-    for name in ("price_link", "source"):
+    for name in ("price_link", "card"):
         if row[name] and not row[name].startswith("https://"):
             return f"{name}: expected an address that begins with https://, got {row[name]!r}"
     return ""

@@ -10,6 +10,7 @@ from triathlon_site.scores._table import (
     ColumnScores,
     Score,
     first_boards,
+    known_share,
     score_board,
 )
 from triathlon_site.scores._variants import Variant, contributions, total, variant_differences, variants_of
@@ -26,6 +27,7 @@ __all__ = [
     "Variant",
     "contributions",
     "first_boards",
+    "known_share",
     "overall",
     "plan_boards",
     "sample_of",

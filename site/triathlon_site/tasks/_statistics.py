@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +12,14 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate
 from triathlon_site.scores import sample_of
+from triathlon_site.tasks._suspect import suspects
 
 FEWEST_MODELS: Final = 5
 """Fewer models neither tell tasks apart nor make one suspect."""
-RARE: Final = 0.05
-"""Mean score up to which nearly all fail: one model in twenty solves it, or all get that little of it."""
-REVERSED: Final = -0.1
-"""Item-rest correlation below which the weaker models do better: a key that may be wrong (Ebel and Frisbie,
-Essentials of Educational Measurement, 1991, chapter 13, call for a look at every negative one)."""
 EXACT: Final = 1e-9
 WHOLE: Final = 1 - EXACT
 
 Array = NDArray[np.float64]
-Suspicion = Literal["nobody", "hardly anybody", "weaker models"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +37,8 @@ class TaskStatistics:
     separation: float
     """Correlation, over the models, of the score here with the mean score on all other tasks; nan where it
     cannot be said."""
-
-    @property
-    def suspicion(self) -> Suspicion | None:
-        if self.models < FEWEST_MODELS:
-            return None
-        if self.mean == 0:
-            return "nobody"
-        if self.separation < REVERSED:
-            return "weaker models"
-        return "hardly anybody" if self.mean <= RARE + EXACT else None
+    suspect: bool
+    """Whether weaker models do better on it than stronger ones, and chance does not explain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +65,7 @@ class SuiteTasks:
 
     @property
     def suspect(self) -> list[TaskStatistics]:
-        return [task for task in self.tasks if task.suspicion]
+        return [task for task in self.tasks if task.suspect]
 
 
 def suite_tasks(
@@ -100,7 +87,7 @@ def suite_tasks(
         np.count_nonzero(scores >= WHOLE, axis=0).tolist(),
         _means(scores),
         _means(loops) if loops is not None else [None] * len(sample.clusters),
-        _separations(scores).tolist(),
+        *(found.tolist() for found in _separations(scores, entry.id)),
         strict=True,
     )
     tasks = [TaskStatistics(task, *own) for task, own in zip(sample.clusters, numbers, strict=True)]
@@ -131,8 +118,8 @@ def _means(values: Array) -> list[float]:
     return found
 
 
-def _separations(scores: Array) -> Array:
-    """Item-rest correlations; nan for too few models or a task that all or none solve."""
+def _separations(scores: Array, suite: str) -> tuple[Array, NDArray[np.bool_]]:
+    """Item-rest correlations, nan for too few models or a task that all or none solve; which are suspect."""
     known = ~np.isnan(scores)
     filled = np.where(known, scores, 0.0)
     totals, counts = filled.sum(axis=1, keepdims=True), known.sum(axis=1, keepdims=True)
@@ -143,8 +130,9 @@ def _separations(scores: Array) -> Array:
         )
         squares = (own * own).sum(axis=0) * (rest * rest).sum(axis=0)
         found = np.clip((own * rest).sum(axis=0) / np.sqrt(squares), -1.0, 1.0)
-    enough = has.sum(axis=0) >= FEWEST_MODELS
-    return np.where(enough & own_varies & rest_varies, found, math.nan)
+    said = (has.sum(axis=0) >= FEWEST_MODELS) & own_varies & rest_varies
+    suspect = suspects(np.where(said, own, 0.0), rest, has, suite)
+    return np.where(said, found, math.nan), suspect
 
 
 def _centred(values: Array, has: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:

@@ -95,7 +95,7 @@ def test_cells_show_their_grade_and_lead_to_the_receipt(tmp_path: Path) -> None:
     results_with_recorded(tmp_path)
     build_small(tmp_path)
     board = page_text(tmp_path / "_site/loop.html")
-    marks = re.findall(r'<sup><a href="([^"]+)" title="(\w+):', board)
+    marks = re.findall(r'<sup><a href="([^"]+)" title="(\w+)[:,]', board)
     assert ("models/other.html#receipt-loop-core", "recorded") in marks
     assert ("models/strong.html#receipt-loop-core", "measured") in marks
     assert "recorded: others’ replies" in board
@@ -154,7 +154,7 @@ def write_facts(results: Path, row: str) -> None:
     (results / "recorded/names.csv").write_text("id,name\nother,Other 7B\nsecond,Unheard of\n")
     (results / "published").mkdir()
     head = "model,organization,parameters_b,active_b,licence,open_weights,released,context,price_in,price_out"
-    head += ",price_date,price_link,source"
+    head += ",price_date,price_link,card"
     (results / "published/models-info.csv").write_text(f"{head}\n{row}\n")
 
 

@@ -13,8 +13,8 @@ from support.site import entries, page_text, small_results
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build, gather
 from triathlon_site.load import Results
-from triathlon_site.pages import Gathered, render_site
-from triathlon_site.pages.front import AllModels, ModelRow, OwnCells, ReportedTables, all_models
+from triathlon_site.pages import Gathered, ReportedTables, render_site
+from triathlon_site.pages.front import AllModels, ModelRow, OwnCells, all_models
 from triathlon_site.published import Published, published_boards, read_facts, read_published
 from triathlon_site.render import installed_environment
 
@@ -204,7 +204,7 @@ def test_known_facts(published: Published, reported: AllModels) -> None:
         ("parameters_b", "many", "parameters_b: expected a number, got 'many'"),
         ("open_weights", "maybe", "open_weights: expected yes or no, got 'maybe'"),
         ("released", "2024", "released: expected a month such as 2024-11, got '2024'"),
-        ("source", "javascript:alert(1)", "source: expected an address that begins with https://"),
+        ("card", "javascript:alert(1)", "card: expected an address that begins with https://"),
     ],
 )
 def test_a_fact_of_another_kind_is_refused(tmp_path: Path, field: str, value: str, message: str) -> None:

@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
+
+from markupsafe import Markup
 
 from triathlon_runner.records import Outcome
 from triathlon_site.costs import CostCell, CostColumn, cost_cells, cost_columns, run_cost
@@ -12,12 +14,20 @@ from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages.board._address import board_page, part_run
 from triathlon_site.pages.board._finding import Finding, finding
+from triathlon_site.pages.board._reported import (
+    Place,
+    ReportedModel,
+    ReportedModels,
+    places,
+    shown_columns,
+)
 from triathlon_site.pages.board._view import DisciplineView
 from triathlon_site.pages.board._views import heading_of, view_of
 from triathlon_site.render import Draft, Figure, Link, PageContext, Section
-from triathlon_site.scores import Board, Column
+from triathlon_site.scores import Board, Column, ColumnScores
 
 Models = Mapping[str, ModelInfo]
+NOTHING_REPORTED: Final = ReportedModels()
 
 
 @dataclass(frozen=True)
@@ -26,10 +36,19 @@ class BoardRow:
 
     info: ModelInfo
     cells: tuple[Cell, ...]
-    open_units: int
+    open_units: int | None
+    """None for a model of which the board has reported figures only."""
     tasks_done: str
     """`20 of 142` where only a part of the suites was planned, else empty."""
     costs: tuple[CostCell, ...]
+    page: str
+    """The model's page, from the site's root; empty where it has none."""
+    place: Place
+
+    @property
+    def grades(self) -> list[str]:
+        """Grades of its cells, each once."""
+        return list(dict.fromkeys(cell.grade for cell in self.cells if cell.grade))
 
 
 @dataclass(frozen=True)
@@ -55,8 +74,12 @@ class BoardContext(PageContext):
     """Columns of cost and speed, behind all others."""
     rows: list[BoardRow]
     graded: bool
-    """Whether some scores are recorded: cells show their grade."""
+    """Whether some scores are recorded or reported: cells show their grade."""
+    reported: list[tuple[str, str]]
+    """Title and page of each published table that some figure is from."""
     finding: Finding | None
+    higher: list[BoardRow]
+    """Reported figures above every score of the board's own."""
     figures: list[Figure]
     sections: list[Section]
     section_paths: Mapping[str, str]
@@ -65,24 +88,41 @@ class BoardContext(PageContext):
     outcomes: list[OutcomeRow]
 
 
-def board_draft(board: Board, boards: Sequence[Board], models: Models) -> Draft:
-    """The page of one board, with the files of its smaller tables."""
+def board_draft(
+    board: Board, boards: Sequence[Board], models: Models, reported: ReportedModels = NOTHING_REPORTED
+) -> Draft:
+    """The page of one board, with the files of its smaller tables.
+
+    Args:
+        board: measured and recorded scores.
+        boards: it and all others.
+        models: what is known of models with results.
+        reported: figures of others that stand in the same table.
+    """
     view = view_of(board)
     sections = list(view.sections(board, models))
     names, outcomes = _outcomes(board, models)
     spent = {model: run_cost(board.files[model]) for model in board.models}
     costs = cost_columns(spent)
-    rows = [_row(board, models[model], cost_cells(costs, spent[model])) for model in board.models]
+    columns = shown_columns(board, reported)
+    rows = [
+        _reported_row(place.reported, place, columns, len(costs))
+        if place.reported
+        else _row(board, models[place.model], place, columns, reported, cost_cells(costs, spent[place.model]))
+        for place in places(board, reported)
+    ]
     context = BoardContext(
         board=board,
         discipline=board.plan.discipline,
         view=view,
         siblings=_siblings(board, boards),
-        columns=[column.column for column in board.shown],
+        columns=[column.column for column in columns],
         costs=costs,
         rows=rows,
-        graded=any(cell.receipt for row in rows for cell in row.cells),
+        graded=any(cell.receipt or cell.reported for row in rows for cell in row.cells),
+        reported=sorted({(c.reported.title, c.reported.path) for r in rows for c in r.cells if c.reported}),
         finding=finding(board, models),
+        higher=[row for row in rows if row.place.rank == 1],
         figures=board_figures(board, board.models[: view.models_drawn], models),
         sections=sections,
         section_paths={part.anchor: section_path(board, part) for part in sections if part.rows},
@@ -97,14 +137,38 @@ def board_figures(board: Board, shown: Sequence[str], models: Models) -> list[Fi
     return list(view_of(board).figures(board, shown, models))
 
 
-def _row(board: Board, info: ModelInfo, costs: tuple[CostCell, ...]) -> BoardRow:
-    return BoardRow(
-        info,
-        tuple(cell(column, info.id, with_strip=column is board.headline) for column in board.shown),
-        board.open_units(info.id),
-        part_run(board, info.id),
-        costs,
+def _row(
+    board: Board,
+    info: ModelInfo,
+    place: Place,
+    columns: Sequence[ColumnScores],
+    reported: ReportedModels,
+    costs: tuple[CostCell, ...],
+) -> BoardRow:
+    figures = reported.fill.get(info.id, {})
+    cells = (
+        cell(
+            column,
+            info.id,
+            with_strip=column is board.headline,
+            marked=bool(reported),
+            reported=figures.get(column.column.id),
+        )
+        for column in columns
     )
+    open_units, done = board.open_units(info.id), part_run(board, info.id)
+    return BoardRow(info, tuple(cells), open_units, done, costs, info.page, place)
+
+
+def _reported_row(
+    model: ReportedModel, place: Place, columns: Sequence[ColumnScores], costs: int
+) -> BoardRow:
+    cells = (
+        Cell(None, column.column.maximum, Markup(""), reported=model.figures.get(column.column.id))
+        for column in columns
+    )
+    page = model.info.page if model.model else ""
+    return BoardRow(model.info, tuple(cells), None, "", (CostCell(None, "–"),) * costs, page, place)
 
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:

@@ -95,11 +95,12 @@ def _lines(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> dict[str
         curve, name = curves.get(model), models[model].name
         shares = [share_of_maximum(column, model) for _, column in axes]
         short = [None if share is None else _short(share) for share in shares]
+        spans = sum(share is not None for share in shares) >= FEWEST_AXES
         found[model] = {
             "curvePath": curve_path(curve, steps) if curve else None,
-            "radarPath": radar_path(shares),
+            "radarPath": radar_path(shares) if spans else None,
             "curve": interactive_curve(name, curve) if curve else None,
-            "radar": interactive_radar(name, titles, short) if len(titles) >= FEWEST_AXES else None,
+            "radar": interactive_radar(name, titles, short) if spans else None,
         }
     return found
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from triathlon_site.exchange import EXPORTS, Archive, Export
 from triathlon_site.exports import DATA_SCHEMA, FORMATS, DataFormat
 from triathlon_site.load import Archived, Notice
+from triathlon_site.published import FactSources
 from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, PageContext
 from triathlon_site.scores import Board, Overall
@@ -23,6 +24,8 @@ class DataContext(PageContext):
     archived: Sequence[Archived]
     """Results of an earlier protocol, put aside."""
     recordings: Recordings
+    facts: FactSources | None
+    """What the facts of models rest on; None where there are none."""
     data_schema: int
     formats: Sequence[DataFormat]
     archives: Mapping[str, Archive]
@@ -39,6 +42,7 @@ def draft(
     notices: Sequence[Notice],
     archived: Sequence[Archived],
     recordings: Recordings,
+    facts: FactSources | None,
     archives: Sequence[Archive],
     json_ld: Mapping[str, Any],
 ) -> Draft:
@@ -49,6 +53,7 @@ def draft(
         notices=notices,
         archived=archived,
         recordings=recordings,
+        facts=facts,
         data_schema=DATA_SCHEMA,
         formats=FORMATS,
         archives={archive.form: archive for archive in archives},

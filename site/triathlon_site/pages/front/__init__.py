@@ -2,7 +2,7 @@
 
 from triathlon_site.pages.front._cells import FrontCell, OwnCells
 from triathlon_site.pages.front._findings import is_small_and_open
-from triathlon_site.pages.front._models import AllModels, ModelRow, ReportedTables, all_models
+from triathlon_site.pages.front._models import AllModels, ModelRow, all_models
 from triathlon_site.pages.front._page import PATH, TITLE, drafts, empty_draft, has_models
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "FrontCell",
     "ModelRow",
     "OwnCells",
-    "ReportedTables",
     "all_models",
     "drafts",
     "empty_draft",

@@ -1,6 +1,6 @@
 """Cells of the table of all models: one score of any grade, with its interval and where it comes from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.pages._cells import receipt_path
+from triathlon_site.pages._reported import ReportedTables
 from triathlon_site.pages.board import part_run
 from triathlon_site.pages.front._columns import FrontColumn
-from triathlon_site.published import JoinedModel, PublishedBoard
+from triathlon_site.published import JoinedModel
 from triathlon_site.scores import Board, ColumnScores
 from triathlon_site.uncertainty import Interval
 
@@ -52,12 +53,13 @@ class OwnCells:
     """Cells of measured and recorded scores."""
 
     def __init__(self, boards: Sequence[Board], results: Results) -> None:
-        self._boards = {board.plan.id: board for board in boards}
+        self.boards = boards
+        self._by_id = {board.plan.id: board for board in boards}
         self._files: dict[str, list[FileAggregate]] = results.of_models(results.models)
 
     def board(self, column: FrontColumn) -> Board | None:
         """Where the column's scores are; None where there are none."""
-        return self._boards.get(column.board)
+        return self._by_id.get(column.board)
 
     def find(self, column: FrontColumn, model: str) -> FrontCell | None:
         """The cell of one model; None where it has no score."""
@@ -107,38 +109,21 @@ def independent_tasks(column: ColumnScores, model: str) -> int:
     return len(seeds)
 
 
-def reported_cell(
-    column: FrontColumn,
-    model: JoinedModel,
-    boards: Mapping[str, PublishedBoard],
-    paths: Mapping[str, str],
-) -> FrontCell | None:
-    """The figure that somebody published; None where nobody did.
-
-    Args:
-        column: of the table of all models.
-        model: with its rows in the published tables.
-        boards: the published tables by id.
-        paths: their pages by id.
-    """
-    for name, field in column.reported:
-        row = model.rows.get(name)
-        score = row.scores.get(field) if row else None
-        if score is not None:
-            board = boards[name]
-            maximum = next(one.maximum for one in board.columns if one.id == field)
-            date = board.sources[0].as_of
-            return FrontCell(
-                score.value,
-                maximum,
-                score.interval,
-                REPORTED,
-                paths[name],
-                date,
-                f"reported by {board.title}, {date}",
-                deviation=score.deviation,
-            )
-    return None
+def reported_cell(column: FrontColumn, model: JoinedModel, tables: ReportedTables) -> FrontCell | None:
+    """The figure that somebody published; None where nobody did."""
+    figure = tables.figure(model, column.reported)
+    if figure is None:
+        return None
+    return FrontCell(
+        figure.value,
+        figure.maximum,
+        figure.interval,
+        REPORTED,
+        figure.path,
+        figure.date,
+        figure.note,
+        deviation=figure.deviation,
+    )
 
 
 def _scores_of(board: Board, suite: str) -> ColumnScores | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from triathlon_site.ability import COLUMNS, IndexColumn
+from triathlon_site.published import SAME, Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class FrontColumn:
     """Id of the board that has the measured and recorded scores."""
     suite: str
     """The board's column of this suite; empty for its headline."""
-    reported: tuple[tuple[str, str], ...]
+    reported: Places
     """Published tables and the column in each; the first that has a figure counts."""
     title: str = ""
     """Empty for a column that only links the others in the index."""
@@ -30,16 +31,24 @@ class FrontColumn:
 
 
 _INDEX: Final = {column.id: column for column in COLUMNS}
+_EVOLVED: Final = SAME["evolved-official"]
 FRONT: Final = (
     FrontColumn(
-        _INDEX["loop"], "loop", "loop-mbpp-plus", "", (("evaloop", "asl"),), "Loop", "ASL, MBPP+", "MBPP+"
+        _INDEX["loop"],
+        "loop",
+        "loop-mbpp-plus",
+        "",
+        SAME["loop-mbpp-plus"]["loop/mbpp-plus:asl_low"],
+        "Loop",
+        "ASL, MBPP+",
+        "MBPP+",
     ),
     FrontColumn(
         _INDEX["runtime_output"],
         "runtime",
         "runtime-cruxeval-output",
         "",
-        (("cruxeval", "output"),),
+        SAME["runtime-cruxeval-output"]["runtime/cruxeval-output:pass@1"],
         "Runtime",
         "CRUXEval output",
         "CRUXEval’s outputs",
@@ -59,7 +68,7 @@ FRONT: Final = (
         "evolved",
         "evolved-official",
         "",
-        (("evoeval", "evoeval"),),
+        _EVOLVED["evolved:average"],
         "Evolved",
         "EvoEval mean",
         "EvoEval",
@@ -69,14 +78,14 @@ FRONT: Final = (
         "evolved",
         "evolved-official",
         "evolved/humaneval-plus",
-        (("evalplus", "humaneval_plus"), ("evoeval", "humaneval_plus")),
+        _EVOLVED["evolved/humaneval-plus:pass@1"],
     ),
     FrontColumn(
         _INDEX["mbpp_plus"],
         "evolved",
         "evolved-official",
         "evolved/mbpp-plus",
-        (("evalplus", "mbpp_plus"),),
+        _EVOLVED["evolved/mbpp-plus:pass@1"],
     ),
 )
 SHOWN: Final = tuple(column for column in FRONT if column.title)

@@ -9,10 +9,11 @@ import numpy as np
 
 from triathlon_runner.records import RECORDED
 from triathlon_site.ability import Index, IndexRow, compute_index, years
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import ModelInfo, reported_info
+from triathlon_site.pages._reported import ReportedTables, same_model
 from triathlon_site.pages.front._cells import FrontCell, OwnCells, reported_cell
 from triathlon_site.pages.front._columns import FRONT, SHOWN
-from triathlon_site.published import JoinedModel, ModelFacts, Published, PublishedBoard, join_models
+from triathlon_site.published import JoinedModel, ModelFacts
 from triathlon_site.ranking import percentiles
 
 
@@ -59,28 +60,6 @@ class AllModels:
 DISCIPLINES: Final = tuple(dict.fromkeys(column.discipline for column in SHOWN))
 
 
-class ReportedTables:
-    """The published tables: which models they have, and what they report of them."""
-
-    def __init__(
-        self, published: Published | None, boards: Sequence[PublishedBoard], paths: Mapping[str, str]
-    ) -> None:
-        self.facts: Mapping[str, ModelFacts] = published.facts if published else {}
-        self.models = join_models(published, boards) if published else ()
-        self.titles = {board.id: board.title for board in boards}
-        self._boards, self._paths = {board.id: board for board in boards}, paths
-
-    def facts_of(self, model: JoinedModel) -> ModelFacts:
-        """What `models-info.csv` says; where it has no row, the organisation that a table names."""
-        named = next((row.organization for row in model.rows.values() if row.organization), "")
-        return self.facts.get(model.name) or ModelFacts(model.name, organization=named)
-
-    def cells(self, model: JoinedModel) -> dict[str, FrontCell]:
-        """What they report of a model, by id of a column."""
-        found = ((column.id, reported_cell(column, model, self._boards, self._paths)) for column in FRONT)
-        return {column: cell for column, cell in found if cell}
-
-
 def all_models(
     tables: ReportedTables, own: OwnCells, infos: Mapping[str, ModelInfo], names: Mapping[str, str]
 ) -> AllModels:
@@ -104,8 +83,9 @@ def _rows(
     tables: ReportedTables, own: OwnCells, infos: Mapping[str, ModelInfo], names: Mapping[str, str]
 ) -> Iterator[tuple[ModelRow, str]]:
     """Each model with what tells it from another of its name."""
-    reported = [tables.cells(model) for model in tables.models]
-    groups = _groups(tables.models, own, {model: names.get(model, "") for model in infos}, reported)
+    reported = [_reported_cells(tables, model) for model in tables.models]
+    named = {model: names.get(model, "") for model in infos}
+    groups = _groups(tables.models, named, same_model(tables, named, own.boards))
     for place, model in enumerate(tables.models):
         ids = groups.pop(place, [])
         if ids or reported[place]:
@@ -119,23 +99,21 @@ def _rows(
 
 
 def _groups(
-    published: Sequence[JoinedModel],
-    own: OwnCells,
-    names: Mapping[str, str],
-    reported: Sequence[Mapping[str, FrontCell]],
+    published: Sequence[JoinedModel], names: Mapping[str, str], same: Mapping[str, JoinedModel]
 ) -> dict[int | str, list[str]]:
     """Ids of models with results: by the place of the published model that they are, else by name or id."""
-    places: dict[str, list[int]] = {}
-    for place, model in enumerate(published):
-        places.setdefault(model.name, []).append(place)
+    places = {id(model): place for place, model in enumerate(published)}
     groups: dict[int | str, list[str]] = {}
-    for model_id, name in names.items():
-        same = places.get(name, [])
-        if len(same) > 1:  # two published models of one name: the one that has a column of this one's
-            columns = [column.id for column in FRONT if own.find(column, model_id)]
-            same = [place for place in same if any(column in reported[place] for column in columns)]
-        groups.setdefault(same[0] if len(same) == 1 else name or f"id {model_id}", []).append(model_id)
+    for model, name in names.items():
+        key = places[id(same[model])] if model in same else name or f"id {model}"
+        groups.setdefault(key, []).append(model)
     return groups
+
+
+def _reported_cells(tables: ReportedTables, model: JoinedModel) -> dict[str, FrontCell]:
+    """What is reported of a model, by id of a column."""
+    found = ((column.id, reported_cell(column, model, tables)) for column in FRONT)
+    return {column: cell for column, cell in found if cell}
 
 
 def _merged(ids: Sequence[str], own: OwnCells, reported: Mapping[str, FrontCell]) -> dict[str, FrontCell]:
@@ -156,24 +134,11 @@ def _row(
     infos: Mapping[str, ModelInfo],
     own: OwnCells,
 ) -> ModelRow:
-    known = _info(facts)
+    known = reported_info(facts)
     info = _filled(infos[ids[0]], known) if ids else known
     dates = [*(cell.date for cell in cells.values()), *(own.newest(model) for model in ids)]
     page = info.page if ids else ""
     return ModelRow(info.name, info, page, facts, cells, max(dates, default=""))
-
-
-def _info(facts: ModelFacts) -> ModelInfo:
-    return ModelInfo(
-        id=facts.model,
-        name=facts.model,
-        organization=facts.organization or None,
-        parameters=facts.size or None,
-        license=facts.licence or None,
-        open_weights={"yes": True, "no": False}.get(facts.open_weights),
-        released=facts.released or None,
-        price=facts.price,
-    )
 
 
 def _filled(info: ModelInfo, known: ModelInfo) -> ModelInfo:

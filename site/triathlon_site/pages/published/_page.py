@@ -8,13 +8,24 @@ from typing import ClassVar
 
 import numpy as np
 
+from triathlon_runner.catalogue import BUILT_IN
 from triathlon_site.agreement import Correlation, correlate
 from triathlon_site.exports import latex_table, table_files
+from triathlon_site.pages.board import board_page
 from triathlon_site.pages.published._figures import published_figures
 from triathlon_site.pages.published._tables import side_tables
-from triathlon_site.published import DoubtfulAlias, JoinedModel, Published, PublishedBoard, join_models
+from triathlon_site.published import (
+    ONLY_PUBLISHED,
+    SAME,
+    DoubtfulAlias,
+    JoinedModel,
+    Published,
+    PublishedBoard,
+    join_models,
+)
 from triathlon_site.ranking import percentiles
 from triathlon_site.render import Draft, Figure, Link, Page, PageContext, Section, formats
+from triathlon_site.scores import Board, plan_boards
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,11 @@ class PublishedBoardContext(PageContext):
     side_tables: list[Section]
     paths: Mapping[str, str]
     """By anchor of a smaller table, its CSV file."""
+    on_boards: list[tuple[str, str, str]]
+    """Title of a column, and title and page of the board that shows its figures beside its own scores; the
+    page is empty where nothing was judged here on that board's data."""
+    only_here: list[tuple[str, str]]
+    """Title of a column that stands on no board, and why."""
 
 
 def page_of(board: PublishedBoard) -> str:
@@ -72,16 +88,47 @@ def paths(boards: Sequence[PublishedBoard]) -> Mapping[str, str]:
     return {board.id: page_of(board) for board in boards}
 
 
-def drafts(published: Published, boards: Sequence[PublishedBoard]) -> Iterator[Draft]:
-    """The overview of published results, and a page for each ranking."""
+def drafts(
+    published: Published, boards: Sequence[PublishedBoard], own: Sequence[Board] = ()
+) -> Iterator[Draft]:
+    """The overview of published results, and a page for each ranking.
+
+    Args:
+        published: the tables.
+        boards: their rankings.
+        own: the boards of measured and recorded scores.
+    """
     siblings = [Link("All sources", "published.html"), *(Link(b.title, page_of(b)) for b in boards)]
     yield _overview(published, boards, siblings)
     for board in boards:
         tables = list(side_tables(published, board))
         paths = {part.anchor: f"data/published-{board.id}-{part.anchor}.csv" for part in tables}
         files = [page for part in tables for page in table_files(paths[part.anchor], part)]
-        context = PublishedBoardContext(board, siblings, published_figures(board), tables, paths)
+        context = PublishedBoardContext(
+            board,
+            siblings,
+            published_figures(board),
+            tables,
+            paths,
+            on_boards=list(_on_boards(board, own)),
+            only_here=[
+                (column.title, ONLY_PUBLISHED[board.id, column.id])
+                for column in board.columns
+                if (board.id, column.id) in ONLY_PUBLISHED
+            ],
+        )
         yield Draft(page_of(board), context, (*files, ranking_file(board)))
+
+
+def _on_boards(board: PublishedBoard, own: Sequence[Board]) -> Iterator[tuple[str, str, str]]:
+    plans = {plan.id: plan for plan in plan_boards(BUILT_IN.entries())}
+    shown = {one.plan.id: board_page(one) for one in own}
+    for column in board.columns:
+        for name, columns in SAME.items():
+            if any((board.id, column.id) in places for places in columns.values()):
+                plan = plans[name]
+                title = f"{plan.discipline.capitalize()}, {plan.title}"
+                yield column.title, title, shown.get(name, "")
 
 
 def ranking_file(board: PublishedBoard) -> Page:

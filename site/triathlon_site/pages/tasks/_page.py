@@ -19,12 +19,6 @@ LISTED: Final = 8
 GRID_MODELS: Final = 40
 ENTRIES_A_PAGE: Final = 1200
 """Models × tasks on one page of details: about 100 kB."""
-WHY: Final = {
-    "nobody": "nobody solves it",
-    "hardly anybody": "hardly anybody solves it",
-    "weaker models": "weaker models do better on it than stronger ones",
-}
-
 Models = Mapping[str, ModelInfo]
 
 
@@ -40,7 +34,7 @@ class TaskRow:
     @property
     def why(self) -> str:
         """Why the task is suspect; empty where it is not."""
-        return WHY.get(self.statistics.suspicion or "", "")
+        return "weaker models do better on it" if self.statistics.suspect else ""
 
     @property
     def separation(self) -> float | None:

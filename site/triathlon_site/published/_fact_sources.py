@@ -1,0 +1,74 @@
+"""What the facts of `models-info.csv` rest on: addresses nobody opened, and what the tables confirm."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from triathlon_site.published._facts import ModelFacts
+from triathlon_site.published._joined import JoinedModel
+from triathlon_site.render import formats
+
+NOT_CHECKED: Final = "2026-11-23"
+"""Day on which the facts were last gone through, without opening an address."""
+NEAR: Final = 0.1
+"""Sizes that differ by less than this share say the same: 7 and 6.7 billion."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactSources:
+    """How many models have which kind of fact, and for how many a published table says the same."""
+
+    models: int
+    cards: int
+    """Models with the address of a card or a maker's page."""
+    linked: int
+    """Those of them whose address a published table gives, too."""
+    organizations: int
+    """Models whose organisation a table names in the same words."""
+    sizes: int
+    """Models with a size in billions."""
+    same_sizes: int
+    """Those of them for which a table says the same, or nearly."""
+    prices: int
+    without: tuple[str, ...]
+    """Names of the models without an address."""
+    not_checked: str = NOT_CHECKED
+
+
+def fact_sources(facts: Mapping[str, ModelFacts], models: Sequence[JoinedModel]) -> FactSources:
+    """Counts what the published tables confirm of the facts."""
+    tables: dict[str, list[JoinedModel]] = {}
+    for model in models:
+        tables.setdefault(model.name, []).append(model)
+    listed = list(facts.values())
+    return FactSources(
+        models=len(listed),
+        cards=sum(bool(one.card) for one in listed),
+        linked=sum(
+            bool(one.card) and _plain(one.card) in _links(tables.get(one.model, [])) for one in listed
+        ),
+        organizations=sum(one.organization in _organizations(tables.get(one.model, [])) for one in listed),
+        sizes=sum(one.billions is not None for one in listed),
+        same_sizes=sum(_confirmed(one, tables.get(one.model, [])) for one in listed),
+        prices=sum(one.price is not None for one in listed),
+        without=tuple(one.model for one in listed if not one.card),
+    )
+
+
+def _plain(address: str) -> str:
+    return address.rstrip("/")
+
+
+def _links(models: list[JoinedModel]) -> set[str]:
+    return {_plain(row.link) for model in models for row in model.rows.values() if row.link}
+
+
+def _organizations(models: list[JoinedModel]) -> set[str]:
+    return {row.organization for model in models for row in model.rows.values() if row.organization}
+
+
+def _confirmed(facts: ModelFacts, models: list[JoinedModel]) -> bool:
+    """Whether a table gives the size; tables give that of a mixture of experts whole or active."""
+    own = [facts.billions, float(facts.active_b) if facts.active_b else None]
+    sizes = [formats.billions(row.size) for model in models for row in model.rows.values()]
+    return any(abs(a - b) <= NEAR * b for a in own if a is not None for b in sizes if b is not None)

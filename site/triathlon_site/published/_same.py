@@ -1,0 +1,51 @@
+"""Which published columns are the same quantity as a board's: the same tasks and the same metric."""
+
+from collections.abc import Mapping
+from typing import Final
+
+Places = tuple[tuple[str, str], ...]
+"""Published tables and the column in each; the first that has a figure of a model counts."""
+
+_EVOLVED: Final[Mapping[str, Places]] = {
+    "evolved:average": (("evoeval", "evoeval"),),
+    "evolved/humaneval:pass@1": (("evalplus", "humaneval"), ("evoeval", "humaneval")),
+    "evolved/humaneval-plus:pass@1": (("evalplus", "humaneval_plus"), ("evoeval", "humaneval_plus")),
+    "evolved/mbpp-plus:pass@1": (("evalplus", "mbpp_plus"),),
+    **{
+        f"evolved/{name}:pass@1": (("evoeval", name),)
+        for name in ("difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise")
+    },
+}
+SAME: Final[Mapping[str, Mapping[str, Places]]] = {
+    "loop-mbpp-plus": {
+        "loop/mbpp-plus:asl_low": (("evaloop", "asl"),),
+        "loop/mbpp-plus:pass_at_1": (("evaloop", "pass_at_1"),),
+    },
+    "runtime-dreval": {
+        "runtime/dreval:coverage_accuracy": (("reval", "coverage"),),
+        "runtime/dreval:coverage_f1": (("reval", "coverage_f1"),),
+        "runtime/dreval:output_accuracy": (("reval", "output"),),
+    },
+    "runtime-cruxeval-output": {
+        "runtime/cruxeval-output:pass@1": (("cruxeval", "output"),),
+        "runtime/cruxeval-output:pass@5": (("cruxeval", "output_5"),),
+    },
+    "runtime-cruxeval-input": {
+        "runtime/cruxeval-input:pass@1": (("cruxeval", "input"),),
+        "runtime/cruxeval-input:pass@5": (("cruxeval", "input_5"),),
+    },
+    "evolved-official": _EVOLVED,
+}
+"""By board, then by column of the board."""
+
+_COT: Final = "asked with a chain of thought; the boards ask for the answer alone"
+_TRUTHS: Final = (
+    "REval’s own code has other right answers than ours to some questions of state and path (the method page"
+    " counts them), so these are not the boards’ quantities"
+)
+ONLY_PUBLISHED: Final[Mapping[tuple[str, str], str]] = {
+    ("evalplus", "mbpp"): "judged by MBPP’s own few tests; the boards judge by those of MBPP+",
+    **{("reval", name): _TRUTHS for name in ("ic", "state", "path", "average")},
+    **{("cruxeval", f"cot_{side}{k}"): _COT for side in ("output", "input") for k in ("", "_5")},
+}
+"""By published table and column: why it stands on no board."""

@@ -1,0 +1,124 @@
+"""Reported figures in the tables of the boards, beside what was judged here."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import entries
+from triathlon_runner.catalogue import BUILT_IN
+from triathlon_site.build import gather
+from triathlon_site.pages import Gathered, ReportedTables, render_site, same_model
+from triathlon_site.pages.board import places, reported_models
+from triathlon_site.published import ONLY_PUBLISHED, SAME, published_boards, read_published
+from triathlon_site.render import installed_environment
+from triathlon_site.scores import Board, plan_boards
+
+FOLDER = Path(__file__).parents[3] / "results" / "published"
+MODELS = [FakeModel("gpt-5", 1.0, 0.9), FakeModel("mine", 0.0, 0.5), FakeModel("weak", -2.0, 0.2)]
+
+
+def site(root: Path, *, published: bool) -> Gathered:
+    """Three models on MBPP+'s loop and on MBPP+; `gpt-5` is in EVALOOOP's table."""
+    suites = [FakeSuite(entry, tasks=20) for entry in entries(["loop/mbpp-plus", "evolved/humaneval"])]
+    write_results(root, MODELS, suites)
+    if published:
+        shutil.copytree(FOLDER, root / "published")
+    (root / "recorded").mkdir()
+    (root / "recorded/names.csv").write_text("id,name\ngpt-5,GPT-5\n")
+    return gather(root, None)
+
+
+@pytest.fixture(scope="module")
+def with_reported(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
+    return site(tmp_path_factory.mktemp("with"), published=True)
+
+
+@pytest.fixture(scope="module")
+def pages(with_reported: Gathered) -> dict[str, str]:
+    return {page.path: page.content for page in render_site(with_reported, installed_environment())}
+
+
+def rows_of(page: str) -> list[str]:
+    body = page[page.index("<tbody>") :].partition("</tbody>")[0]
+    return re.findall(r"<tr.*?</tr>", body, flags=re.DOTALL)
+
+
+def cells(row: str) -> list[str]:
+    """All but the name and the marks of the grades."""
+    return re.findall(r"<td.*?</td>", re.sub(r"<sup>.*?</sup>", "", row), flags=re.DOTALL)
+
+
+def loop(found: Gathered) -> Board:
+    return next(board for board in found.boards if board.plan.id == "loop-mbpp-plus")
+
+
+def test_no_number_of_a_model_judged_here_changes(
+    with_reported: Gathered, pages: dict[str, str], tmp_path: Path
+) -> None:
+    """With and without reported rows, every cell of the others is the same: score, rank, tier, shift."""
+    alone = site(tmp_path, published=False)
+    assert [loop(alone).headline.scores[m.id] for m in MODELS] == [
+        loop(with_reported).headline.scores[m.id] for m in MODELS
+    ]
+    page = {one.path: one.content for one in render_site(alone, installed_environment())}[
+        "loop-mbpp-plus.html"
+    ]
+    own = [cells(row) for row in rows_of(pages["loop-mbpp-plus.html"]) if "<tr id=" in row]
+    assert own == [cells(row) for row in rows_of(page)]
+
+
+def test_reported_rows_stand_where_their_value_is(pages: dict[str, str]) -> None:
+    """Ordered by value, the rank in brackets, without a tier, with a mark that leads to the table."""
+    rows = rows_of(pages["loop-mbpp-plus.html"])
+    scores = [float(re.search(r'<td class="score[^>]*data-v="([^"]+)"', row)[1]) for row in rows]  # type: ignore[index]
+    assert scores == sorted(scores, reverse=True) and len(rows) > 100
+    claude = next(row for row in rows if "Claude Opus 4<" in row)
+    assert 'href="published/evaloop.html" title="reported by EVALOOOP, 2025-09-29">p</a>' in claude
+    assert 'data-grade="reported"' in claude and re.search(r"<small>7\.3\d–8\.\d\d</small>", claude)
+    assert "tier" not in claude and " id=" not in claude
+    above = sum("<tr id=" in row for row in rows[: rows.index(claude)])
+    assert f'data-v="{above + 0.5}" data-beside><b>({above + 1})</b>' in claude
+
+
+def test_a_model_that_was_judged_here_has_one_row(pages: dict[str, str]) -> None:
+    """Its own score stands; what is reported of the same column is not repeated."""
+    rows = [row for row in rows_of(pages["loop-mbpp-plus.html"]) if "GPT-5<" in row]
+    assert len(rows) == 1 and "published/" not in rows[0]
+
+
+def test_a_column_without_own_scores_is_filled_and_leads_no_rank(with_reported: Gathered) -> None:
+    """What a board's own model lacks is filled with what is reported of it; its row keeps its place."""
+    published = with_reported.published
+    assert published is not None
+    boards = published_boards(published)
+    tables = ReportedTables(published, boards, {board.id: f"published/{board.id}.html" for board in boards})
+    names = {"mine": "GPT-4-Turbo (Nov 2023)", "weak": "CodeGen-2B"}
+    own = next(board for board in with_reported.boards if board.plan.id == "evolved-official")
+    reported = reported_models(
+        own, tables, same_model(tables, names, with_reported.boards), with_reported.models
+    )
+    assert set(reported.fill["mine"]) == {"evolved/humaneval-plus:pass@1", "evolved/mbpp-plus:pass@1"}
+    order = [place.model for place in places(own, reported) if place.model]
+    assert order == list(own.models)
+
+
+def test_every_published_column_stands_on_a_board_or_says_why_not() -> None:
+    """No column is forgotten, none is in both lists, and every board and column that is named exists."""
+    published = read_published(FOLDER)
+    assert published is not None
+    columns = {(board.id, c.id) for board in published_boards(published) for c in board.columns}
+    same = {place for board in SAME.values() for found in board.values() for place in found}
+    assert same | set(ONLY_PUBLISHED) == columns and not same & set(ONLY_PUBLISHED)
+    plans = {plan.id: {c.id for c in plan.columns} for plan in plan_boards(BUILT_IN.entries())}
+    assert all(set(board) <= plans[name] for name, board in SAME.items())
+
+
+def test_a_published_page_says_where_its_columns_stand(pages: dict[str, str]) -> None:
+    """A link to the board that shows them; of the others the reason."""
+    evaloop, reval = (" ".join(pages[f"published/{name}.html"].split()) for name in ("evaloop", "reval"))
+    assert '<a href="../loop-mbpp-plus.html">Loop, MBPP+</a></dt> <dd>ASL, pass@1</dd>' in evaloop
+    assert "nothing was judged here on this data yet" in reval
+    assert "IC; state; path; average: REval’s own code has other right answers than ours" in reval
