@@ -148,9 +148,8 @@ class RequestQueue:
     def answered(self, sent_at: float, tokens: int, estimated: int) -> None:
         """Counts an answer of the server; called while the slot is held."""
         now = self.now()
-        if self._outage.one_at_a_time and self._outage.seconds(now):
+        if self._said_at.pop("down", None) is not None:
             self._say(f"the server answers again after {_minutes(self._outage.seconds(now))}")
-            self._said_at.clear()
         self._outage.answered(now)
         self._seconds.append(now - sent_at)
         self._tokens.spend(now, tokens - estimated)

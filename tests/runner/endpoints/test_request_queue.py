@@ -173,3 +173,15 @@ async def test_requests_per_minute() -> None:
 
     await asyncio.gather(*(ask() for _ in range(64)))
     assert queue.now() - began >= 3 * 60 / 1200
+
+
+async def test_a_return_is_shown() -> None:
+    """Who was told that the server does not answer is told when it does, also before the first contact."""
+    lines: list[str] = []
+    queue = RequestQueue(Limits(first_wait=0.001), EndpointStats(), say=lines.append)
+    queue.failed(queue.now(), "refused the connection", None)
+    queue.reached()
+    queue.answered(queue.now(), 1, 1)
+    queue.answered(queue.now(), 1, 1)
+    assert lines[0].startswith("no answer from the server: refused the connection; trying again")
+    assert lines[1:] == ["the server answers again after 0 s"]
