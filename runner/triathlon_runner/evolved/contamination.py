@@ -85,9 +85,9 @@ def _with_parents(problem: Problem, own: "_Text", parents: Mapping[str, "_Text"]
 def _longest_with_any(texts: Mapping[str, "_Text"]) -> dict[str, Shared]:
     """Returns for each text its longest passage that another text has too, and the first such text.
 
-    Runs of 1, 2, 3… words are looked for in turn. Two texts that share n words share n - 1, too, so only texts
-    that share a run of one length are searched for the next. Comparing each text with each would take minutes
-    for a set of a thousand.
+    Runs of 1, 2, 3… words are looked for in turn. Two texts that share n words share n - 1, too, so only
+    texts that share a run of one length are searched for the next. Comparing each text with each would take
+    minutes for a set of a thousand.
     """
     passages: dict[str, Shared] = {}
     length = 1
