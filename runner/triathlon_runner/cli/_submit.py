@@ -25,6 +25,7 @@ from triathlon_runner.submit import (
     Problem,
     Submission,
     SubmissionReport,
+    check_statement,
     check_texts,
     other_protocol,
     read_submission,
@@ -57,7 +58,10 @@ def check_command(
     ] = None,
     statement_file: Annotated[
         Path | None,
-        typer.Option("--statement", help="File for the result as an in-toto statement, unsigned."),
+        typer.Option(
+            "--statement",
+            help="File for the result as an in-toto statement, unsigned; a board reads DIR/verified.json.",
+        ),
     ] = None,
     models_file: ModelsFile = Path("models.yaml"),
     data: Data = None,
@@ -73,6 +77,8 @@ def check_command(
     submission, strange = submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
     checks = asyncio.run(_check_all(submission, data_store(data), screen))
+    if statement_file is None or statement_file.resolve() != submission.folder.verified(submission.model):
+        strange += check_statement(submission, {check.suite: check.sha256 for check in checks})
     listed = models_file.exists() and submission.model in {
         row.id for row in registry.load(models_file).models
     }

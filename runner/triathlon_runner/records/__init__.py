@@ -10,6 +10,14 @@ from triathlon_runner.records._base import (
     Usage,
 )
 from triathlon_runner.records._evolved import EvolvedRecord
+from triathlon_runner.records._judged import (
+    EngineVersion,
+    JudgedDigest,
+    JudgedFile,
+    JudgedResult,
+    JudgedStatement,
+    JudgingEngine,
+)
 from triathlon_runner.records._loop import LoopRecord, LoopStep
 from triathlon_runner.records._manifest import DataSetRecord, Manifest
 from triathlon_runner.records._recorded import (
@@ -30,10 +38,16 @@ __all__ = [
     "SCHEMA_VERSION",
     "AnswerRecord",
     "DataSetRecord",
+    "EngineVersion",
     "EvolvedRecord",
     "FailingCase",
     "Finish",
     "JudgedBy",
+    "JudgedDigest",
+    "JudgedFile",
+    "JudgedResult",
+    "JudgedStatement",
+    "JudgingEngine",
     "LoopRecord",
     "LoopStep",
     "Manifest",

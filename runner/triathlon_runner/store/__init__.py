@@ -4,7 +4,14 @@ from triathlon_runner.store._archive import Archived, archive, archived
 from triathlon_runner.store._compare import Change, compare_files
 from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
 from triathlon_runner.store._file import ResultsFile
-from triathlon_runner.store._folder import DEFAULT_ROOT, IMPORTED, ResultsFolder, UnreadableManifestError
+from triathlon_runner.store._folder import (
+    DEFAULT_ROOT,
+    IMPORTED,
+    VERIFIED,
+    ResultsFolder,
+    UnreadableManifestError,
+)
+from triathlon_runner.store._judged import JudgedAgain, how_to_judge_again, read_judged_again
 from triathlon_runner.store._lines import (
     RUN_AGAIN,
     ContradictingLineError,
@@ -25,10 +32,12 @@ __all__ = [
     "DEFAULT_ROOT",
     "IMPORTED",
     "RUN_AGAIN",
+    "VERIFIED",
     "Archived",
     "Change",
     "ContradictingLineError",
     "DamagedLineError",
+    "JudgedAgain",
     "RecordedFile",
     "ResultsFile",
     "ResultsFolder",
@@ -42,6 +51,8 @@ __all__ = [
     "fault_of_manifest",
     "fault_of_record",
     "fault_of_second",
+    "how_to_judge_again",
+    "read_judged_again",
     "read_lines",
     "read_records",
     "recorded_files",

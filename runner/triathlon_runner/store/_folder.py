@@ -20,6 +20,9 @@ DEFAULT_ROOT: Final = Path("results")
 IMPORTED: Final = "imported"
 """Folder inside the results folder; below it everything lies as in the results folder itself."""
 
+VERIFIED: Final = "verified.json"
+"""In a model's folder: the statement that its results were judged again."""
+
 
 class UnreadableManifestError(UserError):
     """A manifest that is damaged, or that a newer version wrote: the conditions of its lines are unknown."""
@@ -40,6 +43,10 @@ class ResultsFolder:
 
     def manifest(self, model: str, suite: str) -> Path:
         return self.of_model(model) / f"{suite}.manifest.json"
+
+    def verified(self, model: str) -> Path:
+        """Which of the model's files were judged again after they were handed in."""
+        return self.of_model(model) / VERIFIED
 
     @property
     def option(self) -> str:

@@ -15,7 +15,7 @@ from triathlon_runner.submit._report import (
     result_in_words,
     scores_in_words,
 )
-from triathlon_runner.submit._statement import statement
+from triathlon_runner.submit._statement import check_statement, statement
 
 __all__ = [
     "SHOWN",
@@ -23,6 +23,7 @@ __all__ = [
     "Problem",
     "Submission",
     "SubmissionReport",
+    "check_statement",
     "check_texts",
     "other_protocol",
     "read_submission",

@@ -11,7 +11,13 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.pasted_keys import why_secret
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.schedule import Work
-from triathlon_runner.store import DamagedLineError, ResultsFolder, UnreadableManifestError, read_records
+from triathlon_runner.store import (
+    VERIFIED,
+    DamagedLineError,
+    ResultsFolder,
+    UnreadableManifestError,
+    read_records,
+)
 from triathlon_runner.suites import SuiteEntry
 
 LEAST_CHARACTERS: Final = 0.2
@@ -55,7 +61,7 @@ def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     suites = tuple(suite for name, suite in folder.files() if name == model)
     if not suites:
         raise UserError(f"expected results (*.jsonl with a manifest beside them) in {str(path)!r}, got none")
-    known = {f"{suite}{ending}" for suite in suites for ending in ENDINGS}
+    known = {VERIFIED, *(f"{suite}{ending}" for suite in suites for ending in ENDINGS)}
     return Submission(folder, model, suites), list(_strange(path, known))
 
 

@@ -70,15 +70,39 @@ def test_a_whole_submission_is_taken(place: SmallRun) -> None:
 
 
 def test_a_taken_submission_stands_on_the_board(place: SmallRun) -> None:
-    """What the check takes is what the built board shows: the same model with the same scores."""
-    code, document = check(place)
+    """The same model with the same scores; its statement beside the results gives them the mark."""
+    code, document = check(place, "--statement", "results/runs/m/verified.json")
     build(place.results, place.root / "_site", registry.load(place.root / "models.yaml"))
     rows = json.loads((place.root / "_site/data/loop-core.json").read_text())["rows"]
     (checked,) = [one["scores"] for one in document["files"] if one["suite"] == "loop/core"]
     (shown,) = [row["score"] for row in rows if row["column"] == rows[0]["column"]]
     assert code == 0 and {row["model"] for row in rows} == {"m"}
     assert shown == pytest.approx(next(iter(checked.values())), rel=1e-5)
-    assert ">M<" in (place.root / "_site/loop.html").read_text()
+    board = (place.root / "_site/loop.html").read_text()
+    assert ">M<" in board and ">m✓</a>" in board
+
+
+def test_a_statement_beside_the_results_is_checked(place: SmallRun) -> None:
+    """One that names the files as they are is taken; a damaged one and one of other bytes are refused."""
+    verified = place.results / "runs/m/verified.json"
+    code, _ = check(place, "--statement", "results/runs/m/verified.json")
+    assert (code, check(place)[0]) == (0, 0)
+    for command in (("results", "list"), ("verify", "--models", "m", "--suites", SEEDS)):
+        assert place.call(*command).exit_code == 0
+    whole = json.loads(verified.read_text())
+    sha256 = whole["subject"][0]["digest"]["sha256"]
+    engine = {"name": "triathlon-engine", "annotations": {"version": "999"}}
+    for spoiled, said in (
+        (verified.read_text().replace(sha256, "0" * 64), f"expected SHA-256 '{sha256}', got '{'0' * 64}'"),
+        (json.dumps(whole | {"predicate": whole["predicate"] | {"configuration": [engine]}}), "got 999"),
+        ("{}", "expected the statement of `triathlon submit check` about the results of 'm', got "),
+    ):
+        verified.write_text(spoiled)
+        code, document = check(place)
+        (problem,) = document["problems"]
+        assert code == 1 and problem["place"].startswith("verified.json") and said in problem["message"]
+        assert "--statement results/runs/m/verified.json` writes it anew" in problem["message"]
+    assert check(place, "--statement", "results/runs/m/verified.json")[0] == 0  # written anew
 
 
 def flip_a_verdict(line: Line) -> None:

@@ -1,0 +1,58 @@
+"""The in-toto statement that `triathlon submit check` writes, as far as it is read again."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from triathlon_runner.records._base import Strict
+
+STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE: Final = "https://in-toto.io/attestation/test-result/v0.1"
+
+
+class JudgedDigest(Strict):
+    """Of one results file."""
+
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class JudgedFile(Strict):
+    """One results file that was checked."""
+
+    name: str
+    """`runs/<model>/<suite>.jsonl`."""
+    digest: JudgedDigest
+
+
+class EngineVersion(Strict):
+    """In-toto keeps it as text."""
+
+    version: Annotated[str, Field(pattern="^[0-9]{1,9}$")]
+
+
+class JudgingEngine(Strict):
+    """What judged."""
+
+    name: Literal["triathlon-engine"] = "triathlon-engine"
+    annotations: EngineVersion
+
+
+class JudgedResult(Strict):
+    """A predicate of the type `test-result`: each suite is a test."""
+
+    result: Literal["PASSED", "FAILED"]
+    configuration: tuple[JudgingEngine]
+    passed: tuple[str, ...] = Field(alias="passedTests")
+    """Suites with nothing against them: every stored reply led to the stored verdict."""
+    failed: tuple[str, ...] = Field(alias="failedTests")
+
+
+class JudgedStatement(Strict):
+    """Which results files were judged again, by which engine, and with what result."""
+
+    type: Literal["https://in-toto.io/Statement/v1"] = Field(default=STATEMENT_TYPE, alias="_type")
+    subject: tuple[JudgedFile, ...]
+    predicate_type: Literal["https://in-toto.io/attestation/test-result/v0.1"] = Field(
+        default=PREDICATE_TYPE, alias="predicateType"
+    )
+    predicate: JudgedResult
