@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Finish, Manifest, Receipt, RecordedManifest, UnitRecord, Usage
 from triathlon_runner.suites import SuiteEntry
@@ -81,11 +82,21 @@ class FileAggregate:
     """Score of each sample by metric, where tasks have several (REval repeats five times)."""
     notices: tuple[Notice, ...]
     extracts: Extracts = Extracts()
+    judged_again: int | None = None
+    """Engine that judged this very file again after it was measured, as the statement beside it says."""
 
     @property
     def receipt(self) -> Receipt | None:
         """Where recorded results come from; None for what was measured."""
         return self.manifest.receipt if isinstance(self.manifest, RecordedManifest) else None
+
+    @property
+    def judged_again_by(self) -> str:
+        """Whether a measured file was judged again, in words; empty where no statement says so."""
+        if self.judged_again is None:
+            return ""
+        here = self.judged_again == ENGINE_VERSION
+        return "judged again here" if here else f"judged again by engine {self.judged_again}"
 
     @property
     def units(self) -> int:

@@ -21,6 +21,7 @@ from triathlon_site.load._aggregate import (
 )
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
 from triathlon_site.load._files import RUNS, RunFile, find_files
+from triathlon_site.load._judged import mark_judged_again
 from triathlon_site.load._notice import Notice, readable
 from triathlon_site.load._read_file import contradictions, read_lines, read_manifest
 from triathlon_site.workers import run_all
@@ -104,9 +105,10 @@ def read_results(
     jobs = [partial(reader.read_model, own, keys) for own in _by_model(changed)]
     enough = sum(file.path.stat().st_size for file in changed) >= WORTH_A_PROCESS
     run_all(jobs, PROCESSES if enough else 1)
-    found = tuple(known[file] or cache.read(keys[file]) for file in files)
+    read = [known[file] or cache.read(keys[file]) for file in files]
+    found, about_statements = mark_judged_again(root, read)
     said = [notice for file in found for notice in file.notices]
-    return Results(found, tuple(_skipped(root)), (*notices, *said))
+    return Results(found, tuple(_skipped(root)), (*notices, *about_statements, *said))
 
 
 def _by_model(files: Sequence[RunFile]) -> list[list[RunFile]]:

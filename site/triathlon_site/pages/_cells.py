@@ -21,8 +21,8 @@ class Cell:
     maximum: float
     strip: Markup
     receipt: str = ""
-    """Address of the receipt from the site's root, where the column has recorded scores; else empty: no cell
-    needs a mark of its grade."""
+    """Address of the receipt from the site's root, where the column has scores that are recorded or were
+    judged again; else empty: no cell needs a mark of its grade."""
     reported: ReportedFigure | None = None
     """What others report, where there is no score."""
 
@@ -68,7 +68,7 @@ def cell(
         drawn = strip(score.interval.low, score.value, score.interval.high, maximum)
     if score is None:
         return Cell(None, maximum, drawn, reported=reported)
-    graded = marked or any(one.grade == RECORDED for one in column.scores.values())
+    graded = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
     return Cell(score, maximum, drawn, receipt_path(column, model) if graded else "")
 
 

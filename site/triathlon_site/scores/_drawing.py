@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import RECORDED
 from triathlon_site.load import MEASURED, FileAggregate, Grade
@@ -59,8 +60,15 @@ class Drawing:
 
     def grade(self, column: Column, model: str) -> Grade:
         """`recorded` where one of the files behind the score is."""
-        files = (self._by_suite[suite].get(model) for suite, _ in column.parts)
-        return RECORDED if any(file.receipt for file in files if file) else MEASURED
+        return RECORDED if any(file.receipt for file in self._files(column, model)) else MEASURED
+
+    def judged_again(self, column: Column, model: str) -> bool:
+        """Whether each file behind the score was measured, and judged again by this engine."""
+        return all(file.judged_again == ENGINE_VERSION for file in self._files(column, model))
+
+    def _files(self, column: Column, model: str) -> list[FileAggregate]:
+        found = (self._by_suite[suite].get(model) for suite, _ in column.parts)
+        return [file for file in found if file]
 
     def of(self, column: Column) -> Drawn:
         """The column's scores; with their upper ends, where these are others than the lower ones."""

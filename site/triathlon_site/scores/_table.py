@@ -39,6 +39,8 @@ class Score:
     """From the rank in the headline to the rank here; None in the headline and where it is not ranked."""
     grade: Grade = MEASURED
     """`recorded` where a file that it comes from is."""
+    judged_again: bool = False
+    """Whether all that it comes from was measured, and judged again here, as when results are handed in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,8 @@ def _column_scores(column: Column, drawing: Drawing) -> ColumnScores:
     contrasts = none if column.headline or not column.ranked else _shifts(drawn, drawing.headline)
     grades = [drawing.grade(column, model) for model in models]
     numbers = (drawn.values.tolist(), spans, tasks.tolist())
-    rows = zip(*numbers, placed, tiered, shifts, tops, contrasts, grades, strict=True)
+    again = [drawing.judged_again(column, model) for model in models]
+    rows = zip(*numbers, placed, tiered, shifts, tops, contrasts, grades, again, strict=True)
     scores = {model: Score(*row) for model, row in zip(models, rows, strict=True) if not math.isnan(row[0])}
     return ColumnScores(
         column,

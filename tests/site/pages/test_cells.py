@@ -1,6 +1,7 @@
 """Cells of the tables, as the macros of the templates write them."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from markupsafe import Markup
@@ -44,3 +45,14 @@ def test_rank_and_tier_stand_where_they_are_asked_for() -> None:
         f'{plain}<small class="place">rank =2 (1–3), tier 1, −2?</small></td>'
     )
     assert "–" in macro("score", Cell(None, 1.0, cell.strip))
+
+
+def test_only_a_score_that_was_judged_again_has_the_tick() -> None:
+    """The letter is that of the grade in both cases; the title says the rest in words."""
+    score = Score(0.5, Interval(0.4, 0.6), 20)
+    plain = macro("grade", Cell(score, 1.0, Markup(""), "models/m.html#receipt"), "")
+    again = macro(
+        "grade", Cell(replace(score, judged_again=True), 1.0, Markup(""), "models/m.html#receipt"), ""
+    )
+    assert 'title="measured: where it comes from">m</a>' in plain
+    assert 'title="measured, judged again here: where it comes from">m✓</a>' in again

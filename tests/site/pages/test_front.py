@@ -1,7 +1,9 @@
 """The front page: every model of any grade of evidence once, with the overall index."""
 
 import csv
+import hashlib
 import io
+import json
 import re
 import shutil
 from pathlib import Path
@@ -10,7 +12,9 @@ import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, page_text, small_results
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
+from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_site.build import build, gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered, ReportedTables, render_site
@@ -45,6 +49,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
     models = [FakeModel("gpt-5", 1.0, 0.9), FakeModel("mine", 0.0, 0.5)]
     write_results(root, models, [FakeSuite(entry, tasks=6) for entry in entries(suites)])
     write_results(root, [FakeModel("ours")], [FakeSuite(entry, tasks=3) for entry in entries(["loop/core"])])
+    handed_in = FileCheck(
+        "loop/mbpp-plus", hashlib.sha256((root / "runs/mine/loop/mbpp-plus.jsonl").read_bytes()).hexdigest()
+    )
+    report = SubmissionReport("mine", ENGINE_VERSION, [handed_in], [], listed=True)
+    (root / "runs/mine/verified.json").write_text(json.dumps(statement(report)))
     shutil.copytree(FOLDER, root / "published")
     (root / "recorded").mkdir()
     (root / "recorded/names.csv").write_text("id,name\ngpt-5,GPT-5\n")
@@ -88,6 +97,13 @@ def test_figures_are_those_of_the_tables(reported: AllModels) -> None:
     assert set(best.cells) == {"loop"}
     assert best.index and best.index.columns == 1
     assert best.cells["loop"].note == "reported by EVALOOOP, 2025-09-29"
+
+
+def test_a_score_that_was_judged_again_has_the_tick(pages: dict[str, str]) -> None:
+    """Of all measured scores only the one whose file a statement names; the title says it in words."""
+    page = pages["index.html"]
+    assert row_of(page, "mine").count(">m✓</a>") == page.count(">m✓</a>") == 1
+    assert 'title="measured, judged again here, ' in row_of(page, "mine")
 
 
 def test_a_measured_score_takes_the_place_of_a_reported_one(

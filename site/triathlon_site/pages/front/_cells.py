@@ -40,6 +40,8 @@ class FrontCell:
     """Published standard deviation over repeats."""
     tasks: float = np.nan
     """Independent tasks that it rests on; nan where only the column says how many there are."""
+    judged_again: bool = False
+    """Whether it was measured, and judged again here."""
     replaced: "FrontCell | None" = None
     """The reported figure that this one takes the place of."""
 
@@ -71,6 +73,7 @@ class OwnCells:
         suites = {suite for suite, _ in scores.column.parts}
         day = self._newest(model, suites)
         part = part_run(board, model) if not column.suite else ""
+        again = "judged again here" if score.judged_again else ""
         return FrontCell(
             score.value,
             scores.column.maximum,
@@ -78,9 +81,10 @@ class OwnCells:
             score.grade,
             receipt_path(scores, model),
             day,
-            ", ".join(filter(None, (score.grade, day, part and f"on {part} tasks"))),
+            ", ".join(filter(None, (score.grade, again, day, part and f"on {part} tasks"))),
             score.tier,
             score.upper,
+            judged_again=score.judged_again,
             tasks=min(column.index.tasks, independent_tasks(scores, model)),
         )
 

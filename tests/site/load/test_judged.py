@@ -1,0 +1,104 @@
+"""The mark "judged again here": whose files have it, and what is said where a statement does not hold."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from support.site import MODELS, build_small, page_text, small_results
+from triathlon_runner.engine_version import ENGINE_VERSION
+from triathlon_runner.errors import UserError
+from triathlon_runner.submit import FileCheck, SubmissionReport, statement
+from triathlon_site.load import Notice
+
+SUITE = "loop/core"
+LETTER = 'title="measured, judged again here: where it comes from">m✓</a>'
+RECEIPT = f"by engine {ENGINE_VERSION}, as <code>runs/weak/verified.json</code> says; that the replies"
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return small_results(tmp_path / "results", MODELS[1:])
+
+
+def state(results: Path, *, model: str = "weak", engine: int = ENGINE_VERSION) -> Path:
+    """Writes the statement about one suite of a model into the folder of `weak`."""
+    lines = results / f"runs/{model}/{SUITE}.jsonl"
+    check = FileCheck(SUITE, hashlib.sha256(lines.read_bytes()).hexdigest())
+    path = results / "runs/weak/verified.json"
+    path.write_text(json.dumps(statement(SubmissionReport(model, engine, [check], [], listed=True))))
+    return path
+
+
+def built(results: Path) -> tuple[str, str, tuple[Notice, ...]]:
+    """The board of the suite, the page of `weak`, and what is said of files."""
+    report = build_small(results.parent)
+    site = results.parent / "_site"
+    return page_text(site / "loop.html"), page_text(site / "models/weak.html"), report.notices
+
+
+def test_a_file_that_a_statement_names_is_marked(results: Path) -> None:
+    """Letter on the board, words in the receipt; no other model, suite or board is marked by it."""
+    state(results)
+    board, page, notices = built(results)
+    assert board.count(LETTER) > 0 and not notices
+    assert board.count("m✓</a>") == board.count('href="models/weak.html#receipt-loop-core" title="measured')
+    assert page.count("<dt>Judged again here</dt>") == 1 and RECEIPT in page
+    assert "m✓" not in page_text(results.parent / "_site/evolved.html")
+    assert "Judged again" not in page_text(results.parent / "_site/models/middle.html")
+
+
+def test_a_file_that_changed_afterwards_is_not_marked(results: Path) -> None:
+    """The notice names file, both hashes and the command; with it, a strict build fails."""
+    state(results)
+    path = results / f"runs/weak/{SUITE}.jsonl"
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[::-1]))
+    after = hashlib.sha256(path.read_bytes()).hexdigest()
+    board, page, (notice,) = built(results)
+    assert LETTER not in board and "<dt>Judged again" not in page and "changed since" in page
+    assert notice.file == f"runs/weak/{SUITE}.jsonl"
+    assert f"expected SHA-256 '{before}' (verified.json), got '{after}'" in notice.message
+    assert "`triathlon submit check results/runs/weak --statement" in notice.message
+    with pytest.raises(UserError, match="changed since it was judged again"):
+        build_small(results.parent, strict=True)
+
+
+def test_a_statement_of_another_engine_does_not_say_here(results: Path) -> None:
+    """The receipt names the engine that judged; the board has no mark."""
+    state(results, engine=ENGINE_VERSION + 1)
+    board, page, notices = built(results)
+    assert "m✓" not in board and not notices
+    assert f"<dt>Judged again by engine {ENGINE_VERSION + 1}</dt>" in page
+
+
+@pytest.mark.parametrize("spoil", ["another model's", "damaged", "a folder"])
+def test_a_statement_that_cannot_be_used_marks_nothing(results: Path, spoil: str) -> None:
+    """The notice says what was expected, what came and what to do."""
+    path = state(results, model="middle" if spoil == "another model's" else "weak")
+    if spoil == "damaged":
+        path.write_text('{"_type": "x"}')
+    elif spoil == "a folder":
+        path.unlink()
+        path.mkdir()
+    board, page, (notice,) = built(results)
+    assert "m✓" not in board and "<dt>Judged again" not in page
+    assert notice.file == "runs/weak/verified.json"
+    got = {
+        "another model's": f"got 'runs/middle/{SUITE}.jsonl', a file of another folder",
+        "damaged": "got 'x'",
+    }
+    assert got.get(spoil, "got something that is no plain file") in notice.message
+    assert "expected the statement of `triathlon submit check` about the results of 'weak'" in notice.message
+    assert "writes it anew" in notice.message
+
+
+def test_a_suite_that_the_check_refused_is_not_marked(results: Path) -> None:
+    """Only the suites that passed are; a statement also names those that failed."""
+    path = state(results)
+    document = json.loads(path.read_text())
+    document["predicate"] |= {"result": "FAILED", "passedTests": [], "failedTests": [SUITE]}
+    path.write_text(json.dumps(document))
+    board, page, notices = built(results)
+    assert "m✓" not in board and "<dt>Judged again" not in page and not notices
