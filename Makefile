@@ -5,6 +5,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 BIN := .venv/bin
 PROFILE ?= quick
 RUN_OPTIONS ?=
+# Two processes, each with whole files of tests: TEST_OPTIONS= runs them one after the other.
+TEST_OPTIONS ?= -n 2 --dist loadfile
 RECORDED = $(BIN)/triathlon import $(if $(VERDICTS),--verdicts "$(VERDICTS)") $(RECORDED_OPTIONS)
 ACTIVATE := source .venv/bin/activate
 
@@ -46,7 +48,7 @@ serve: setup ## Show _site/ on loopback
 	$(BIN)/triathlon serve
 
 test: setup-tests ## Run the tests (slow ones: make test-slow)
-	$(BIN)/python -m pytest -m "not slow and not real_model"
+	$(BIN)/python -m pytest $(TEST_OPTIONS) -m "not slow and not real_model"
 
 test-other-python: setup ## Run a quick part of the tests on the newest other Python that is here
 	@tools/test-other-python
@@ -61,7 +63,7 @@ setup-inspect: setup ## Install inspect_ai, for `triathlon export inspect` and t
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,inspect]'
 
 test-slow: setup-tests setup-official setup-ray setup-inspect ## Run the tests that take long
-	$(BIN)/python -m pytest -m "slow and not real_model"
+	$(BIN)/python -m pytest $(TEST_OPTIONS) -m "slow and not real_model"
 
 test-model: setup-tests ## Run the tests that start real model servers
 	$(BIN)/python -m pytest -m real_model

@@ -19,7 +19,7 @@ if _official.is_dir():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that drive a browser come last: Playwright keeps an event loop running."""
+    """Tests that drive a browser come last in their file: Playwright keeps an event loop running."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 

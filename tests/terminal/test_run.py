@@ -126,6 +126,7 @@ def test_a_window_that_changes_its_size(place: Place) -> None:
     assert "12 units finished, 12 open" in terminal.screen
 
 
+@pytest.mark.slow
 def test_more_models_than_the_window_has_rows(tmp_path: Path, url: str) -> None:
     """The panel fits; the models that are not shown are counted."""
     rows = "".join(

@@ -78,7 +78,8 @@ def suites(
     store = data_store(data, fetch=False)
     entries = catalogue_beside(models_file).entries()
     chosen = [entry for entry in entries if variants or entry.variant_of is None]
-    rows = [_suite(entry, store) for entry in chosen]
+    data_of = {entry.id: _data(entry, store) for entry in entries if entry.variant_of is None}
+    rows = [_suite(entry, *data_of[entry.variant_of or entry.id]) for entry in chosen]
     if as_json:
         console().print_json(json.dumps(rows))
         return
@@ -95,13 +96,17 @@ filled in with an expression of plain values, and runs in one process with the d
 `grade --problems` refuses problems whose tests cannot run in another process than the program."""
 
 
-def _suite(entry: SuiteEntry, store: DataStore) -> dict[str, str]:
+def _data(entry: SuiteEntry, store: DataStore) -> tuple[str, str]:
+    """The name and version of a suite's data where it can be read now, and where it is."""
     try:
         data = entry.build(store).data
-        named, where = f"{data.name} {data.version}", "in the package" if entry.core else "here"
     except DataUnavailableError:
-        named, where = "", "when run"
-    return {"id": entry.id, "title": entry.title, "graded": entry.graded, "data": named, "here": where}
+        return "", "when run"
+    return f"{data.name} {data.version}", "in the package" if entry.core else "here"
+
+
+def _suite(entry: SuiteEntry, data: str, where: str) -> dict[str, str]:
+    return {"id": entry.id, "title": entry.title, "graded": entry.graded, "data": data, "here": where}
 
 
 def _show(rows: list[dict[str, str]], columns: Sequence[str]) -> None:

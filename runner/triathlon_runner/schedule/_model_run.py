@@ -143,18 +143,18 @@ class ModelRun:
             self._add_error(f"{self._row.id}: {error}")
 
     def _error_of_all_open_units(self) -> str:
-        """The HTTP error without an explanation that left every open unit open; empty where there is none.
+        """The HTTP error without an explanation that every question met; empty where there is none.
 
-        It is for the user to mend, however few questions met it: to run again does not help.
+        It is for the user to mend, however few questions there were: to run again does not help.
         """
         stats = self._opened.stats if self._opened is not None else None
         failures = self.end.failures
-        if stats is None or stats.stopped or not failures or failures.total() != self.end.open:
+        if stats is None or stats.stopped or stats.answered or stats.from_cache:
             return ""
-        if stats.unexplained != stats.failed:
+        if not 0 < stats.failed == stats.unexplained or failures.total() != self.end.open:
             return ""
         which = f"all {stats.failed} questions" if stats.failed > 1 else "the only question"
-        return f"{which} without an answer met the same error: {failures.most_common(1)[0][0]}"
+        return f"{which} met the same error: {failures.most_common(1)[0][0]}"
 
 
 def _alternate(suites: Sequence[SuiteRun]) -> Iterator[tuple[SuiteRun, Unit]]:

@@ -72,6 +72,7 @@ def test_an_unnamed_model_without_its_key(place: SmallRun) -> None:
     assert "skipped model keyless: no key" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_php")
 def test_suites_without_their_interpreter_are_skipped(
     place: SmallRun, monkeypatch: pytest.MonkeyPatch

@@ -78,6 +78,7 @@ def test_equal_models_are_not_worse_by_a_margin(place: GatePlace) -> None:
     assert report["interval"][0] >= -0.2
 
 
+@pytest.mark.slow
 def test_a_better_model_passes(place: GatePlace) -> None:
     """The other way round the same difference is "better", exit code 0."""
     done = place.call("gate", "--baseline", "worse", "--candidate", "good", *SEEDS, code=0)
@@ -102,6 +103,7 @@ def test_a_cost_that_is_an_estimate_is_called_one(tmp_path: Path) -> None:
     assert note.startswith("cost: ") and "the server of good, same does not count tokens" in note
 
 
+@pytest.mark.slow
 def test_the_order_is_the_seeds_and_nothing_else(place: GatePlace) -> None:
     """The same seed takes the same tasks, another one others."""
 
@@ -193,6 +195,7 @@ def test_the_markdown_report(place: GatePlace) -> None:
     assert rows and all(row in text for row in rows)
 
 
+@pytest.mark.slow
 def test_links_to_lost_tasks_open(place: GatePlace) -> None:
     """After a build each leads to its task on a page that has its evidence, in _site/ or at --site-url."""
     report = place.gate("worse", *SEEDS, code=1)

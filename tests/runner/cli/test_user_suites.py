@@ -30,6 +30,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory, server: str) -> Place:
     return place
 
 
+@pytest.mark.slow
 def test_a_data_set_is_a_suite_in_three_disciplines(place: Place) -> None:
     """`suites` lists them with their variants; a dry run counts their tasks without asking."""
     listed = {row["id"]: row for row in json.loads(place.call("suites", "--variants", "--json"))}
@@ -190,6 +191,7 @@ def test_what_is_wrong_with_the_file_is_said(place: Place, text: str, message: s
     assert message in " ".join(result.split())
 
 
+@pytest.mark.slow
 def test_profiles_take_them(place: Place) -> None:
     """Without --suites a run asks the user's own data sets beside those of its profile."""
     result = place.call("run", "--models", "good", "--dry-run", "--limit", "1")

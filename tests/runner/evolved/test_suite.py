@@ -169,6 +169,7 @@ def test_catalogue_is_known_without_data() -> None:
     assert all(entry.core == entry.id.startswith("evolved/core-") for entry in evolved.catalogue())
 
 
+@pytest.mark.slow
 @pytest.mark.official
 def test_official_suites_build() -> None:
     """Every official suite builds from the data files and has the size of its set."""

@@ -63,9 +63,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "_site"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium, else the one that Playwright installed."""
+    """The system's Chromium, else the one that Playwright installed; closed before the next file's tests,
+    because Playwright keeps an event loop running.
+    """
     named = os.environ.get("TRIATHLON_CHROMIUM")
     path = named or next((found for name in CHROMIUMS if (found := shutil.which(name))), None)
     with sync_playwright() as playwright:

@@ -118,6 +118,7 @@ def test_a_runtime_unit_is_a_line_a_question(results: Path, tmp_path: Path) -> N
     assert all(row["input"]["reference"] for row in rows)
 
 
+@pytest.mark.slow
 def test_the_same_results_give_the_same_bytes(results: Path, tmp_path: Path) -> None:
     """No clock and no chance is in an export."""
     for name in EXPORTS.keys() - ({"inspect"} if find_spec("inspect_ai") is None else set()):
