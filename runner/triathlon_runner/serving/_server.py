@@ -17,7 +17,7 @@ from triathlon_runner.serving._errors import ServerLostError, ServingError, last
 _POLL_SECONDS = 0.2
 _REPORT_SECONDS = 15.0
 _PROBE_SECONDS = 600.0
-"""For one probe: a CPU that reads 32 long prompts first answers nobody for minutes, and a restart loses them all."""
+"""For one probe: a CPU that reads 32 prompts first answers nobody for minutes; a restart would lose them."""
 _WATCH_SECONDS = 15.0
 """Between two checks of a server."""
 _RESTART_WINDOW_SECONDS = 3600.0
