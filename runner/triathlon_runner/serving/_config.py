@@ -102,8 +102,8 @@ class ServeConfig(_Strict):
     weights: Weights
     """Where its weights come from."""
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
-    """Precision of weights and computation; `auto` is float32 if `deterministic`, else bfloat16 for
-    converted GGUF files and the engine's own choice for everything else."""
+    """Precision of weights and computation; `auto` is float32 on a CPU for converted GGUF files and
+    where `deterministic`, bfloat16 on a GPU for converted files, and else the engine's own choice."""
     deterministic: bool = False
     """Ask for greedy output that does not depend on what else is being answered; slower."""
     max_model_len: Annotated[int, Field(ge=1)] | None = None

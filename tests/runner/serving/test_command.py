@@ -102,15 +102,16 @@ def test_own_fields(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("device", "from_gguf", "block", "dtype"),
     [
-        ("cpu", True, {}, "bfloat16"),
+        ("cpu", True, {}, "float32"),
         ("cpu", False, {}, "auto"),
-        ("cpu", True, {"dtype": "float32"}, "float32"),
+        ("cpu", True, {"dtype": "bfloat16"}, "bfloat16"),
+        ("cuda", True, {}, "bfloat16"),
         ("cpu", True, {"deterministic": True}, "float32"),
         ("cuda", True, {"deterministic": True}, "bfloat16"),
     ],
 )
 def test_precision(device: str, from_gguf: bool, block: dict[str, Any], dtype: str) -> None:
-    """`auto` is float32 for repeatable output on a CPU, bfloat16 for converted files, else the engine's."""
+    """`auto` is float32 for converted files on a CPU, bfloat16 for them on a GPU, else the engine's choice."""
     plan = _plan(device=device, weights=Loadable("/m", "m", from_gguf=from_gguf), **block)
     assert plan.dtype == _after(plan, "--dtype") == dtype
 
