@@ -81,8 +81,8 @@ def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
             )
         return "float32"
     if config.dtype == "auto" and weights.from_gguf:
-        # Many CPUs have no bfloat16 arithmetic. On one without it SmolLM2 wrote 17 tokens/s with float32 and 5
-        # with bfloat16 (ten prompts of 1,100 tokens at once).
+        # Many CPUs have no bfloat16 arithmetic. On one without it SmolLM2 wrote 17 tokens/s with float32
+        # and 5 with bfloat16 (ten prompts of 1,100 tokens at once).
         return "float32" if device == "cpu" else "bfloat16"
     return config.dtype
 

@@ -111,7 +111,7 @@ def test_own_fields(tmp_path: Path) -> None:
     ],
 )
 def test_precision(device: str, from_gguf: bool, block: dict[str, Any], dtype: str) -> None:
-    """`auto` is float32 for converted files on a CPU, bfloat16 for them on a GPU, else the engine's choice."""
+    """`auto` is float32 for converted files on a CPU, bfloat16 on a GPU, and else the engine's choice."""
     plan = _plan(device=device, weights=Loadable("/m", "m", from_gguf=from_gguf), **block)
     assert plan.dtype == _after(plan, "--dtype") == dtype
 
