@@ -71,7 +71,7 @@ from triathlon_runner.schedule import (
     logged_errors,
 )
 from triathlon_runner.schedule import deadline as moment
-from triathlon_runner.store import ResultsFolder
+from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import counted
 
 
@@ -207,9 +207,10 @@ def _say_skipped(plan: RunPlan, screen: Console) -> None:
 
 
 def _record_skipped(plan: RunPlan, folder: ResultsFolder) -> None:
-    """The site lists these models with the reason."""
+    """The site lists these models with the reason; a file that says so already stays as it is."""
     for model, reason in plan.skipped_models.items():
-        folder.skipped(model).parent.mkdir(parents=True, exist_ok=True)
-        folder.skipped(model).write_text(reason + "\n", encoding="utf-8")
+        file, text = folder.skipped(model), f"{reason}\n"
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            replace_file(file, text)
     for model in plan.work:
         folder.skipped(model).unlink(missing_ok=True)
