@@ -51,13 +51,11 @@ def unit_links(
     ]
 
 
-def task_links(records: Sequence[UnitRecord], addresses: Sequence[str]) -> list[UnitLink]:
+def task_links(records: Sequence[UnitRecord], tried: Sequence[Attempt]) -> list[UnitLink]:
     """A link for each task of which several samples are kept without texts: how many of them passed."""
-    anchors = {getattr(record, "program_id", record.task_id): _anchor(record) for record in reversed(records)}
-    return [
-        UnitLink(one.outcome, one.address, one.task, False, anchors[one.task])
-        for one in _attempts(records, addresses)
-    ]
+    field = _task_field(records)
+    anchors = {getattr(record, field): _anchor(record) for record in reversed(records)}
+    return [UnitLink(one.outcome, one.address, one.task, False, anchors[one.task]) for one in tried]
 
 
 def _anchor(record: UnitRecord) -> str:
@@ -78,16 +76,23 @@ def _parents_solved(record: UnitRecord, parents: Mapping[str, UnitRecord]) -> bo
     return bool(known) and all(known)
 
 
-def attempts(records: Sequence[UnitRecord], addresses: Sequence[str]) -> str:
-    """The attempts at each task of one file, as the JSON that `read_attempts` reads."""
-    return json.dumps(list(zip(*_attempts(records, addresses), strict=True)), separators=(",", ":"))
-
-
-def _attempts(records: Sequence[UnitRecord], addresses: Sequence[str]) -> list[Attempt]:
+def attempts(records: Sequence[UnitRecord], addresses: Sequence[str]) -> list[Attempt]:
+    """The attempts at each task of one file."""
+    field = _task_field(records)
     groups: dict[str, list[int]] = {}
     for index, record in enumerate(records):
-        groups.setdefault(getattr(record, "program_id", record.task_id), []).append(index)
+        groups.setdefault(getattr(record, field), []).append(index)
     return [_attempt(task, units, records, addresses) for task, units in groups.items()]
+
+
+def _task_field(records: Sequence[UnitRecord]) -> str:
+    """What names the task of each record of one file: of questions about a program, the program."""
+    return "program_id" if records and "program_id" in type(records[0]).model_fields else "task_id"
+
+
+def attempts_text(tried: Sequence[Attempt]) -> str:
+    """The JSON that `read_attempts` reads."""
+    return json.dumps(list(zip(*tried, strict=True)), separators=(",", ":"))
 
 
 def read_attempts(text: bytes) -> Iterator[tuple[str, str, str]]:

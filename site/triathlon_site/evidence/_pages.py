@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from triathlon_runner.records import RecordedUnit, UnitRecord
 from triathlon_runner.unit_pages import model_slug
-from triathlon_site.evidence._lists import attempts, task_links, unit_links
+from triathlon_site.evidence._lists import attempts, attempts_text, task_links, unit_links
 from triathlon_site.evidence._unit import unit_view
 from triathlon_site.render import Environment
 
@@ -126,7 +126,7 @@ def extracts(
     return {
         **{f"{number}.html": page for number, page in enumerate(pages, start=1)},
         LINKS: environment.render("evidence/links", links=links),
-        ATTEMPTS: attempts(records, addresses),
+        ATTEMPTS: attempts_text(attempts(records, addresses)),
     }
 
 
@@ -143,14 +143,12 @@ def _without_texts(
     Samples of one task lead to the same place: they are one link.
     """
     addresses = [f"{source.home}#{receipt_anchor(source.suite)}"] * len(records)
+    tried = attempts(records, addresses)
     if any(record.sample for record in records):
-        links = task_links(records, addresses)
+        links = task_links(records, tried)
     else:
         links = unit_links(records, addresses, source.parents)
-    return {
-        LINKS: environment.render("evidence/links", links=links),
-        ATTEMPTS: attempts(records, addresses),
-    }
+    return {LINKS: environment.render("evidence/links", links=links), ATTEMPTS: attempts_text(tried)}
 
 
 def render_evidence(

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -146,8 +145,7 @@ class _Reader:
 
     def _read(self, file: RunFile, key: str, seeds: Mapping[str, UnitRecord]) -> None:
         entry = self.entries[file.suite]
-        records, notices = self._records(file)
-        manifest, faults = self._manifest(file)
+        records, notices, manifest, faults = self._content(file)
         if manifest:
             said = contradictions(manifest, records, len(records) + len(notices))
             faults = [Notice(file=file.name, message=message) for message in said]
@@ -170,21 +168,15 @@ class _Reader:
         )
         self.cache.put(key, result, extracts)
 
-    def _manifest(self, file: RunFile) -> tuple[Manifest | None, list[Notice]]:
-        """The manifest, or a notice of what is wrong with it."""
-        if file.recorded is None:
-            return read_manifest(file.manifest, file.name, file.model, file.suite)
-        with suppress(UserError):  # `_records` says what is wrong
-            file.recorded.read()
-            return file.recorded.read_manifest(), []
-        return None, []
-
-    def _records(self, file: RunFile) -> tuple[list[UnitRecord], list[Notice]]:
+    def _content(
+        self, file: RunFile
+    ) -> tuple[list[UnitRecord], list[Notice], Manifest | None, list[Notice]]:
+        """The records, what is wrong with lines, the manifest, and what is wrong with that."""
         if file.recorded is not None:
             try:
-                return list(file.recorded.read()), []
+                return list(file.recorded.read()), [], file.recorded.read_manifest(), []
             except UserError as error:
-                return [], [Notice(file=file.name, message=f"{error}; none of its lines counts")]
+                return [], [Notice(file=file.name, message=f"{error}; none of its lines counts")], None, []
         records: list[UnitRecord] = []
         notices: list[Notice] = []
         schema = self.entries[file.suite].record
@@ -193,7 +185,7 @@ class _Reader:
                 notices.append(line)
             else:
                 records.append(line)
-        return records, notices
+        return records, notices, *read_manifest(file.manifest, file.name, file.model, file.suite)
 
     def _seeds_of(self, file: RunFile) -> list[RunFile]:
         """The same model's file on the problems that this suite's were evolved from, if there is one."""
@@ -205,8 +197,7 @@ class _Reader:
 
     def _first_samples(self, file: RunFile) -> dict[str, UnitRecord]:
         """By task; faults of the file are its own page's matter."""
-        records, _ = self._records(file)
-        manifest, _ = self._manifest(file)
+        records, _, manifest, _ = self._content(file)
         protocol = current_protocol(records, manifest)
         return {
             record.task_id: record for record in records if not record.sample and record.protocol == protocol
