@@ -206,7 +206,7 @@ def test_links_to_lost_tasks_open(place: GatePlace) -> None:
             path, _, anchor = lost[name].partition("#")
             page = (place.root / path).read_text()
             _, found, entry = page.partition(f'<li id="{anchor}">')
-            evidence = re.match(r'\s*<a class="\w+" href="\.\./(evidence/[^"#]+)#(u\d+)">([^<]+)</a>', entry)
+            evidence = re.match(r'<a class="\w+" href="\.\./(evidence/[^"#]+)#(u\d+)">([^<]+)</a>', entry)
             assert found and evidence and evidence[3] == lost["task_id"]
             assert f'id="{evidence[2]}"' in (place.root / "_site" / evidence[1]).read_text()
     at = place.gate("worse", *SEEDS, "--site-url", "https://example.org/board", code=1)
