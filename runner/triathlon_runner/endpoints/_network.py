@@ -13,6 +13,7 @@ import certifi
 
 from triathlon_runner.endpoints._config import ApiConfig, is_loopback
 from triathlon_runner.endpoints._errors import LostReply, NeverReachable, Unreachable
+from triathlon_runner.endpoints._http_errors import PROXY_WANTS_A_USER
 from triathlon_runner.errors import UserError
 
 _KEEP_ALIVE_OPTIONS = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 30), ("TCP_KEEPCNT", 5))
@@ -149,10 +150,7 @@ def _never(error: aiohttp.ClientConnectorError, server: str, *, first: bool) -> 
 
 def _proxy_failure(error: aiohttp.ClientHttpProxyError) -> Unreachable:
     if error.status == 407:
-        return NeverReachable(
-            "the proxy on the way to the server wants a user and a password (407): set them in HTTPS_PROXY,"
-            " as in http://user:password@host:port, or name the server in NO_PROXY"
-        )
+        return NeverReachable(PROXY_WANTS_A_USER)
     if 400 <= error.status < 500:
         return NeverReachable(
             f"the proxy does not open a way to the server: it answered {error.status} {error.message!r}"
