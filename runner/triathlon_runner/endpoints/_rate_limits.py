@@ -46,6 +46,8 @@ class _Epoch:
     throttled: int = 0
     latency: float = 0.0
     """Seconds that all answers took together."""
+    seconds: float = 0.0
+    """How long it lasted, once it has ended with a lowering."""
 
     @property
     def replies(self) -> int:
@@ -79,7 +81,6 @@ class LearnedLimit:
         """Share of the replies that are random 429s."""
         self._before: _Epoch | None = None
         """The epoch before the last lowering, until it is known whether the lowering helped."""
-        self._before_seconds = 0.0
         self._good: tuple[int, float] | None = None
         """A setting that the server is known to take; None until it was seen to refuse a higher one."""
         self._capacity = math.inf
@@ -183,8 +184,8 @@ class LearnedLimit:
     def _lower(self, now: float) -> None:
         """Halves the setting, to see what becomes of the 429s."""
         epoch = self._epoch
-        self._before, self._before_seconds = epoch, now - epoch.began
-        rate = epoch.sent / max(self._before_seconds, 0.1)
+        self._before, epoch.seconds = epoch, now - epoch.began
+        rate = epoch.sent / max(epoch.seconds, 0.1)
         if self._pace is not None:
             rate = min(rate, self._pace) if epoch.sent >= _ENOUGH else self._pace
         self._set(self.level.value // 2, max(_SLOWEST, rate / 2), now)
@@ -198,7 +199,7 @@ class LearnedLimit:
 
     def _believe_load(self, before: _Epoch, now: float) -> None:
         """The share fell: the answers a second before, under overload, are the server's capacity."""
-        level, lowered, seconds = self.level.value, self._pace or _SLOWEST, self._before_seconds
+        level, lowered, seconds = self.level.value, self._pace or _SLOWEST, before.seconds
         pace = lowered
         if before.answered >= 4 and seconds >= 0.2:
             self._capacity = before.answered / seconds

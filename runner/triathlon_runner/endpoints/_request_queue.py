@@ -155,14 +155,11 @@ class RequestQueue:
             self._say_held_back(retry_after, reason)
             return False
         self.pause(max(wait, retry_after or 0.0))
-        now = self.now()
-        silence = "no answer from the server"
-        if self.outage.reached:
-            silence = f"no answer for {_minutes(self.outage.seconds(now))}"
-        if self.outage.is_too_long(now):
+        seconds, patience = self.outage.seconds(self.now()), self.outage.patience
+        silence = f"no answer for {_minutes(seconds)}" if self.outage.reached else "no answer from the server"
+        if seconds >= patience:
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}"))
         else:
-            patience = self.outage.patience
             until = "" if math.isinf(patience) else f", for {_minutes(patience)} at most"
             self._say_now_and_then("down", f"{silence}: {reason}; trying again{until}")
         return True
@@ -175,40 +172,32 @@ class RequestQueue:
         now = self.now()
         is_overloaded = self._learned.throttled(sent_at, now)
         self.outage.refused(sent_at)
-        if self._accepts_none(now):
-            if self.outage.is_too_long(now):
-                self.stop(ServerUnreachableError(self._given_up(now, reason)))
-                return
-            self._say_refused(now, reason)
+        oldest = next(iter(self._in_flight.values()), now)
+        if now - oldest <= _ACCEPTED_SECONDS:  # no request in flight waits for an answer: all meet a 429
+            self._note_all_refused(self.outage.seconds(now), reason)
+        if self.stopped:
+            return
         if is_overloaded and retry_after is not None:
             self.wait_for_server(retry_after, reason)
         else:
             self._say_held_back(retry_after, reason)
 
-    def _accepts_none(self, now: float) -> bool:
-        """Whether no request in flight waits for an answer, so that all meet a 429."""
-        return now - next(iter(self._in_flight.values()), now) <= _ACCEPTED_SECONDS
-
-    def _given_up(self, now: float, reason: str) -> str:
-        return (
-            f"expected an answer within {_minutes(self.outage.patience)} (--outage), got none for"
-            f" {_minutes(self.outage.seconds(now))}: {reason}; look at the quota"
-            " at the provider, set a smaller `concurrency` or `requests_per_minute` in the row, or wait"
-            " longer with --outage, and run again"
-        )
-
-    def _say_refused(self, now: float, reason: str) -> None:
-        """Shows that every request is refused, and until when that may last."""
-        seconds, patience = self.outage.seconds(now), self.outage.patience
-        until = (
-            "until it answers"
-            if math.isinf(patience)
-            else f"for {_minutes(patience - seconds)} more (--outage)"
-        )
-        if seconds >= _SECONDS_BETWEEN_LINES:
-            self._say_now_and_then(
-                "refused", f"no answer for {_minutes(seconds)}: {reason}; asking less and less often, {until}"
+    def _note_all_refused(self, seconds: float, reason: str) -> None:
+        """Shows that every request was refused for so long, or stops the model for it."""
+        patience, silence = self.outage.patience, _minutes(seconds)
+        if seconds >= patience:
+            error = ServerUnreachableError(
+                f"expected an answer within {_minutes(patience)} (--outage), got none for {silence}: {reason}"
+                "; look at the quota at the provider, set a smaller `concurrency` or `requests_per_minute` in"
+                " the row, or wait longer with --outage, and run again"
             )
+            self.stop(error)
+        elif seconds >= _SECONDS_BETWEEN_LINES:
+            until = "until it answers"
+            if not math.isinf(patience):
+                until = f"for {_minutes(patience - seconds)} more (--outage)"
+            message = f"no answer for {silence}: {reason}; asking less and less often, {until}"
+            self._say_now_and_then("refused", message)
 
     def _say_held_back(self, seconds: float | None, reason: str) -> None:
         """Shows that a question waits by itself, as the server asks."""
@@ -281,11 +270,10 @@ class RequestQueue:
         in_flight = len(self._in_flight)
         if self.outage.one_at_a_time:
             return in_flight < 1
-        if in_flight < self._learned.level.value:
+        level = self._learned.level
+        if in_flight < level.value:
             return True
-        return (
-            in_flight < self._learned.level.most and in_flight - self._stalled() < self._learned.level.value
-        )
+        return in_flight < level.most and in_flight - self._stalled() < level.value
 
     def _stalled(self) -> int:
         """Counts requests in flight for so long that the server has probably stopped working on them.
