@@ -36,8 +36,7 @@ class Completion:
 
     text: str
     turn: int = 0
-    """Number that makes equal prompts of one unit separate questions (the loop asks the same again). Not
-    sent; part of the cache's key at any temperature."""
+    """As in `Chat`."""
 
 
 @dataclass(frozen=True, slots=True)

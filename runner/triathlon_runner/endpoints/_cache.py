@@ -7,8 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from triathlon_runner.endpoints._api import Answer
 from triathlon_runner.endpoints._errors import CacheError
@@ -69,16 +68,10 @@ class ReplyCache:
         self._db = _connect(path)
         self._max_bytes, self._rows_since_check = max_bytes, 0
 
-    def __enter__(self) -> "ReplyCache":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the file."""
+    def __exit__(self, *_: object) -> None:
         self._db.close()
 
     def get(self, key: bytes) -> Answer | None:

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import aiohttp
 import httpx2
+from multidict import CIMultiDict
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 from yarl import URL
 
@@ -76,13 +77,17 @@ async def open_client(
     Raises:
         UserError: a proxy or certificate cannot be used, or a header cannot be sent.
     """
-    headers = {
-        "Accept": "application/json",
-        "Content-Type": "application/json",
-        "User-Agent": f"triathlon/{__version__}",
-        **authorization,
-    }
-    headers = _replaced(headers, {**config.headers, **secrets.headers})
+    headers = CIMultiDict(
+        {
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+            "User-Agent": f"triathlon/{__version__}",
+            **authorization,
+        }
+    )
+    for of_row in (config.headers, secrets.headers):
+        _check_headers(of_row)
+        headers.update(of_row)  # names are equal in any case
     transport = Transport(config, limits, headers, say)
     http = httpx2.AsyncClient(transport=transport, follow_redirects=False, timeout=None)
     async with AsyncOpenAI(
@@ -97,20 +102,18 @@ async def open_client(
         yield OpenAIClient(openai)
 
 
-def _replaced(headers: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:
-    """Returns the headers, replaced by those of the row with the same name in any case.
+def _check_headers(headers: Mapping[str, str]) -> None:
+    """Refuses headers with characters that none may have.
 
     Raises:
-        UserError: one contains characters that a header may not have.
+        UserError: names the header, whose value may be secret.
     """
-    for name, value in changes.items():
+    for name, value in headers.items():
         if not (name.isascii() and name.isprintable() and value.isprintable()) or set(name) & set(' :"'):
             raise UserError(
                 f"expected a name and one line of text for the header {name!r}, got other characters in"
                 " one of them; look at `headers` and `secret_headers` in the model's row"
             )
-    named = {name.lower(): (name, value) for name, value in (*headers.items(), *changes.items())}
-    return dict(named.values())
 
 
 LARGEST_REPLY = 16 * 2**20
@@ -139,8 +142,7 @@ class Transport(httpx2.AsyncBaseTransport):
         Raises:
             UserError: the environment names a proxy that cannot be used, or the certificate cannot be read.
         """
-        self._config, self._say = config, say
-        self._headers = dict(headers)
+        self._config, self._headers, self._say = config, headers, say
         self._timeout = aiohttp.ClientTimeout(total=config.timeout_seconds, connect=limits.connect_seconds)
         self._proxy = proxy_for(config.base_url)
         self._first = True
@@ -202,15 +204,13 @@ class Transport(httpx2.AsyncBaseTransport):
 
     async def _connecting(self, *_: object) -> None:
         if self._first and self._slow is None:
-            self._slow = asyncio.get_running_loop().call_later(_SLOW_CONNECT_SECONDS, self._say_slow)
+            message = f"still connecting to {self._config.base_url}"
+            self._slow = asyncio.get_running_loop().call_later(_SLOW_CONNECT_SECONDS, self._say, message)
 
     async def _connected(self, *_: object) -> None:
         self._first = False
         if self._slow is not None:
             self._slow.cancel()
-
-    def _say_slow(self) -> None:
-        self._say(f"still connecting to {self._config.base_url}")
 
 
 async def _note_reused(session: object, context: SimpleNamespace, parameters: object) -> None:

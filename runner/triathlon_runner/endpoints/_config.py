@@ -2,13 +2,12 @@
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from triathlon_runner.endpoints.providers import PROVIDERS
 
@@ -39,7 +38,7 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 T = TypeVar("T")
 
 
-def _variable(name: str) -> str:
+def _is_variable(name: str) -> str:
     """Refuses what may be the key itself; the message does not contain it."""
     if not _VARIABLE.fullmatch(name):
         raise ValueError(
@@ -49,11 +48,9 @@ def _variable(name: str) -> str:
     return name
 
 
-def _tuple(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
-Many = Annotated[tuple[T, ...], BeforeValidator(_tuple)]
+Variable = Annotated[str, AfterValidator(_is_variable)]
+"""The name of an environment variable."""
+Many = Annotated[tuple[T, ...], Field(strict=False)]
 """A YAML list, read as a tuple."""
 
 
@@ -74,7 +71,7 @@ class ApiConfig(BaseModel):
     """The model's name at this provider."""
     provider: str = "openai"
     """Which protocol it speaks: `openai` (most do, local servers too), `anthropic` or `azure`."""
-    key_env: str | None = None
+    key_env: Variable | None = None
     """Name of the environment variable that holds the key; the key itself never stands in a file."""
     key_is_token: bool = False
     """For `azure`: the variable holds a token of Microsoft Entra ID, not the key of a resource."""
@@ -99,7 +96,7 @@ class ApiConfig(BaseModel):
     """Tokens that a reasoning model may spend before its answer, on top of the suite's limit."""
     headers: dict[str, str] = Field(default_factory=dict)
     """Extra HTTP headers; no secrets here."""
-    secret_headers: dict[str, str] = Field(default_factory=dict)
+    secret_headers: dict[str, Variable] = Field(default_factory=dict)
     """Extra HTTP headers whose values are secret: header name to the name of an environment variable."""
     body: dict[str, Any] = Field(default_factory=dict)
     """Extra top-level fields of every request body; part of the cache key."""
@@ -137,16 +134,6 @@ class ApiConfig(BaseModel):
             raise ValueError(f"expected one of {', '.join(PROVIDERS)}, got {value!r}")
         return value
 
-    @field_validator("key_env")
-    @classmethod
-    def _is_variable(cls, value: str | None) -> str | None:
-        return None if value is None else _variable(value)
-
-    @field_validator("secret_headers")
-    @classmethod
-    def _are_variables(cls, value: dict[str, str]) -> dict[str, str]:
-        return {header: _variable(name) for header, name in value.items()}
-
     @field_validator("headers")
     @classmethod
     def _holds_no_secrets(cls, value: dict[str, str]) -> dict[str, str]:
@@ -163,10 +150,10 @@ class ApiConfig(BaseModel):
             raise ValueError(f"body may not set {', '.join(taken)}: the suite's protocol decides these")
         return value
 
-    def missing_variables(self, environment: Mapping[str, str] = os.environ) -> list[str]:
-        """Names of the environment variables that this row needs and that are not set."""
+    def missing_variables(self) -> list[str]:
+        """Returns the names of the environment variables that this row needs and that are not set."""
         names = [self.key_env, *self.secret_headers.values()]
-        return [name for name in names if name is not None and not environment.get(name)]
+        return [name for name in names if name is not None and not os.environ.get(name)]
 
 
 def is_loopback(base_url: str) -> bool:

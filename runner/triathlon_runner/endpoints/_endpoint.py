@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from triathlon_runner.endpoints._api import Answer, EndpointError
 from triathlon_runner.endpoints._config import ApiConfig
@@ -24,7 +24,7 @@ from triathlon_runner.endpoints._errors import (
 from triathlon_runner.endpoints._request_queue import RequestQueue
 from triathlon_runner.endpoints._retries import RetryState, exhausted_for
 from triathlon_runner.endpoints._secrets import Secrets
-from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Provider, Request, ServerInfo
+from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Provider, Request
 from triathlon_runner.records import Finish, Reply
 
 _UNREADABLE = 12
@@ -75,17 +75,12 @@ class Endpoint:
         self, config: ApiConfig, provider: Provider, client: Client, queue: RequestQueue, secrets: Secrets
     ) -> None:
         """Made by `open_model`; limits and counters are those of the queue."""
-        self.provider = provider
-        self.stats = queue.stats
-        self._config, self._client, self._queue, self._secrets = config, client, queue, secrets
+        self.provider, self.client, self.stats = provider, client, queue.stats
+        self._config, self._queue, self._secrets = config, queue, secrets
         self._limits = queue.limits
         self._unreadable = self._by_another_model = 0
         self._unexplained: list[tuple[int, bytes]] = []
         """Status and question of the last errors without an explanation; an answer clears the list."""
-
-    async def server_info(self) -> ServerInfo:
-        """Asks the server which model it serves."""
-        return await self.provider.server_info(self._client)
 
     async def answer(self, request: Request) -> Answer:
         """Asks until there is an answer.
@@ -108,8 +103,8 @@ class Endpoint:
     def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
         """Returns the error of one question, or of the model after several in a row met the same."""
         if self._queue.stopped:
-            return ModelUnavailableError(self._queue.stopped)
-        self._queue.refused_otherwise()
+            return ModelUnavailableError(str(self._queue.stopped))
+        self._queue.outage.replied()
         asked = (error.status, request.payload)
         if self._unexplained and self._unexplained[-1][0] != error.status:
             self._unexplained.clear()
@@ -154,19 +149,20 @@ class Endpoint:
                         return await self._try(request, sent_at, first=failed is None)
             except Retryable as error:
                 failed = error
-            try:
-                await retries.wait_after(failed)
-            except NullContent as empty:
-                if not retries.believes_empty_reply:
-                    raise
+            wait = retries.seconds_after(failed)
+            if wait is not None:
+                await asyncio.sleep(wait)
+            elif isinstance(failed, NullContent) and retries.believes_empty_reply:
                 self.stats.oddities["no content, several times: taken for an empty reply"] += 1
-                return empty.answer
+                return failed.answer
+            else:
+                raise failed
 
     async def _try(self, request: Request, sent_at: float, *, first: bool) -> Answer:
         try:
             reply = await self._send(request, self._queue.hangs_after if first else math.inf)
-            self._queue.reached()
-            parsed = self.provider.read(request, self._scrubbed(reply))
+            self._queue.outage.reached = True
+            parsed = self.provider.read(request, replace(reply, body=self._secrets.scrub_bytes(reply.body)))
         except NeverReachable as error:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
             raise kind(error.reason) from None
@@ -175,7 +171,10 @@ class Endpoint:
             raise
         seconds = self._queue.now() - sent_at
         self._note_answer(request, parsed, sent_at, reply.headers)
-        answer = self._answer(parsed, seconds)
+        scrub = self._secrets.scrub  # again: in JSON a key may have been escaped
+        text, reasoning = scrub(parsed.reply.text), scrub(parsed.reply.reasoning)
+        scrubbed = Reply(text=text, reasoning=reasoning, finish=parsed.reply.finish)
+        answer = Answer(scrubbed, parsed.usage, seconds, scrub(parsed.served_model))
         if parsed.is_empty:
             empty = NullContent(answer)
             self.stats.retries += 1
@@ -191,14 +190,11 @@ class Endpoint:
         """
         try:
             async with asyncio.timeout(None if math.isinf(hangs_after) else hangs_after):
-                return await self._client.post(request.path, request.payload)
+                return await self.client.post(request.path, request.payload)
         except TimeoutError:
             raise LostReply(
                 f"no reply within {hangs_after:.0f} s, three times what the slowest of the last ones took"
             ) from None
-
-    def _scrubbed(self, reply: HttpReply) -> HttpReply:
-        return HttpReply(reply.status, self._secrets.scrub_bytes(reply.body), reply.headers)
 
     def _note_answer(
         self, request: Request, parsed: ParsedReply, sent_at: float, headers: Mapping[str, str]
@@ -242,10 +238,3 @@ class Endpoint:
         else:
             is_down = self._queue.failed(sent_at, reason, error.retry_after)
             error.server_is_down = is_down and not math.isinf(self._limits.outage_seconds)
-
-    def _answer(self, parsed: ParsedReply, seconds: float) -> Answer:
-        scrub, reply = self._secrets.scrub, parsed.reply  # again: in JSON a key may have been escaped
-        text, reasoning = scrub(reply.text), scrub(reply.reasoning)
-        if (text, reasoning) != (reply.text, reply.reasoning):
-            reply = Reply(text=text, reasoning=reasoning, finish=reply.finish)
-        return Answer(reply, parsed.usage, seconds, scrub(parsed.served_model))

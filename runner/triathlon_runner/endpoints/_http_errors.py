@@ -17,6 +17,10 @@ from triathlon_runner.endpoints._retries import retry_after
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish
 
+PROXY_WANTS_A_USER = (
+    "the proxy on the way to the server wants a user and a password (407): set them in HTTPS_PROXY or"
+    " HTTP_PROXY, as in http://user:password@host:port, or name the server in NO_PROXY"
+)
 _CONTEXT = re.compile(
     r"context[ _-]?(?:length|window|size|limit)|maximum context|max_model_len|prompt is too long|"
     r"input is too long|input token count .*exceeds|input tokens exceed|reduce the length|"
@@ -90,7 +94,14 @@ _REFUSED_SETTING = re.compile(
     r"not allowed|cannot both|not permitted|must be|only the default|too many|at most|does not support",
     re.IGNORECASE,
 )
-_SETTINGS = [
+_ADVICE = {
+    "max_completion_tokens": "set `max_tokens_field: max_tokens` in its api block",
+    "max_tokens": "set `max_tokens_field: max_completion_tokens` in its api block",
+    "reasoning_effort": "change or remove `reasoning_effort` in its api block",
+    "stop": "set `max_stop_sequences`, or add it to `unsupported`, in its api block",
+}
+"""What to do where a setting is refused; any other can be called unsupported."""
+_SETTINGS = (
     "max_completion_tokens",
     "max_tokens",
     "temperature",
@@ -98,7 +109,7 @@ _SETTINGS = [
     "stop",
     "seed",
     "reasoning_effort",
-]
+)
 _NO_STATUS = 0
 """In place of the status, where an error in a reply with status 200 names none."""
 _SMALLER = (
@@ -117,7 +128,10 @@ class HttpFailure:
     message: str
     code: str
     param: str
-    headers: Mapping[str, str]
+    wait: float | None
+    """Seconds that the server asks us to wait."""
+    location: str
+    """Where it redirects to."""
     in_status_200: bool = False
     """Whether the error stood in a reply with status 200; `status` is then the one that the error names."""
 
@@ -138,18 +152,13 @@ class HttpFailure:
             return f"an error in a reply with status 200: {self.message!r}"
         return f"the server said {self.message!r}" if self.message.strip() else "the server gave no reason"
 
-    @property
-    def sentence(self) -> str:
-        """Status and message where nothing more is known."""
-        if self.in_status_200:
-            return self.quote
-        said = f": {self.message!r}" if self.message.strip() else " and gave no reason"
-        return f"the server answered {self.status}{said}"
+    def refuses(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the text matches, and the status does not say that the server is at fault."""
+        return (400 <= self.status < 500 or self.names_no_status) and bool(pattern.search(self.text))
 
-    @property
-    def is_refusal(self) -> bool:
-        """Whether the request may be at fault, or the account, by its status or for want of one."""
-        return 400 <= self.status < 500 or self.names_no_status
+    def stop(self, what: str, advice: str) -> ModelUnavailableError:
+        """Returns the error of a model that this failure stops."""
+        return ModelUnavailableError(f"{what} ({self.status or 200}): {self.quote}; {advice}")
 
 
 def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFailure:
@@ -158,37 +167,35 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFai
     try:
         body = json.loads(text)
     except ValueError:
-        return HttpFailure(status, _cut(" ".join(text.split())), "", "", headers)
+        return _failure(status, " ".join(text.split()), headers, text)
     if isinstance(body, list) and body:
         body = body[0]
-    error = body.get("error", body) if isinstance(body, dict) else body
-    return failure_of(status, error, headers, text)
-
-
-def failure_of(status: int, error: object, headers: Mapping[str, str], raw: str) -> HttpFailure:
-    """The same for an error object; `raw` is the whole body, for hints that stand elsewhere in it."""
-    if not isinstance(error, dict):
-        return HttpFailure(status, _cut(str(error)), "", "", headers)
-    message = error.get("message") or error.get("detail") or raw
-    metadata = error.get("metadata")
-    if isinstance(metadata, dict) and metadata.get("raw"):  # what OpenRouter's provider said
-        message = f"{message}: {metadata['raw']}"
-    code = " ".join(str(error[name]) for name in ("code", "type", "status") if error.get(name) is not None)
-    wait = retry_after(headers, raw)
-    known = dict(headers) if wait is None else {**headers, "retry-after": str(wait), "retry-after-ms": ""}
-    return HttpFailure(status, _cut(str(message)), code, str(error.get("param") or ""), known)
+    return _failure(status, body.get("error", body) if isinstance(body, dict) else body, headers, text)
 
 
 def failure_in_reply(error: dict[str, Any], headers: Mapping[str, str], raw: str) -> HttpFailure:
     """Reads an error under status 200, as OpenRouter sends the errors of the servers behind it."""
     code = str(error.get("code"))
     status = int(code) if code.isdigit() and 400 <= int(code) < 600 else _NO_STATUS
-    return replace(failure_of(status, error, headers, raw), in_status_200=True)
+    return replace(_failure(status, error, headers, raw), in_status_200=True)
 
 
-def _cut(message: str) -> str:
-    """Its beginning. Keys are removed before: half of one would no longer look like a key."""
-    return remove_keys(message)[:500]
+def _failure(status: int, error: object, headers: Mapping[str, str], raw: str) -> HttpFailure:
+    """Reads an error object; `raw` is the whole body, for hints that stand elsewhere in it."""
+    fields = error if isinstance(error, dict) else {"message": str(error)}
+    message = fields.get("message") or fields.get("detail") or raw
+    metadata = fields.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("raw"):  # what OpenRouter's provider said
+        message = f"{message}: {metadata['raw']}"
+    codes = (fields.get(name) for name in ("code", "type", "status"))
+    return HttpFailure(
+        status,
+        remove_keys(str(message))[:500],  # keys first: half of one would no longer look like a key
+        code=" ".join(str(code) for code in codes if code is not None),
+        param=str(fields.get("param") or ""),
+        wait=retry_after(headers, raw),
+        location=headers.get("location", "another address"),
+    )
 
 
 def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
@@ -209,7 +216,7 @@ def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
             status, f"the request is larger than the provider's limit a minute: {quote}; {_SMALLER}"
         )
     if status == 429:
-        raise Throttled(f"429, {quote}", retry_after(failure.headers, failure.message))
+        raise Throttled(f"429, {quote}", failure.wait)
     if (status in (400, 413, 422, 500) or failure.names_no_status) and _CONTEXT.search(failure.text):
         return Finish.CONTEXT_OVERFLOW
     if status in (400, 403, 422) and _CONTENT_REFUSED.search(failure.text):
@@ -217,72 +224,55 @@ def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
     if (status >= 500 or failure.names_no_status) and _NO_MEMORY.search(failure.text):
         raise ModelUnavailableError(f"the server has too little memory for {config.model!r}: {quote}")
     if failure.names_no_status or (status >= 500 and status != 501) or status in _TRY_AGAIN:
-        reason = quote if failure.in_status_200 else f"{status}, {quote}"
-        raise Retryable(reason, retry_after(failure.headers, failure.message))
+        raise Retryable(quote if failure.in_status_200 else f"{status}, {quote}", failure.wait)
     _stop_model(failure, config)
     is_too_large = status == 413 or _TOO_LARGE.search(failure.text)
-    advice = _SMALLER if is_too_large else _ASK
-    raise UnexplainedError(status, f"{failure.sentence}; {advice}")
+    answered = f"the server answered {status}"
+    answered += f": {failure.message!r}" if failure.message.strip() else " and gave no reason"
+    raise UnexplainedError(
+        status, f"{quote if failure.in_status_200 else answered}; {_SMALLER if is_too_large else _ASK}"
+    )
 
 
 def _stop_for_account(failure: HttpFailure, config: ApiConfig) -> None:
     """Key, account, region and money: the same for every request, whatever the status."""
-    status, text, quote = failure.status or 200, failure.text, failure.quote
-    if status == 401 or (failure.is_refusal and _KEY.search(text)):
-        where = f"the key in ${config.key_env}" if config.key_env else "a request without a key (no key_env)"
-        raise ModelUnavailableError(
-            f"{where} was not accepted ({status}): {quote}; look at the key and what it may be used for"
-        )
-    if failure.is_refusal and _ACCOUNT.search(text):
-        raise ModelUnavailableError(
-            f"the provider does not serve this account ({status}): {quote}; ask the provider, or name the key"
-            " of another account in key_env"
-        )
-    if failure.is_refusal and _REGION.search(text):
-        raise ModelUnavailableError(
-            f"the provider does not serve this region ({status}): {quote}; use a provider that does"
-        )
-    if status == 402 or (failure.is_refusal and _QUOTA.search(text)) or _is_about_money(failure):
-        raise ModelUnavailableError(
-            f"the quota or balance at the provider is used up ({status}): {quote}; raise it or wait until it"
-            " is renewed, then run again"
-        )
-
-
-def _is_about_money(failure: HttpFailure) -> bool:
-    text = failure.text
-    return failure.names_no_status and bool(_MONEY.search(text)) and not _RATE.search(text)
+    if failure.status == 401 or failure.refuses(_KEY):
+        key = f"the key in ${config.key_env}" if config.key_env else "a request without a key (no key_env)"
+        raise failure.stop(f"{key} was not accepted", "look at the key and what it may be used for")
+    if failure.refuses(_ACCOUNT):
+        advice = "ask the provider, or name the key of another account in key_env"
+        raise failure.stop("the provider does not serve this account", advice)
+    if failure.refuses(_REGION):
+        raise failure.stop("the provider does not serve this region", "use a provider that does")
+    is_about_money = (
+        failure.names_no_status and _MONEY.search(failure.text) and not _RATE.search(failure.text)
+    )
+    if failure.status == 402 or failure.refuses(_QUOTA) or is_about_money:
+        advice = "raise it or wait until it is renewed, then run again"
+        raise failure.stop("the quota or balance at the provider is used up", advice)
 
 
 def _stop_model(failure: HttpFailure, config: ApiConfig) -> None:
-    status, quote = failure.status, failure.quote
+    status, quote, model = failure.status, failure.quote, config.model
     if 300 <= status < 400:
-        target = failure.headers.get("location", "another address")
         raise ModelUnavailableError(
-            f"{config.base_url!r} redirects ({status}) to {target!r}: keys go only where the row says;"
-            " set base_url to the address that answers"
+            f"{config.base_url!r} redirects ({status}) to {failure.location!r}: keys go only where the row"
+            " says; set base_url to the address that answers"
         )
     if status == 407:
-        raise ModelUnavailableError(
-            "the proxy on the way to the server wants a user and a password (407): set them in HTTPS_PROXY or"
-            " HTTP_PROXY, as in http://user:password@host:port, or name the server in NO_PROXY"
-        )
+        raise ModelUnavailableError(PROXY_WANTS_A_USER)
     if _OTHER_KIND.search(failure.text):
-        raise ModelUnavailableError(
-            f"{config.model!r} cannot be asked in this way ({status}): {quote}; set `kind: base` in its row"
-            " for a model that completes text, `kind: instruct` for one that chats"
+        advice = (
+            "set `kind: base` in its row for a model that completes text, `kind: instruct` for a chat model"
         )
+        raise failure.stop(f"{model!r} cannot be asked in this way", advice)
     if status == 403:
-        raise ModelUnavailableError(
-            f"no access to {config.model!r} (403): {quote}; look at what the key and the account may use"
-        )
+        raise failure.stop(f"no access to {model!r}", "look at what the key and the account may use")
     if _UNKNOWN_MODEL.search(failure.text) or (status == 404 and "model" in failure.text.lower()):
-        raise ModelUnavailableError(
-            f"the server does not know the model {config.model!r} ({status}): {quote}; look at `model` in its"
-            " api block"
-        )
+        advice = "look at `model` in its api block"
+        raise failure.stop(f"the server does not know the model {model!r}", advice)
     if status == 404 and "no endpoints found" in failure.text.lower():
-        raise ModelUnavailableError(f"no provider may serve {config.model!r} to this account (404): {quote}")
+        raise ModelUnavailableError(f"no provider may serve {model!r} to this account (404): {quote}")
     if status in (404, 405):
         raise ModelUnavailableError(
             f"nothing there ({status}): is the path of {config.base_url!r} right? {quote}"
@@ -290,7 +280,8 @@ def _stop_model(failure: HttpFailure, config: ApiConfig) -> None:
     if status in (400, 422) and _TOO_MANY_TOKENS.search(failure.text):
         raise ModelUnavailableError(f"the token limit is too large: {_fewer_tokens(failure)}; {quote}")
     if status in (400, 422) and (setting := _refused_setting(failure)):
-        raise ModelUnavailableError(f"the provider refuses {setting!r}: {_advice(setting)}; {quote}")
+        advice = _ADVICE.get(setting, f"add it to `unsupported: [{setting}]` in its api block")
+        raise ModelUnavailableError(f"the provider refuses {setting!r}: {advice}; {quote}")
 
 
 def _fewer_tokens(failure: HttpFailure) -> str:
@@ -307,13 +298,3 @@ def _refused_setting(failure: HttpFailure) -> str | None:
     if not _REFUSED_SETTING.search(failure.text):
         return None
     return next((name for name in _SETTINGS if re.search(rf"\b{name}\b", failure.text)), None)
-
-
-def _advice(setting: str) -> str:
-    advice: dict[str, Any] = {
-        "max_tokens": "set `max_tokens_field: max_completion_tokens` in its api block",
-        "max_completion_tokens": "set `max_tokens_field: max_tokens` in its api block",
-        "reasoning_effort": "change or remove `reasoning_effort` in its api block",
-        "stop": "set `max_stop_sequences`, or add it to `unsupported`, in its api block",
-    }
-    return str(advice.get(setting, f"add it to `unsupported: [{setting}]` in its api block"))

@@ -31,30 +31,16 @@ class OpenAIModel:
         identity: Mapping[str, str],
     ) -> None:
         """Wires the parts together; `identity` is what the cache knows the model and its server by."""
-        self._id, self._kind = model_id, kind
+        self.id, self.kind = model_id, kind
+        self.stats: EndpointStats = endpoint.stats
         self._endpoint, self._cache, self._identity = endpoint, cache, dict(identity)
         self._server = ServerInfo()
         self._locks: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
         """By the cache's keys: while a question is in flight, an equal one waits for its reply."""
 
-    @property
-    def stats(self) -> EndpointStats:
-        """Counters for the progress panel."""
-        return self._endpoint.stats
-
-    @property
-    def id(self) -> str:
-        """The row's id in models.yaml."""
-        return self._id
-
-    @property
-    def kind(self) -> ModelKind:
-        """Instruct models are asked by `Chat`, base models by `Completion`."""
-        return self._kind
-
     async def identify_server(self) -> ServerInfo:
         """Asks which weights the server has loaded; other weights are another model to the cache."""
-        self._server = await self._endpoint.server_info()
+        self._server = await self._endpoint.provider.server_info(self._endpoint.client)
         if self._server.identity:
             self._identity["server"] = self._server.identity
         return self._server
@@ -67,11 +53,6 @@ class OpenAIModel:
             EndpointError: no answer to this one after all retries.
             CacheError: the answer came but cannot be stored.
         """
-        answer = await self._answer(prompt, sampling, sample)
-        self.stats.count_reply(answer.reply)
-        return answer
-
-    async def _answer(self, prompt: Chat | Completion, sampling: Sampling, sample: int) -> Answer:
         request = self._endpoint.provider.request(Question(prompt, sampling))
         settings = {
             **self._identity,
@@ -83,12 +64,16 @@ class OpenAIModel:
         key = reply_key(settings, request.payload)
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:
-            if self._cache is not None and (known := self._cache.get(key)) is not None:
+            answer = None if self._cache is None else self._cache.get(key)
+            if answer is not None:
                 self.stats.from_cache += 1
-                return known
-            self._check_length(request)
-            answer = await self._endpoint.answer(request)
-            return answer if self._cache is None else self._cache.put(key, self._id, answer)
+            else:
+                self._check_length(request)
+                answer = await self._endpoint.answer(request)
+                if self._cache is not None:
+                    answer = self._cache.put(key, self.id, answer)
+        self.stats.count_reply(answer.reply)
+        return answer
 
     def _check_length(self, request: Request) -> None:
         """Refuses a question that does not fit into the context: some servers cut it without an error.
@@ -96,14 +81,14 @@ class OpenAIModel:
         Raises:
             ModelUnavailableError: the context is shorter than the prompt and the longest reply together.
         """
-        context = self._server.context
+        server = self._server
         prompt = math.ceil(request.question.characters / CHARACTERS_A_TOKEN)
-        if context is not None and prompt + request.max_tokens > context and not self._server.is_models_limit:
+        needed = prompt + request.max_tokens
+        if server.context is not None and needed > server.context and not server.is_models_limit:
             raise ModelUnavailableError(
-                f"expected a context of at least {prompt + request.max_tokens} tokens (about {prompt} of a"
-                f" prompt and {request.max_tokens} of its longest reply), got {context} from"
-                f" {self._server.name}:"
-                f" {self._server.how_to_raise}, or set a smaller `max_tokens` in the model's row"
+                f"expected a context of at least {needed} tokens (about {prompt} of a prompt and"
+                f" {request.max_tokens} of its longest reply), got {server.context} from {server.name}:"
+                f" {server.how_to_raise}, or set a smaller `max_tokens` in the model's row"
             )
 
 

@@ -13,6 +13,7 @@ import certifi
 
 from triathlon_runner.endpoints._config import ApiConfig, is_loopback
 from triathlon_runner.endpoints._errors import LostReply, NeverReachable, Unreachable
+from triathlon_runner.endpoints._http_errors import PROXY_WANTS_A_USER
 from triathlon_runner.errors import UserError
 
 _KEEP_ALIVE_OPTIONS = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 30), ("TCP_KEEPCNT", 5))
@@ -108,51 +109,40 @@ def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *
         first: Whether no connection to this server was ever made.
     """
     server = f"the proxy {_address(proxy)}" if proxy else _address(config.base_url)
-    if isinstance(error, aiohttp.ConnectionTimeoutError):
-        return Unreachable(f"the connection failed: none to {server} in time")
-    if isinstance(error, TimeoutError):
-        return LostReply(f"no whole reply within {config.timeout_seconds:g} s")
-    if isinstance(error, aiohttp.ClientPayloadError):
-        return LostReply(f"{server} closed the connection in the middle of a reply")
-    if isinstance(error, aiohttp.ClientHttpProxyError):
-        return _proxy_failure(error)
-    if isinstance(error, aiohttp.ClientConnectorError) and (never := _never(error, server, first=first)):
-        return never
-    return Unreachable(_broken(error, server))
-
-
-def _broken(error: Exception, server: str) -> str:
-    """Returns a message for a failure that may pass; Python's own where there is no better one."""
-    if isinstance(error, aiohttp.ServerDisconnectedError):
-        return f"{server} closed the connection without a reply"
-    if isinstance(error, aiohttp.ClientConnectorError) and error.os_error.errno == errno.ECONNREFUSED:
-        return f"{server} refused the connection (is it running, and is the port right?)"
-    return f"the connection to {server} failed: {type(error).__name__} {error}"
-
-
-def _never(error: aiohttp.ClientConnectorError, server: str, *, first: bool) -> NeverReachable | None:
-    """Returns an error for failures that will not pass; DNS and TLS errors may, after a first contact."""
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return NeverReachable(
-            f"the certificate of {server} is not trusted: {error.certificate_error}; name the file of the"
-            " authority that signed it in SSL_CERT_FILE"
-        )
-    if isinstance(error, aiohttp.ClientConnectorSSLError) and first:
-        return NeverReachable(f"{server} does not speak TLS ({error.os_error}); should it be http:// ?")
-    if isinstance(error, aiohttp.ClientConnectorDNSError) and first:
-        return NeverReachable(
-            f"the host of {server} cannot be found ({error.os_error.strerror}): is its name right?",
-            is_temporary=error.os_error.errno == socket.EAI_AGAIN,
-        )
-    return None
+    failure = Unreachable(f"the connection to {server} failed: {type(error).__name__} {error}")
+    match error:
+        case aiohttp.ConnectionTimeoutError():
+            failure = Unreachable(f"the connection failed: none to {server} in time")
+        case TimeoutError():
+            failure = LostReply(f"no whole reply within {config.timeout_seconds:g} s")
+        case aiohttp.ClientPayloadError():
+            failure = LostReply(f"{server} closed the connection in the middle of a reply")
+        case aiohttp.ClientHttpProxyError():
+            failure = _proxy_failure(error)
+        case aiohttp.ServerDisconnectedError():
+            failure = Unreachable(f"{server} closed the connection without a reply")
+        case aiohttp.ClientConnectorCertificateError():
+            failure = NeverReachable(
+                f"the certificate of {server} is not trusted: {error.certificate_error}; name the file of the"
+                " authority that signed it in SSL_CERT_FILE"
+            )
+        case aiohttp.ClientConnectorSSLError() if first:
+            failure = NeverReachable(
+                f"{server} does not speak TLS ({error.os_error}); should it be http:// ?"
+            )
+        case aiohttp.ClientConnectorDNSError() if first:
+            failure = NeverReachable(
+                f"the host of {server} cannot be found ({error.os_error.strerror}): is its name right?",
+                is_temporary=error.os_error.errno == socket.EAI_AGAIN,
+            )
+        case aiohttp.ClientConnectorError() if error.os_error.errno == errno.ECONNREFUSED:
+            failure = Unreachable(f"{server} refused the connection (is it running, and is the port right?)")
+    return failure
 
 
 def _proxy_failure(error: aiohttp.ClientHttpProxyError) -> Unreachable:
     if error.status == 407:
-        return NeverReachable(
-            "the proxy on the way to the server wants a user and a password (407): set them in HTTPS_PROXY,"
-            " as in http://user:password@host:port, or name the server in NO_PROXY"
-        )
+        return NeverReachable(PROXY_WANTS_A_USER)
     if 400 <= error.status < 500:
         return NeverReachable(
             f"the proxy does not open a way to the server: it answered {error.status} {error.message!r}"

@@ -46,6 +46,8 @@ class _Epoch:
     throttled: int = 0
     latency: float = 0.0
     """Seconds that all answers took together."""
+    seconds: float = 0.0
+    """How long it lasted, once it has ended with a lowering."""
 
     @property
     def replies(self) -> int:
@@ -70,7 +72,7 @@ class LearnedLimit:
 
     def __init__(self, level: ConcurrencyLimit) -> None:
         """Starts without a pace: until a 429 comes only `level` limits the requests."""
-        self._level = level
+        self.level = level
         self._pace: float | None = None
         """Requests a second; None where nothing is known against more."""
         self._next = -math.inf
@@ -79,7 +81,6 @@ class LearnedLimit:
         """Share of the replies that are random 429s."""
         self._before: _Epoch | None = None
         """The epoch before the last lowering, until it is known whether the lowering helped."""
-        self._before_seconds = 0.0
         self._good: tuple[int, float] | None = None
         """A setting that the server is known to take; None until it was seen to refuse a higher one."""
         self._capacity = math.inf
@@ -93,23 +94,13 @@ class LearnedLimit:
         """Start of, and answers in, the time that ends with the first answer after a series of 429s."""
         self._epoch = _Epoch(0.0, level.value)
 
-    @property
-    def value(self) -> int:
-        """Requests that may be in flight."""
-        return self._level.value
-
-    @property
-    def most(self) -> int:
-        """Requests that may be in flight at most, whatever is learned."""
-        return self._level.most
-
     def wait(self, now: float) -> float:
         """Seconds until the pace allows another request."""
         return 0.0 if self._pace is None else max(0.0, self._next - now)
 
     def sent(self, now: float) -> None:
         """Counts a request."""
-        self._level.sent(now)
+        self.level.sent(now)
         if self._cycle_began is None:
             self._cycle_began = now
             self._epoch.began = now - 1e-6
@@ -127,8 +118,8 @@ class LearnedLimit:
         self._epoch.answered += 1
         self._epoch.latency += now - sent_at
         if self._good is None and self._before is None:  # the server was not seen to refuse too much
-            self._level.answered(now, tokens, is_full)
-            if self._level.value != self._epoch.level:
+            self.level.answered(now, tokens, is_full)
+            if self.level.value != self._epoch.level:
                 self._begin(now)
                 return
         self._evaluate(now)
@@ -193,11 +184,11 @@ class LearnedLimit:
     def _lower(self, now: float) -> None:
         """Halves the setting, to see what becomes of the 429s."""
         epoch = self._epoch
-        self._before, self._before_seconds = epoch, now - epoch.began
-        rate = epoch.sent / max(self._before_seconds, 0.1)
+        self._before, epoch.seconds = epoch, now - epoch.began
+        rate = epoch.sent / max(epoch.seconds, 0.1)
         if self._pace is not None:
             rate = min(rate, self._pace) if epoch.sent >= _ENOUGH else self._pace
-        self._set(self._level.value // 2, max(_SLOWEST, rate / 2), now)
+        self._set(self.level.value // 2, max(_SLOWEST, rate / 2), now)
 
     def _believe_chance(self, before: _Epoch, now: float) -> None:
         """The share did not fall with the setting: the 429s are random, and the setting is restored."""
@@ -208,7 +199,7 @@ class LearnedLimit:
 
     def _believe_load(self, before: _Epoch, now: float) -> None:
         """The share fell: the answers a second before, under overload, are the server's capacity."""
-        level, lowered, seconds = self._level.value, self._pace or _SLOWEST, self._before_seconds
+        level, lowered, seconds = self.level.value, self._pace or _SLOWEST, before.seconds
         pace = lowered
         if before.answered >= 4 and seconds >= 0.2:
             self._capacity = before.answered / seconds
@@ -225,7 +216,7 @@ class LearnedLimit:
         self._cycle_began, self._cycle_answered = now, 0
         self._capacity = answered / max(seconds, 0.1)
         pace = max(self._pace, _BELOW * self._capacity)
-        self._set_good(self._level.value, pace, now, is_near=seconds > 10)
+        self._set_good(self.level.value, pace, now, is_near=seconds > 10)
 
     def _set_good(self, level: int, pace: float, now: float, *, is_near: bool) -> None:
         """Continues with a setting that the server takes; one near the most is raised later."""
@@ -235,14 +226,14 @@ class LearnedLimit:
 
     def _raise(self, now: float) -> None:
         """Tests a slightly higher setting."""
-        level = self._level.value + max(1, int(self._level.value * self._step))
+        level = self.level.value + max(1, int(self.level.value * self._step))
         self._set(level, None if self._pace is None else self._pace * (1 + self._step), now)
         self._is_probe = True
 
     def _believe_probe(self, now: float) -> None:
         """The server takes the raised setting: the next step is larger, but near the known capacity."""
         assert self._pace is not None
-        self._good = (self._level.value, self._pace)
+        self._good = (self.level.value, self._pace)
         if self._pace > 0.9 * self._capacity:
             self._rest, self._step = max(_FIRST_REST, self._rest), _SMALL_STEP
         else:
@@ -256,7 +247,7 @@ class LearnedLimit:
         self._set(*good, now)
 
     def _set(self, level: int, pace: float | None, now: float) -> None:
-        self._level.set(level)
+        self.level.set(level)
         self._pace = pace
         if pace is not None and self._refusals_only:
             self._next = now + 1 / pace
@@ -265,4 +256,4 @@ class LearnedLimit:
         self._begin(now)
 
     def _begin(self, now: float) -> None:
-        self._epoch, self._is_probe = _Epoch(now, self._level.value), False
+        self._epoch, self._is_probe = _Epoch(now, self.level.value), False

@@ -78,12 +78,13 @@ class RequestQueue:
         self._waiters: list[_Waiter] = []
         self._in_flight: dict[int, float] = {}
         """When each request in flight was sent, by its place in the queue; the oldest first."""
-        self._stopped: ModelUnavailableError | None = None
+        self.stopped: ModelUnavailableError | None = None
+        """Why no more requests are sent; None while they may be."""
         self._seconds: deque[float] = deque(maxlen=_RECENT_ANSWERS)
         """How long the last answers took."""
         self._requests, self._tokens = Pace(limits.requests_per_minute), Pace(limits.tokens_per_minute)
         self._learned = LearnedLimit(ConcurrencyLimit(limits.first_concurrency, limits.concurrency))
-        self._outage = Outage(limits, reached=reached)
+        self.outage = Outage(limits, reached=reached)
         self._closed_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
         self._report()
@@ -122,55 +123,43 @@ class RequestQueue:
         """The queue's clock, in seconds."""
         return self._loop.time()
 
-    @property
-    def stopped(self) -> str:
-        """Why no more requests are sent; empty while they may be."""
-        return "" if self._stopped is None else str(self._stopped)
-
     def raise_if_stopped(self) -> None:
         """Raises the error that the model was stopped with, if it was."""
-        if self._stopped is not None:
-            raise type(self._stopped)(str(self._stopped))  # each caller has a traceback of its own
+        if self.stopped is not None:
+            raise type(self.stopped)(str(self.stopped))  # each caller has a traceback of its own
 
     def stop(self, error: ModelUnavailableError) -> None:
         """Refuses all requests from now on; each caller gets the error of the first call of `stop`."""
-        self._stopped = self._stopped or error
+        self.stopped = self.stopped or error
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             if not waiter.admitted.done():
                 waiter.admitted.set_result(None)
         self._report()
 
-    def reached(self) -> None:
-        """Notes that the server has replied, in whatever way."""
-        self._outage.reached = True
-
     def answered(self, sent_at: float, tokens: int, estimated: int) -> None:
         """Counts an answer of the server; called while the slot is held."""
         now = self.now()
         if self._said_at.pop("down", None) is not None:
-            self._say(f"the server answers again after {_minutes(self._outage.seconds(now))}")
-        self._outage.answered(now)
+            self._say(f"the server answers again after {_minutes(self.outage.seconds(now))}")
+        self.outage.answered(now)
         self._seconds.append(now - sent_at)
         self._tokens.spend(now, tokens - estimated)
-        is_full = len(self._in_flight) >= self._learned.value
+        is_full = len(self._in_flight) >= self._learned.level.value
         self._learned.answered(sent_at, now, tokens, is_full)
 
     def failed(self, sent_at: float, reason: str, retry_after: float | None) -> bool:
         """Counts a try that failed without a 429; returns whether the server counts as down now."""
-        wait = self._outage.failed(sent_at)
+        wait = self.outage.failed(sent_at)
         if not wait:
             self._say_held_back(retry_after, reason)
             return False
         self.pause(max(wait, retry_after or 0.0))
-        now = self.now()
-        silence = "no answer from the server"
-        if self._outage.reached:
-            silence = f"no answer for {_minutes(self._outage.seconds(now))}"
-        if self._outage.is_too_long(now):
+        seconds, patience = self.outage.seconds(self.now()), self.outage.patience
+        silence = f"no answer for {_minutes(seconds)}" if self.outage.reached else "no answer from the server"
+        if seconds >= patience:
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}"))
         else:
-            patience = self._outage.patience
             until = "" if math.isinf(patience) else f", for {_minutes(patience)} at most"
             self._say_now_and_then("down", f"{silence}: {reason}; trying again{until}")
         return True
@@ -182,45 +171,33 @@ class RequestQueue:
         """
         now = self.now()
         is_overloaded = self._learned.throttled(sent_at, now)
-        self._outage.refused(sent_at)
-        if self._accepts_none(now):
-            if self._outage.is_too_long(now):
-                self.stop(ServerUnreachableError(self._given_up(now, reason)))
-                return
-            self._say_refused(now, reason)
+        self.outage.refused(sent_at)
+        oldest = next(iter(self._in_flight.values()), now)
+        if now - oldest <= _ACCEPTED_SECONDS:  # no request in flight waits for an answer: all meet a 429
+            self._note_all_refused(self.outage.seconds(now), reason)
+        if self.stopped:
+            return
         if is_overloaded and retry_after is not None:
             self.wait_for_server(retry_after, reason)
         else:
             self._say_held_back(retry_after, reason)
 
-    def _accepts_none(self, now: float) -> bool:
-        """Whether no request in flight waits for an answer, so that all meet a 429."""
-        return now - next(iter(self._in_flight.values()), now) <= _ACCEPTED_SECONDS
-
-    def refused_otherwise(self) -> None:
-        """Notes that the server has replied to a request that it cannot answer, and not with a 429."""
-        self._outage.replied()
-
-    def _given_up(self, now: float, reason: str) -> str:
-        return (
-            f"expected an answer within {_minutes(self._outage.patience)} (--outage), got none for"
-            f" {_minutes(self._outage.seconds(now))}: {reason}; look at the quota"
-            " at the provider, set a smaller `concurrency` or `requests_per_minute` in the row, or wait"
-            " longer with --outage, and run again"
-        )
-
-    def _say_refused(self, now: float, reason: str) -> None:
-        """Shows that every request is refused, and until when that may last."""
-        seconds, patience = self._outage.seconds(now), self._outage.patience
-        until = (
-            "until it answers"
-            if math.isinf(patience)
-            else f"for {_minutes(patience - seconds)} more (--outage)"
-        )
-        if seconds >= _SECONDS_BETWEEN_LINES:
-            self._say_now_and_then(
-                "refused", f"no answer for {_minutes(seconds)}: {reason}; asking less and less often, {until}"
+    def _note_all_refused(self, seconds: float, reason: str) -> None:
+        """Shows that every request was refused for so long, or stops the model for it."""
+        patience, silence = self.outage.patience, _minutes(seconds)
+        if seconds >= patience:
+            error = ServerUnreachableError(
+                f"expected an answer within {_minutes(patience)} (--outage), got none for {silence}: {reason}"
+                "; look at the quota at the provider, set a smaller `concurrency` or `requests_per_minute` in"
+                " the row, or wait longer with --outage, and run again"
             )
+            self.stop(error)
+        elif seconds >= _SECONDS_BETWEEN_LINES:
+            until = "until it answers"
+            if not math.isinf(patience):
+                until = f"for {_minutes(patience - seconds)} more (--outage)"
+            message = f"no answer for {silence}: {reason}; asking less and less often, {until}"
+            self._say_now_and_then("refused", message)
 
     def _say_held_back(self, seconds: float | None, reason: str) -> None:
         """Shows that a question waits by itself, as the server asks."""
@@ -291,11 +268,12 @@ class RequestQueue:
         if not self._may_send():
             return False
         in_flight = len(self._in_flight)
-        if self._outage.one_at_a_time:
+        if self.outage.one_at_a_time:
             return in_flight < 1
-        if in_flight < self._learned.value:
+        level = self._learned.level
+        if in_flight < level.value:
             return True
-        return in_flight < self._learned.most and in_flight - self._stalled() < self._learned.value
+        return in_flight < level.most and in_flight - self._stalled() < level.value
 
     def _stalled(self) -> int:
         """Counts requests in flight for so long that the server has probably stopped working on them.
@@ -322,7 +300,7 @@ class RequestQueue:
     def _report(self) -> None:
         stats = self.stats
         stats.in_flight, stats.waiting = len(self._in_flight), len(self._waiters)
-        stats.limit, stats.stopped = self._learned.value, self.stopped
+        stats.limit, stats.stopped = self._learned.level.value, str(self.stopped or "")
 
 
 def _minutes(seconds: float) -> str:

@@ -30,41 +30,34 @@ class RetryState:
         """Notes that a try starts now; the first one starts the clock, so the time in the queue is free."""
         self._began = min(self._began, self._loop.time())
 
-    async def wait_after(self, error: Retryable) -> None:
-        """Counts a failed try and waits until the next, at least for as long as the server asks.
+    def seconds_after(self, error: Retryable) -> float | None:
+        """Counts a failed try and returns the seconds until the next; None where it was the last.
 
         A try that failed while the server answered nothing at all is not counted: the queue makes all wait.
-
-        Raises:
-            Retryable: the error itself, where that try was the last.
         """
         if error.server_is_down:
-            return
-        if self._is_last(error):
-            raise error
-        tries = self._throttled if isinstance(error, Throttled) else self._failed
-        longest = min(self._limits.longest_wait, self._limits.first_wait * 2.0 ** min(tries - 1, 30))
-        wait = max(longest * random.uniform(0.5, 1.0), error.retry_after or 0.0)  # noqa: S311  no secret
-        await asyncio.sleep(wait)
-
-    @property
-    def believes_empty_reply(self) -> bool:
-        """Whether the last replies were without content so often that the model means it."""
-        return self._empty >= _EMPTY_REPLIES_BELIEVED
-
-    def _is_last(self, error: Retryable) -> bool:
-        """Counts the failed try; returns whether no other is allowed."""
+            return 0.0
         if isinstance(error, Throttled):
             self._throttled += 1
         else:
             self._failed += 1
         self._empty = self._empty + 1 if isinstance(error, NullContent) else 0
-        return (
-            self._failed >= self._limits.attempts
-            or self._throttled >= self._limits.throttled_attempts
+        limits = self._limits
+        if (
+            self._failed >= limits.attempts
+            or self._throttled >= limits.throttled_attempts
             or self.believes_empty_reply
-            or self._loop.time() - self._began >= self._limits.total_seconds + self._limits.outage_seconds
-        )
+            or self._loop.time() - self._began >= limits.total_seconds + limits.outage_seconds
+        ):
+            return None
+        tries = self._throttled if isinstance(error, Throttled) else self._failed
+        longest = min(limits.longest_wait, limits.first_wait * 2.0 ** min(tries - 1, 30))
+        return max(longest * random.uniform(0.5, 1.0), error.retry_after or 0.0)  # noqa: S311  no secret
+
+    @property
+    def believes_empty_reply(self) -> bool:
+        """Whether the last replies were without content so often that the model means it."""
+        return self._empty >= _EMPTY_REPLIES_BELIEVED
 
 
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")

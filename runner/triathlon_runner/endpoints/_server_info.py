@@ -40,47 +40,41 @@ async def _ask_local(client: Client, config: ApiConfig, listed: dict[str, Any]) 
 
 async def _listed(client: Client, config: ApiConfig) -> dict[str, Any] | None:
     """Returns the model's entry in `GET /models`; empty if only others are listed, None without a list."""
-    answer = await _get(client, "/models")
-    models = answer.get("data") if isinstance(answer, dict) else None
+    models = (await _fetch(client, "/models")).get("data")
     if not isinstance(models, list):
         return None
-    entries = [model for model in models if isinstance(model, dict)]
-    return next((model for model in entries if model.get("id") == config.model), {})
+    return next((model for model in _objects(models) if model.get("id") == config.model), {})
 
 
 async def _llama_cpp(client: Client, config: ApiConfig, listed: dict[str, Any]) -> ServerInfo | None:
     """`GET /props`: the context of one slot, and the file that is loaded, whose name has the quantisation."""
-    props = await _get(client, f"{_root(config)}/props")
-    if not isinstance(props, dict) or "default_generation_settings" not in props:
+    props = await _fetch(client, f"{_root(config)}/props")
+    if "default_generation_settings" not in props:
         return None
-    settings = props["default_generation_settings"]
-    context = _whole(settings.get("n_ctx")) if isinstance(settings, dict) else None
-    meta = listed.get("meta")
-    trained = _whole(meta.get("n_ctx_train")) if isinstance(meta, dict) else None
-    file = str(props.get("model_path") or "").replace("\\", "/").rpartition("/")[2]
+    context = _whole(_object(props["default_generation_settings"]).get("n_ctx"))
+    trained = _whole(_object(listed.get("meta")).get("n_ctx_train"))
     return ServerInfo(
         "llama.cpp",
         version=str(props.get("build_info") or ""),
-        digest=file,
+        digest=str(props.get("model_path") or "").replace("\\", "/").rpartition("/")[2],
         context=context,
         how_to_raise="start llama-server with a larger --ctx-size (it is shared by its --parallel slots)",
-        is_models_limit=None not in (context, trained) and (context or 0) >= (trained or 0),
+        is_models_limit=context is not None and trained is not None and context >= trained,
     )
 
 
 async def _ollama(client: Client, config: ApiConfig) -> ServerInfo | None:
     """`GET /api/version`, `POST /api/show` and `GET /api/ps`, which knows the context of what is loaded."""
-    version = await _get(client, f"{_root(config)}/api/version")
-    if not isinstance(version, dict) or "version" not in version:
+    version = await _fetch(client, f"{_root(config)}/api/version")
+    if "version" not in version:
         return None
-    shown = await _post(client, f"{_root(config)}/api/show", {"model": config.model})
-    details = shown.get("details") if isinstance(shown, dict) else None
+    shown = await _fetch(client, f"{_root(config)}/api/show", {"model": config.model})
     loaded = await _ollama_loaded(client, config)
     return ServerInfo(
         "ollama",
         version=str(version["version"]),
         digest=str(loaded.get("digest") or ""),
-        quantization=str(details.get("quantization_level") or "") if isinstance(details, dict) else "",
+        quantization=str(_object(shown.get("details")).get("quantization_level") or ""),
         context=_whole(loaded.get("context_length")),
         how_to_raise=(
             "start Ollama with OLLAMA_CONTEXT_LENGTH=… (its /v1 ignores num_ctx in requests), or make a model"
@@ -91,27 +85,22 @@ async def _ollama(client: Client, config: ApiConfig) -> ServerInfo | None:
 
 async def _ollama_loaded(client: Client, config: ApiConfig) -> dict[str, Any]:
     """The model's entry among those that are loaded; a request without a prompt loads it."""
-    address = f"{_root(config)}/api/ps"
-    if not (loaded := _named(await _get(client, address), config)):
-        await _post(client, f"{_root(config)}/api/generate", {"model": config.model})
-        loaded = _named(await _get(client, address), config)
-    return loaded
-
-
-def _named(answer: object, config: ApiConfig) -> dict[str, Any]:
-    """The row's model in one of Ollama's lists; `name` and `name:latest` are one."""
-    models = answer.get("models") if isinstance(answer, dict) else None
     names = {config.model, f"{config.model}:latest"}
-    entries = [model for model in models or () if isinstance(model, dict)]
-    return next((model for model in entries if {model.get("name"), model.get("model")} & names), {})
+
+    async def find() -> dict[str, Any]:
+        models = _objects((await _fetch(client, f"{_root(config)}/api/ps")).get("models"))
+        return next((model for model in models if {model.get("name"), model.get("model")} & names), {})
+
+    if not (loaded := await find()):
+        await _fetch(client, f"{_root(config)}/api/generate", {"model": config.model})
+        loaded = await find()
+    return loaded
 
 
 async def _open_router(client: Client, config: ApiConfig) -> ServerInfo:
     """`GET /models/AUTHOR/MODEL/endpoints`: the hosts that may answer, with their quantisations."""
-    answer = await _get(client, f"/models/{config.model}/endpoints")
-    data = answer.get("data") if isinstance(answer, dict) else None
-    listed = data.get("endpoints") if isinstance(data, dict) else None
-    hosts = [host for host in listed or () if isinstance(host, dict) and _may_answer(host, config)]
+    data = _object((await _fetch(client, f"/models/{config.model}/endpoints")).get("data"))
+    hosts = [host for host in _objects(data.get("endpoints")) if _may_answer(host, config)]
     contexts = [context for host in hosts if (context := _whole(host.get("context_length"))) is not None]
     quantizations = {str(host.get("quantization") or "unknown") for host in hosts}
     is_known = len(quantizations) == 1 and "unknown" not in quantizations
@@ -129,9 +118,7 @@ def _with_quantization(host: dict[str, Any]) -> str:
 
 def _may_answer(host: dict[str, Any], config: ApiConfig) -> bool:
     """Whether the row's `body: {provider: {only: …, quantizations: …}}` lets OpenRouter choose this host."""
-    wanted = config.body.get("provider")
-    if not isinstance(wanted, dict):
-        return True
+    wanted = _object(config.body.get("provider"))
     names = {str(host.get("provider_name", "")).lower(), str(host.get("tag", "")).lower()}
     names |= {name.partition("/")[0] for name in names}
     only, quantizations = wanted.get("only"), wanted.get("quantizations")
@@ -140,22 +127,21 @@ def _may_answer(host: dict[str, Any], config: ApiConfig) -> bool:
     )
 
 
-async def _get(client: Client, path: str) -> object:
-    return _json_of(await client.get(path))
-
-
-async def _post(client: Client, path: str, body: dict[str, Any]) -> object:
-    return _json_of(await client.post(path, json.dumps(body).encode()))
-
-
-def _json_of(reply: Any) -> object:
-    if reply.status != 200:
-        return None
+async def _fetch(client: Client, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Returns the object that a server replies with; empty where it replies with none."""
+    reply = await (client.get(path) if body is None else client.post(path, json.dumps(body).encode()))
     try:
-        parsed: object = json.loads(reply.body)
+        return _object(json.loads(reply.body)) if reply.status == 200 else {}
     except ValueError:
-        return None
-    return parsed
+        return {}
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _root(config: ApiConfig) -> str:

@@ -15,18 +15,6 @@ from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints.providers import PROVIDERS
 from triathlon_runner.records import Reply, Usage
 
-__all__ = [
-    "PROVIDERS",
-    "Client",
-    "HttpReply",
-    "ParsedReply",
-    "Provider",
-    "Question",
-    "Request",
-    "ServerInfo",
-    "open_provider",
-]
-
 _CHARACTERS_A_TOKEN = 3
 """Before the server has counted; code has fewer than prose."""
 _TO_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode

@@ -1,8 +1,10 @@
 """Lets requests of a run through until the run is stopped."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-from triathlon_runner.endpoints import Answer, Asking, Chat, Completion, Model, Sampling, asking
+from triathlon_runner.endpoints import Asking, asking
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.schedule._stop import Bounds, Stop
 
@@ -39,15 +41,13 @@ class Control:
             self.stop.ask(why)
         return not self.stop.asked
 
-    async def ask(
-        self, model: Model, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0
-    ) -> Answer:
-        """Asks a model once.
+    @asynccontextmanager
+    async def call(self) -> AsyncIterator[None]:
+        """Context of one call of `ask`.
 
         Raises:
             RunStoppedError: the run stops, and this call has no request in flight. Raised only
                 after all requests in flight are answered: else a unit with several would lose the others.
-            EndpointError: no answer after all retries.
         """
         if self.stop.asked:
             await self._released.wait()
@@ -57,7 +57,7 @@ class Control:
                 async with asyncio.timeout(None) as scope:
                     self._calls[call] = scope
                     try:
-                        return await model.ask(prompt, sampling, sample=sample)
+                        yield
                     finally:
                         del self._calls[call]
             except TimeoutError:

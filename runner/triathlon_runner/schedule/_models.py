@@ -63,7 +63,8 @@ class ControlledModel(ModelWrapper):
             RunStoppedError: the run stops before the request was sent.
             EndpointError: no answer after all retries.
         """
-        return await self._control.ask(self._inner, prompt, sampling, sample=sample)
+        async with self._control.call():
+            return await self._inner.ask(prompt, sampling, sample=sample)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """From a row of models.yaml to a model that answers: an API that is there, or a server started for it."""
 
 import asyncio
-import os
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -26,7 +25,7 @@ DEFAULT_CONCURRENCY = 32
 def why_not(row: ModelRow) -> str | None:
     """Why the model cannot run here, in one sentence; None where it can. Sends no request."""
     if row.api is not None:
-        missing = row.api.missing_variables(os.environ)
+        missing = row.api.missing_variables()
         return f"no key: set the environment variable {missing[0]}" if missing else None
     if row.serve is not None and row.serve.device == "cuda" and shutil.which("nvidia-smi") is None:
         return "no GPU: nvidia-smi is not here"

@@ -19,7 +19,7 @@ from triathlon_runner.endpoints import (
     Sampling,
     open_model,
 )
-from triathlon_runner.endpoints.provider import PROVIDERS
+from triathlon_runner.endpoints.providers import PROVIDERS
 from triathlon_runner.records import Finish
 
 KEY = "secret-of-the-test"

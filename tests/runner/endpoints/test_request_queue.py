@@ -180,7 +180,7 @@ async def test_a_return_is_shown() -> None:
     lines: list[str] = []
     queue = RequestQueue(Limits(first_wait=0.001), EndpointStats(), say=lines.append)
     queue.failed(queue.now(), "refused the connection", None)
-    queue.reached()
+    queue.outage.reached = True
     queue.answered(queue.now(), 1, 1)
     queue.answered(queue.now(), 1, 1)
     assert lines[0].startswith("no answer from the server: refused the connection; trying again")
