@@ -104,7 +104,7 @@ def test_private_texts_stay_out_without_the_suites_file(place: Place) -> None:
 
 
 def test_private_texts_stay_out_where_a_line_is_torn(finished: Place) -> None:
-    """What is wrong with a line is said without its text: the second half of a torn one begins with a task's."""
+    """What is wrong with a line is said without its text: half a torn line may begin with a task's."""
     lines = finished.root / "results/runs/good/evolved/mine.jsonl"
     text = lines.read_text()
     (finished.root / "suites.yaml").write_text(ROW.replace("}", ", private: true}"))
@@ -131,6 +131,14 @@ def test_unknown_tasks_without_a_manifest_are_taken_as_private(place: Place) -> 
     site = place.site()
     assert "runtime-mine.html" in site
     assert [name for name, text in site.items() if MARKER in text] == []
+
+
+def test_samples_that_cannot_differ_are_named(place: Place) -> None:
+    """Several samples at temperature 0 are one reply: said before anything is asked; not at another one."""
+    dry = ("run", "--models", "good", "--suites", "evolved/mine", "--samples", "2", "--dry-run")
+    said = "evolved/mine: asked at temperature 0, so all samples of a task are one reply"
+    assert said in " ".join(place.call(*dry).split())
+    assert "are one reply" not in " ".join(place.call(*dry, "--temperature", "0.8").split())
 
 
 def test_a_gate_takes_them(finished: Place) -> None:

@@ -90,7 +90,7 @@ def answers_to(rows: Sequence[ModelRow]) -> Mapping[tuple[str, str], Question]:
 
 
 def test_shares_and_per_cent_are_on_one_scale() -> None:
-    """A model solves 60 % here, and reported ones 20 to 40 %, which are written in per cent: it is the best."""
+    """A share of 0.6 is better than reported 40 per cent, and is shown as per cent, too."""
     reported = [table_row(f"Reported {size}", f"{size}", 10.0 * size, 100.0) for size in (2, 3, 4)]
     own = [table_row("Ours", "20", 0.6, 1.0), table_row("Ours, small", "1", 0.1, 1.0)]
     found = answers_to([*reported, *own])["runtime_output", "open models"]
