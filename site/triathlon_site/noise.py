@@ -61,6 +61,8 @@ def _of_file(file: FileAggregate) -> ScoreNoise | None:
     metric = next((one for one in entry.metrics if one.headline), None) if entry else None
     if metric is None or not file.units or file.frame["task"].is_unique:
         return None
+    if file.manifest and file.manifest.has_copies:
+        return None
     values = file.frame[metric.id]
     parts = file.metrics[metric.id]
     score = metric.scale * parts.numerators.sum() / parts.denominators.sum()

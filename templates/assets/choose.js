@@ -100,8 +100,9 @@
     const alike = order.map((i) => rows[i]).filter((row) => row !== best && row.draws.filter((value, i) => value >= best.draws[i]).length / best.draws.length >= choices.doubt);
     const head = `Of ${rows.length} ${words()} with a known ${cost.noun}, ${best.model.name} scores highest in ${score.short}: ${scored(score, best)}.`;
     if (!alike.length) return `${head} No other comes close enough to doubt it.`;
-    const least = alike[0].cost < best.cost ? alike[0] : best;
-    return `${head} ${listed(alike.map((row) => row.model.name))} cannot be told from it; the ${cost.least} of these is ${least.model.name} (${costly(cost, least.cost)}).`;
+    const lowest = Math.min(best.cost, alike[0].cost), least = [...alike, best].filter((row) => row.cost === lowest).map((row) => row.model.name);
+    const price = costly(cost, lowest), first = least.length > 1 ? `are ${listed(least)} (${price} each)` : `is ${least[0]} (${price})`;
+    return `${head} ${listed(alike.map((row) => row.model.name))} cannot be told from it; the ${cost.least} of these ${first}.`;
   };
 
   /* ---- controls, table, figure ---- */

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import triathlon_site.cli  # noqa: F401  adds its commands
 from support.aggregates import aggregate
-from support.results import FakeModel, FakeSuite, write_results
+from support.results import FakeModel, FakeSuite, fake_manifest, fake_records, write_results
 from triathlon_runner.catalogue import find
 from triathlon_runner.cli import app
 from triathlon_runner.noise import noise_budget
@@ -43,6 +43,21 @@ def test_budget_is_that_of_the_samples() -> None:
 def test_one_sample_a_task_has_no_budget() -> None:
     """Where every task has one sample, nothing can be said."""
     assert score_noise([aggregate("a", SUITE, {"pass@1": {"task 0": 1.0}})]) == []
+
+
+def test_copies_of_one_reply_have_no_budget() -> None:
+    """Samples that were asked at temperature 0 are one reply: they do not say that sampling has no part."""
+    entry = find(SUITE)
+    assert entry is not None
+    suite = FakeSuite(entry, tasks=6, samples=2)
+    greedy = fake_manifest("a", SUITE, list(fake_records(FakeModel("a"), suite)))
+    files = [repeated("a", [4, 2, 0, 1])]
+    assert score_noise([replace(files[0], manifest=greedy)]) == []
+    row_settings = {**greedy.settings, "row_settings": {"temperature": 0.7}}
+    warm = greedy.model_copy(update={"settings": row_settings})
+    unset = greedy.model_copy(update={"identity": {"unsupported": ["temperature"]}})
+    for manifest in (warm, unset):
+        assert score_noise([replace(files[0], manifest=manifest)]) == score_noise(files)
 
 
 def test_a_suite_is_summed_up_by_its_median_model() -> None:

@@ -16,7 +16,7 @@ LOOP = {
     "Costly": (200, 9.5),
     "Hidden": (None, 9.9),
 }
-"""Size in billions and score; the interval is 0.4 to either side."""
+"""Size in billions and score of 10; the interval is 0.4 to either side."""
 
 
 def choices(solved: Mapping[str, float]) -> Candidates:
@@ -32,7 +32,7 @@ def choices(solved: Mapping[str, float]) -> Candidates:
                 **({} if size is None else {"size": float(size)}),
                 **({"solved": solved[name]} if name in solved else {}),
             },
-            scores={"loop": (score, Interval(score - 0.4, min(10, score + 0.4)))},
+            scores={"loop": (score / 10, Interval((score - 0.4) / 10, min(1, (score + 0.4) / 10)))},
             index=IndexRow(10 * score, 10 * score - 4, 10 * score + 4, 1, 1, 6, 1),
         )
         for name, (size, score) in LOOP.items()

@@ -76,7 +76,8 @@ def entry_of(suite: FakeSuite, **more: Any) -> SuiteEntry:
     def build(data: DataStore) -> FakeSuite:
         return suite
 
-    return SuiteEntry(suite.id, "Fake", "evolved", (), UnitRecord, build, SAMPLING, **{"core": True, **more})
+    fields = {"metrics": (), "record": UnitRecord, "core": True, **more}
+    return SuiteEntry(suite.id, "Fake", "evolved", build=build, sampling=SAMPLING, **fields)
 
 
 class FakeOpener:

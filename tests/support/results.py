@@ -100,7 +100,11 @@ def fake_manifest(
         served_model=model.upper(),
         served_by="vllm 0.32.0, float32, cpu",
         protocol=protocol_of(suite),
-        settings={"temperature": 0.0, "max_tokens": 1024, "prompts": {"generate": "ab" * 32}},
+        settings={
+            "temperature": 0.8 if fake and fake.samples > 1 else 0.0,
+            "max_tokens": 1024,
+            "prompts": {"generate": "ab" * 32},
+        },
         data=DataSetRecord(name=suite.split("/")[1], version="1", sha256="cd" * 32),
         runner_version="0.1.0",
         engine_versions=(ENGINE_VERSION,),

@@ -158,6 +158,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             grader, judge = session.grader, session.judge
             plan = await build_plan(listed, grader, options.data, options.wanted, judge, progress.status)
         _say_skipped(plan, screen)
+        _say_copies(plan, screen)
         if options.dry_run:
             show_estimates(await estimate(plan, options.folder, grader), screen)
             return 0
@@ -204,6 +205,17 @@ def _say_skipped(plan: RunPlan, screen: Console) -> None:
     for what, skipped in (("model", plan.skipped_models), ("suite", plan.skipped_suites)):
         for name, reason in skipped.items():
             say(screen, f"skipped {what} {name}: {reason}")
+
+
+def _say_copies(plan: RunPlan, screen: Console) -> None:
+    """Names the suites whose samples cannot differ."""
+    suites = {work.suite_id: None for works in plan.work.values() for work in works if work.asks_for_copies}
+    if suites:
+        say(
+            screen,
+            f"{', '.join(suites)}: asked at temperature 0, so all samples of a task are one reply, which is"
+            " asked for once; for samples that differ name --temperature, or suites that sample",
+        )
 
 
 def _record_skipped(plan: RunPlan, folder: ResultsFolder) -> None:

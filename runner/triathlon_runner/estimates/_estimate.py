@@ -97,7 +97,7 @@ async def _suite(
         output_tokens=cost.output_tokens * left,
         basis=cost.basis,
         half_width=half_width(len(work.built.chosen), pass_rate(work, manifests)),
-        noise=noise_sentence(work.suite_id, len(work.built.chosen), folder, manifests) if left else "",
+        noise=noise_sentence(work.built.entry, len(work.built.chosen), folder, manifests) if left else "",
     )
 
 

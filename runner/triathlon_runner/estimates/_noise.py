@@ -1,63 +1,64 @@
 """What repeats and more tasks would do to a score, from models that were asked several times."""
 
-import json
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.noise import median_budget, noise_budget
-from triathlon_runner.records import Manifest, Outcome
-from triathlon_runner.store import ResultsFolder, recorded_files
+from triathlon_runner.metrics import Metric
+from triathlon_runner.noise import NoiseBudget, median_budget, noise_budget
+from triathlon_runner.records import Manifest, UnitRecord
+from triathlon_runner.store import ResultsFolder, read_records, recorded_files
+from triathlon_runner.suites import SuiteEntry
 
 
-def noise_sentence(suite: str, tasks: int, folder: ResultsFolder, manifests: Sequence[Manifest]) -> str:
-    """What three repeats, and what more tasks, would make of the interval of pass@1.
+def noise_sentence(
+    entry: SuiteEntry, tasks: int, folder: ResultsFolder, manifests: Sequence[Manifest]
+) -> str:
+    """What three repeats, and what more tasks, would make of the interval of the suite's headline score.
 
-    Empty where no model has several samples a task of this suite.
+    Empty where no model has several samples a task of this suite, or its score is no mean over units.
     """
-    budgets = [
-        budget for units in _repeated(suite, folder, manifests) if (budget := noise_budget(_by_task(units)))
-    ]
+    metric = next((one for one in entry.metrics if one.headline), None)
+    if metric is None:
+        return ""
+    repeated = _repeated(entry, folder, manifests)
+    budgets = [found for records in repeated if (found := _budget(metric, records)) is not None]
     if not budgets:
         return ""
     models = "1 model" if len(budgets) == 1 else f"{len(budgets)} models"
-    return f"{median_budget(budgets).sentence(tasks=tasks)} (from {models} with repeats)"
+    sentence = median_budget(budgets).sentence(maximum=metric.maximum, tasks=tasks)
+    return f"{sentence} (from {models} with repeats)"
 
 
 def _repeated(
-    suite: str, folder: ResultsFolder, manifests: Sequence[Manifest]
-) -> Iterator[Iterable[tuple[str, str]]]:
-    """Task and outcome of every unit, a model at a time: of those with more units than tasks."""
+    entry: SuiteEntry, folder: ResultsFolder, manifests: Sequence[Manifest]
+) -> Iterator[Sequence[UnitRecord]]:
+    """The records of every model with more units than tasks; the build names files that cannot be read."""
     for manifest in manifests:
-        if manifest.suite == suite and _has_repeats(manifest):
-            yield _units(folder, manifest)
+        if manifest.suite == entry.id and _has_repeats(manifest):
+            with suppress(UserError):
+                records = list(read_records(folder.lines(manifest.model, entry.id), entry.record))
+                yield [record for record in records if record.protocol == manifest.protocol]
     for file in recorded_files(folder.root):
-        if file.suite == suite:
-            try:
+        if file.suite == entry.id:
+            with suppress(UserError):
                 if _has_repeats(file.read_manifest()):
-                    yield [(unit.task_id, unit.outcome.value) for unit in file.read()]
-            except UserError:
-                continue  # the build names damaged files; an estimate does without them
+                    yield file.read()
 
 
 def _has_repeats(manifest: Manifest) -> bool:
-    return sum(manifest.outcomes.values()) > manifest.tasks_planned
+    units = sum(manifest.outcomes.values()) + manifest.open_units
+    return units > manifest.tasks_planned and not manifest.has_copies
 
 
-def _units(folder: ResultsFolder, manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """Of one file; lines that cannot be read, or are of another protocol, say nothing here."""
-    with folder.lines(manifest.model, manifest.suite).open("rb") as lines:
-        for line in lines:
-            try:
-                unit = json.loads(line)
-                if unit["protocol"] == manifest.protocol:
-                    yield unit["task_id"], unit["outcome"]
-            except (ValueError, KeyError, TypeError):
-                continue
-
-
-def _by_task(units: Iterable[tuple[str, str]]) -> list[list[float]]:
+def _budget(metric: Metric, records: Sequence[UnitRecord]) -> NoiseBudget | None:
+    """None where a unit has no score of its own: F1 is a ratio of sums."""
     tasks: dict[str, list[float]] = defaultdict(list)
-    for task, outcome in units:
-        tasks[task].append(float(outcome == Outcome.PASSED.value))
-    return list(tasks.values())
+    for record in records:
+        tasks[record.task_id].append(metric.score([record]))
+    if not tasks:
+        return None
+    mean = sum(sum(own) / len(own) for own in tasks.values()) / len(tasks)
+    return noise_budget(list(tasks.values())) if math.isclose(mean, metric.score(records)) else None

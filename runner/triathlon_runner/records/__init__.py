@@ -19,7 +19,12 @@ from triathlon_runner.records._judged import (
     JudgingEngine,
 )
 from triathlon_runner.records._loop import LoopRecord, LoopStep
-from triathlon_runner.records._manifest import DataSetRecord, Manifest
+from triathlon_runner.records._manifest import (
+    ROW_SETTINGS,
+    DataSetRecord,
+    Manifest,
+    samples_are_copies,
+)
 from triathlon_runner.records._recorded import (
     RECORDED,
     Receipt,
@@ -35,6 +40,7 @@ from triathlon_runner.records._verdict import FailingCase, JudgedBy, Verdict
 
 __all__ = [
     "RECORDED",
+    "ROW_SETTINGS",
     "SCHEMA_VERSION",
     "AnswerRecord",
     "DataSetRecord",
@@ -67,4 +73,5 @@ __all__ = [
     "UnitRecord",
     "Usage",
     "Verdict",
+    "samples_are_copies",
 ]

@@ -1,10 +1,26 @@
 """The manifest beside each results file: under which conditions its lines were made."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from pydantic import Field
 
 from triathlon_runner.records._base import SCHEMA_VERSION, Strict, Usage
+
+ROW_SETTINGS: Final = "row_settings"
+"""Key of `settings` under which a model's own temperature and token limit stand."""
+
+
+def samples_are_copies(settings: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
+    """Returns whether all samples of a task are one reply, which the cache gives to each: at temperature 0.
+
+    Args:
+        settings: of a suite, with what the model's row changes of them.
+        identity: of the row; an API that takes no temperature answers every sample anew.
+    """
+    of_suite = settings.get("sampling", settings)
+    temperature = settings.get(ROW_SETTINGS, {}).get("temperature", of_suite.get("temperature"))
+    return temperature == 0 and "temperature" not in identity.get("unsupported", ())
 
 
 class DataSetRecord(Strict):
@@ -69,6 +85,11 @@ class Manifest(Strict):
         """Id of the LLM judge that `settings` names, under the key `judge`; None where there was none."""
         named = self.settings.get("judge")
         return str(named["model"]) if named else None
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether all samples of a task are one reply, so that they say nothing of how replies vary."""
+        return self.origin is None and samples_are_copies(self.settings, self.identity)
 
     @property
     def unfinished(self) -> bool:

@@ -11,7 +11,6 @@ from triathlon_runner.schedule._open import ModelOpener, why_not
 from triathlon_runner.schedule._pace import Pace
 from triathlon_runner.schedule._panel import ConsoleProgress
 from triathlon_runner.schedule._plan import (
-    ROW_SETTINGS,
     BuiltSuite,
     RunPlan,
     Work,
@@ -27,7 +26,6 @@ from triathlon_runner.schedule._stop import Account, Bounds, deadline, span_seco
 
 __all__ = [
     "PROFILES",
-    "ROW_SETTINGS",
     "STOP_SECONDS",
     "UNITS_PER_SLOT",
     "Account",

@@ -5,20 +5,17 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 from triathlon_runner.endpoints import Model
 from triathlon_runner.grading import Grader
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.records import ROW_SETTINGS, UnitRecord, samples_are_copies
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule._identity import identity_of
 from triathlon_runner.schedule._pace import Pace
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.store import Unit
 from triathlon_runner.suites import Suite, SuiteEntry, Task
-
-ROW_SETTINGS: Final = "row_settings"
-"""Key of `settings` under which a model's own temperature and token limit stand."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +72,11 @@ class Work:
     def identity(self) -> dict[str, Any]:
         """The settings of the row that shape its answers."""
         return identity_of(self.row)
+
+    @property
+    def asks_for_copies(self) -> bool:
+        """Whether it takes several samples of a task, and all of them are one reply."""
+        return self.built.samples > 1 and samples_are_copies(self.settings, self.identity)
 
     @cached_property
     def settings_hash(self) -> str:

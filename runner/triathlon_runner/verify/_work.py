@@ -1,9 +1,9 @@
 """Rebuilds the work that a manifest describes, without models.yaml: rows may have been removed."""
 
 from triathlon_runner.endpoints import ApiConfig, ModelKind
-from triathlon_runner.records import Manifest
+from triathlon_runner.records import ROW_SETTINGS, Manifest
 from triathlon_runner.registry import ModelRow
-from triathlon_runner.schedule import ROW_SETTINGS, BuiltSuite, Work, with_row_settings
+from triathlon_runner.schedule import BuiltSuite, Work, with_row_settings
 from triathlon_runner.verify._replay import ReplayJudge
 
 _KINDS: tuple[ModelKind, ...] = ("instruct", "base")

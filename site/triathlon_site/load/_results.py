@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
+from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, UnitRecord
-from triathlon_runner.store import RecordedFile
+from triathlon_runner.store import RUN_AGAIN, RecordedFile
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._aggregate import (
     FileAggregate,
@@ -28,6 +29,10 @@ from triathlon_site.workers import run_all
 WORTH_A_PROCESS: Final = 4 << 20
 """Bytes of results below which starting more processes takes longer than reading."""
 PROCESSES: Final = 2
+_HIDDEN: Final = (
+    "this line cannot be used; why is not shown, since it may repeat a text and the tasks are private:"
+    f" `triathlon verify` says it; {RUN_AGAIN}"
+)
 
 
 @dataclass(frozen=True)
@@ -154,8 +159,9 @@ class _Reader:
         wanted = {parent for record in current for parent in parents_of(record)} if seeds else set()
         parents = {task: record for task, record in seeds.items() if task in wanted}
         private = _is_private(entry, manifest)
-        if private and manifest:
-            manifest = _without_reasons(manifest)
+        if private:
+            notices = [notice.model_copy(update={"message": _HIDDEN}) for notice in notices]
+            manifest = manifest and _without_reasons(manifest)
         extracts = self.extractor(current, file.model, file.suite, parents, private=private)
         with file.path.open("rb") as lines:
             sha256 = hashlib.file_digest(lines, "sha256").hexdigest()
@@ -226,8 +232,15 @@ def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Iterator[U
 
 
 def _is_private(entry: SuiteEntry, manifest: Manifest | None) -> bool:
-    """As suites.yaml says; where it does not list the data set any more, as it did when the run was made."""
-    return entry.private if entry.user_data else manifest is not None and manifest.private
+    """As suites.yaml says; where it does not list the data set any more, as it did when the run was made.
+
+    Where no manifest says so either, tasks that are not of this program may be private.
+    """
+    if entry.user_data:
+        return entry.private
+    if manifest is None:
+        return entry.id.partition("@")[0] not in {known.id for known in BUILT_IN.entries()}
+    return manifest.private
 
 
 def _without_reasons(manifest: Manifest) -> Manifest:

@@ -103,6 +103,44 @@ def test_private_texts_stay_out_without_the_suites_file(place: Place) -> None:
     assert [name for name, text in site.items() if MARKER in text] == []
 
 
+def test_private_texts_stay_out_where_a_line_is_torn(finished: Place) -> None:
+    """What is wrong with a line is said without its text: half a torn line may begin with a task's."""
+    lines = finished.root / "results/runs/good/evolved/mine.jsonl"
+    text = lines.read_text()
+    (finished.root / "suites.yaml").write_text(ROW.replace("}", ", private: true}"))
+    lines.write_text(text.replace(MARKER, f"\n{MARKER}", 1))
+    try:
+        site = finished.site()
+    finally:
+        lines.write_text(text)
+        (finished.root / "suites.yaml").write_text(ROW)
+    assert [name for name, content in site.items() if MARKER in content] == []
+    notices = json.loads(site["data/notices.json"])["notices"]
+    assert [(one["line"], "`triathlon verify` says it" in one["message"]) for one in notices] == [
+        (1, True),
+        (2, True),
+    ]
+
+
+def test_unknown_tasks_without_a_manifest_are_taken_as_private(place: Place) -> None:
+    """Where neither suites.yaml nor a manifest says whether tasks are private, no text is shown."""
+    place.call("run", "--models", "good", "--suites", "runtime/mine", "--limit", "1")
+    (place.root / "suites.yaml").unlink()
+    assert any(MARKER in text for text in place.site().values())
+    (place.root / "results/runs/good/runtime/mine.manifest.json").unlink()
+    site = place.site()
+    assert "runtime-mine.html" in site
+    assert [name for name, text in site.items() if MARKER in text] == []
+
+
+def test_samples_that_cannot_differ_are_named(place: Place) -> None:
+    """Several samples at temperature 0 are one reply: said before anything is asked; not at another one."""
+    dry = ("run", "--models", "good", "--suites", "evolved/mine", "--samples", "2", "--dry-run")
+    said = "evolved/mine: asked at temperature 0, so all samples of a task are one reply"
+    assert said in " ".join(place.call(*dry).split())
+    assert "are one reply" not in " ".join(place.call(*dry, "--temperature", "0.8").split())
+
+
 def test_a_gate_takes_them(finished: Place) -> None:
     """Stored results of the user's own tasks are compared like any others."""
     gate = ("gate", "--baseline", "good", "--candidate", "worse", "--suites", "evolved/mine", "--json")

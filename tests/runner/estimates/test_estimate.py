@@ -1,20 +1,24 @@
 """What a run will take, before it starts."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from scipy.stats import binomtest
 
-from support.fake_suite import FakeModel, FakeSuite
+from support.fake_suite import FakeModel, FakeSuite, entry_of
+from support.results import FakeModel as WrittenModel
 from support.results import FakeSuite as WrittenSuite
-from support.results import protocol_of, write_file
+from support.results import fake_records, write_file
 from support.schedule import GRADER, ROW, Bench
 from triathlon_runner.catalogue import find
 from triathlon_runner.estimates import ModelEstimate, estimate, half_width
 from triathlon_runner.noise import noise_budget
-from triathlon_runner.records import Outcome, UnitRecord
-from triathlon_runner.registry import Price
-from triathlon_runner.suites import Task
+from triathlon_runner.records import UnitRecord
+from triathlon_runner.registry import Price, Registry
+from triathlon_runner.schedule import PROFILES, RunPlan, choose, work_for
+from triathlon_runner.suites import SuiteEntry, Task
 
 TASKS = [Task(str(number) * 7) for number in range(10)]
 
@@ -85,33 +89,43 @@ async def test_limits_a_minute_are_time(tmp_path: Path) -> None:
     assert (await one(made)).hours == pytest.approx(10 / 60)
 
 
-async def test_repeats_of_other_models_tell_what_repeats_would_do(tmp_path: Path) -> None:
-    """From 40 tasks with 5 samples of another model; nothing is said where nobody has repeats."""
-    made = bench(tmp_path)
-    assert (await one(made)).suites[0].noise == ""
-    records = [
-        UnitRecord(
-            suite="evolved/fake",
-            model="other",
-            task_id=str(task),
-            sample=sample,
-            protocol=protocol_of("evolved/fake"),
-            outcome=Outcome.PASSED if (task * 7 + sample * 3) % 10 < 5 else Outcome.FAILED,
-        )
-        for task in range(40)
-        for sample in range(5)
-    ]
+async def noise_of(made: Bench, suite: SuiteEntry, records: Sequence[UnitRecord], samples: int) -> str:
+    """What a dry run of ten tasks says where another model has these records."""
+    asked = FakeSuite(suite.id, TASKS)
+    entry = entry_of(asked, metrics=suite.metrics, record=suite.record)
+    built = choose(entry, asked, PROFILES["standard"])
+    row = made.row
+    plan = RunPlan(work={row.id: work_for(Registry(models=(row,)), row, [built])})
+    if records:
+        written = WrittenSuite(suite, tasks=len(records) // samples, samples=samples)
+        write_file(made.folder.root, "other", suite.id, records, written)
+    (found,) = await estimate(plan, made.folder, GRADER)
+    return found.suites[0].noise
+
+
+@pytest.mark.parametrize("suite_id", ["evolved/core-seeds", "loop/core"])
+async def test_repeats_of_other_models_tell_what_repeats_would_do(tmp_path: Path, suite_id: str) -> None:
+    """On the scale of the suite's own score; nothing is said where nobody has repeats."""
+    entry = find(suite_id)
+    assert entry is not None
+    headline = next(metric for metric in entry.metrics if metric.headline)
+    records = list(fake_records(WrittenModel("other"), WrittenSuite(entry, tasks=40, samples=5)))
+    by_task: dict[str, list[float]] = defaultdict(list)
+    for record in records:
+        by_task[record.task_id].append(headline.score([record]))
+    budget = noise_budget(list(by_task.values()))
+    assert budget is not None
+    sentence = budget.sentence(maximum=headline.maximum, tasks=10)
+    assert await noise_of(bench(tmp_path / "none"), entry, (), 5) == ""
+    assert await noise_of(bench(tmp_path), entry, records, 5) == f"{sentence} (from 1 model with repeats)"
+
+
+async def test_copies_of_one_reply_are_no_repeats(tmp_path: Path) -> None:
+    """At temperature 0 the cache gives all samples of a task one reply: they say nothing of sampling."""
     entry = find("evolved/core-seeds")
     assert entry is not None
-    write_file(made.folder.root, "other", "evolved/fake", records, WrittenSuite(entry, tasks=40))
-    budget = noise_budget(
-        [
-            [float(record.outcome is Outcome.PASSED) for record in records[start : start + 5]]
-            for start in range(0, 200, 5)
-        ]
-    )
-    assert budget is not None
-    assert (await one(made)).suites[0].noise == f"{budget.sentence(tasks=10)} (from 1 model with repeats)"
+    records = list(fake_records(WrittenModel("other"), WrittenSuite(entry, tasks=10, samples=2)))
+    assert await noise_of(bench(tmp_path), entry, records, samples=1) == ""  # written as asked at 0
 
 
 @pytest.mark.parametrize(("tasks", "passed"), [(100, 50), (378, 189), (100, 90), (20, 0), (3, 3)])

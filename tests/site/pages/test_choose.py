@@ -4,14 +4,20 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from support.choices import choices
+from triathlon_site.ability import IndexRow
 from triathlon_site.frontier import frontier_shares
-from triathlon_site.pages.choose import PATH, ChooseContext, Question, drafts
+from triathlon_site.models import reported_info
+from triathlon_site.pages.choose import PATH, ChooseContext, Question, candidates, drafts
+from triathlon_site.pages.front import AllModels, FrontCell, ModelRow
+from triathlon_site.published import ModelFacts
 from triathlon_site.render import Draft, installed_environment
+from triathlon_site.uncertainty import Interval
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
@@ -66,6 +72,37 @@ def test_dominated_models_are_not_listed(draft: Draft) -> None:
     assert rows["Small"].share == rows["Costly"].share == 1
     assert 0.5 < rows["Large"].share < 1
     assert question.address == "choose.html?score=loop&cost=size&open=open"
+
+
+def table_row(name: str, billions: str, score: float, maximum: float) -> ModelRow:
+    """A model with a score in one column, which is known to 4 per cent either way."""
+    facts = ModelFacts(name, parameters_b=billions, open_weights="yes")
+    known = Interval(score - 0.04 * maximum, score + 0.04 * maximum)
+    cell = FrontCell(score, maximum, known, "recorded", "", "", "")
+    place = IndexRow(50.0, 40.0, 60.0, 1, 1, 6, 1)
+    return ModelRow(name, reported_info(facts), "", facts, {"runtime_output": cell}, "", place)
+
+
+def answers_to(rows: Sequence[ModelRow]) -> Mapping[tuple[str, str], Question]:
+    draws = np.random.default_rng(0).normal(50, 5, (200, len(rows)))  # of the index, which is not asked for
+    (page,) = drafts(replace(candidates(AllModels(tuple(rows), None), {}), index_draws=draws))
+    return {(one.score.id, one.group.words): one for one in questions_of(page)}
+
+
+def test_shares_and_per_cent_are_on_one_scale() -> None:
+    """A share of 0.6 is better than reported 40 per cent, and is shown as per cent, too."""
+    reported = [table_row(f"Reported {size}", f"{size}", 10.0 * size, 100.0) for size in (2, 3, 4)]
+    own = [table_row("Ours", "20", 0.6, 1.0), table_row("Ours, small", "1", 0.1, 1.0)]
+    found = answers_to([*reported, *own])["runtime_output", "open models"]
+    assert "Ours scores highest in runtime (CRUXEval output): 60.0 (56.0–64.0)." in found.sentence
+    assert {row.model.name: row.score for row in found.rows}["Reported 4"] == "40.0 (36.0–44.0)"
+
+
+def test_equally_small_models_are_named_together() -> None:
+    """Where several of those that cannot be told apart are the smallest, each is named."""
+    rows = [table_row(f"Model {size}", f"{max(size, 3)}", 40.0 + size / 10, 100.0) for size in range(1, 6)]
+    found = answers_to(rows)["runtime_output", "open models"]
+    assert found.sentence.endswith("the smallest of these are Model 1, Model 2 and Model 3 (3 B each).")
 
 
 def test_a_model_without_a_known_cost_is_in_no_question(draft: Draft) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triathlon_site.ability import IndexRow
-from triathlon_site.pages.front import AllModels, ModelRow
+from triathlon_site.pages.front import AllModels, FrontCell, ModelRow
 from triathlon_site.uncertainty import Interval
 
 _OPENNESS: Final = {True: "open", False: "closed", None: ""}
@@ -28,7 +28,8 @@ class Candidate:
     costs: Mapping[str, float]
     """By id of a `ChoiceCost`, where known."""
     scores: Mapping[str, tuple[float, Interval | None]]
-    """By id of a column of the index, where there is one; without an interval where none is known."""
+    """By id of a column of the index, where there is one: the share of the maximum, since one source gives a
+    share and another per cent; without an interval where none is known."""
     index: IndexRow
 
 
@@ -56,7 +57,7 @@ def candidates(found: AllModels, solved: Mapping[str, float]) -> Candidates:
             openness=_OPENNESS[row.info.open_weights],
             context=int(row.facts.context) if row.facts.context else None,
             costs=_costs(row, solved),
-            scores={column: (cell.value, cell.interval) for column, cell in row.cells.items()},
+            scores={column: _share(cell) for column, cell in row.cells.items()},
             index=row.index,
         )
         for row in found.rows
@@ -64,6 +65,11 @@ def candidates(found: AllModels, solved: Mapping[str, float]) -> Candidates:
     )
     draws = found.index.draws if found.index else np.empty((0, 0))
     return Candidates(models, draws)
+
+
+def _share(cell: FrontCell) -> tuple[float, Interval | None]:
+    known = cell.interval
+    return cell.share, known and Interval(known.low / cell.maximum, known.high / cell.maximum)
 
 
 def _costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:

@@ -126,7 +126,7 @@ def ask(models: ScoredModels, cost: ChoiceCost, group: Group) -> Question | None
 
 
 def sentence(models: ScoredModels, cost: ChoiceCost, costs: NDArray[np.float64], words: str) -> str:
-    """Who scores best, who cannot be told from it, and which of these costs least."""
+    """Who scores best, who cannot be told from it, and which of these cost least."""
     names = [model.name for model in models.models]
     best = int(np.argmax(models.values))
     alike = not_told_apart(models.draws, best)
@@ -137,9 +137,18 @@ def sentence(models: ScoredModels, cost: ChoiceCost, costs: NDArray[np.float64],
     )
     if not others:
         return f"{text} No other comes close enough to doubt it."
-    first = others[0] if costs[others[0]] < costs[best] else best
     told = f"{_listed([names[row] for row in others])} cannot be told from it"
-    return f"{text} {told}; the {cost.least} of these is {names[first]} ({cost_text(cost, costs[first])})."
+    return f"{text} {told}; {_least(cost, names, costs, [*others, best])}."
+
+
+def _least(cost: ChoiceCost, names: Sequence[str], costs: NDArray[np.float64], rows: Sequence[int]) -> str:
+    """`the cheapest of these is A ($1 / M)`; of equal ones, all of them."""
+    lowest = min(costs[row] for row in rows)
+    first = [names[row] for row in rows if costs[row] == lowest]
+    text = cost_text(cost, lowest)
+    if len(first) == 1:
+        return f"the {cost.least} of these is {first[0]} ({text})"
+    return f"the {cost.least} of these are {_listed(first)} ({text} each)"
 
 
 def number(score: ChoiceScore, value: float) -> str:

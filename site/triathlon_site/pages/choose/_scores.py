@@ -96,16 +96,12 @@ def scored_models(every: Candidates, score: ChoiceScore) -> ScoredModels | None:
     if not models:
         return None
     tasks = next(column.tasks for column in COLUMNS if column.id == score.id)
-    scores = [model.scores[score.id] for model in models]
-    values = np.array([value for value, _ in scores])
-    intervals = tuple(known or _interval(value, score, tasks) for value, known in scores)
+    shares = [model.scores[score.id] for model in models]
+    values = np.round(score.maximum * np.array([share for share, _ in shares]), 9)
+    known = (interval or share_interval(share * tasks, tasks) for share, interval in shares)
+    intervals = tuple(Interval(score.maximum * one.low, score.maximum * one.high) for one in known)
     draws = interval_draws(values.tolist(), intervals, score.maximum, score.id)
     return ScoredModels(score, models, values, intervals, _stepped(draws))
-
-
-def _interval(value: float, score: ChoiceScore, tasks: int) -> Interval:
-    share = share_interval(value / score.maximum * tasks, tasks)
-    return Interval(score.maximum * share.low, score.maximum * share.high)
 
 
 def _stepped(draws: NDArray[np.float64]) -> NDArray[np.float64]:
