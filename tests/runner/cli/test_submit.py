@@ -105,6 +105,22 @@ def test_a_statement_beside_the_results_is_checked(place: SmallRun) -> None:
     assert check(place, "--statement", "results/runs/m/verified.json")[0] == 0  # written anew
 
 
+def test_archived_results_take_their_statement_along(place: SmallRun) -> None:
+    """The archive gets the statement as it was; what stays beside the results is about those that are there."""
+    verified = place.results / "runs/m/verified.json"
+    check(place, "--statement", "results/runs/m/verified.json")
+    whole = verified.read_text()
+    assert place.call("results", "archive", "--models", "m", "--suites", SEEDS).exit_code == 0
+    (kept,) = (place.results / "archive/m" / SEEDS).glob("*-1.verified.json")
+    assert kept.read_text() == whole
+    rest = json.loads(verified.read_text())
+    assert len(rest["subject"]) == len(rest["predicate"]["passedTests"]) == 2 and SEEDS not in json.dumps(rest)
+    code, document = check(place)
+    assert (code, document["problems"]) == (0, [])
+    assert place.call("results", "archive", "--models", "m").exit_code == 0
+    assert not verified.exists() and len(list((place.results / "archive").rglob("*.verified.json"))) == 3
+
+
 def flip_a_verdict(line: Line) -> None:
     """The outcome and all that says so, as somebody would who wants it to agree with itself."""
     line["outcome"] = line["verdict"]["outcome"] = "failed"
