@@ -117,8 +117,10 @@ async def _check_all(submission: Submission, data: DataStore, screen: Screen) ->
 async def _check(submission: Submission, suite: str, data: DataStore, grader: Grader) -> FileCheck:
     lines = submission.folder.lines(submission.model, suite)
     check = FileCheck(suite, hashlib.sha256(lines.read_bytes()).hexdigest())
+    check.problems = list(check_texts(submission, suite))
+    if check.problems:  # what else is wrong would be said with values, and the key could be one
+        return check
     entry, manifest, records, check.problems = read_submission(submission, suite)
-    check.problems += check_texts(submission, suite)
     check.units = len(records)
     check.open_units = manifest.open_units if manifest is not None else 0
     if entry is None or manifest is None or not records:

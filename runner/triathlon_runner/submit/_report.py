@@ -57,7 +57,7 @@ class SubmissionReport:
         lines = [
             f"## Submission of `{self.model}`: {verdict}",
             "",
-            self.what_was_judged(),
+            self.what_was_graded(),
             "",
             "| suite | units | judged again, equal | open | scores | result |",
             "| --- | --- | --- | --- | --- | --- |",
@@ -69,12 +69,13 @@ class SubmissionReport:
             lines += _listed(title, problems)
         return "\n".join(lines) + "\n"
 
-    def what_was_judged(self) -> str:
-        """How much was judged again, and what no check can show."""
-        units = sum(file.verified for file in self.files)
+    def what_was_graded(self) -> str:
+        """How much came to the same when it was graded again, and what no check can show."""
+        equal, units = sum(file.verified for file in self.files), sum(file.units for file in self.files)
+        same = counted(units, "unit") if equal == units else f"{equal} of {counted(units, 'unit')}"
         return (
-            f"{counted(units, 'unit')} in {counted(len(self.files), 'suite')} judged again by engine"
-            f" {self.engine_version}. That the replies came from this model cannot be shown by any check."
+            f"{same} in {counted(len(self.files), 'suite')} graded again by engine {self.engine_version} with the"
+            " same result. That the replies came from this model cannot be shown by any check."
         )
 
     def about_missing_row(self) -> str:

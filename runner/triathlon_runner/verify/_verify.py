@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from triathlon_runner.verify._replay import NotInEvidenceError, replayed
 
 _AT_ONCE = 8
 """Units graded at the same time; the sandbox has its own limit."""
+_BEFORE = 40
+"""Characters that two long values have in common and that are shown before their first difference."""
 Regrade = Callable[[UnitRecord, Work, Grader], Awaitable[UnitRecord]]
 """From a stored record to the one that its replies lead to now."""
 _NOT_EVIDENCE = frozenset(["usage", "seconds", "judge_usage"])
@@ -180,7 +183,7 @@ async def _graded_again(
 def _differences(name: str, stored: UnitRecord, graded: UnitRecord) -> list[Mismatch]:
     before, after = (one.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for one in (stored, graded))
     return [
-        Mismatch(f"{name} {place}", _short(old), _short(new))
+        Mismatch(f"{name} {place}", *_short_pair(old, new))
         for place, old, new in _places("", before, after)
     ]
 
@@ -199,8 +202,20 @@ def _places(place: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
 
 
 def _short(value: object, most: int = 120) -> str:
-    text = repr(value)
+    return _shortened(repr(value), most)
+
+
+def _shortened(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _short_pair(old: object, new: object) -> tuple[str, str]:
+    """Both values, short, from a little before where they begin to differ: two programs often begin alike."""
+    first, second = repr(old), repr(new)
+    same = len(commonprefix([first, second]))
+    start = same - _BEFORE if same > 2 * _BEFORE else 0
+    cut = "…" if start else ""
+    return cut + _shortened(first[start:]), cut + _shortened(second[start:])
 
 
 def _compare_scores(

@@ -52,6 +52,15 @@ def change(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
     path.write_text(json.dumps(line) + "\n" + "".join(others))
 
 
+def change_all(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
+    """Edits each line of a suite's results."""
+    path = place.results / f"runs/m/{suite}.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        edit(line)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def problems(document: dict[str, Any], suite: str) -> str:
     """What is against one suite, as text."""
     (file,) = [one for one in document["files"] if one["suite"] == suite]
@@ -184,6 +193,9 @@ def test_a_changed_reply_is_refused(place: SmallRun) -> None:
     change(place, SEEDS, edit)
     code, document = check(place)
     assert code == 1 and "judged again" in problems(document, SEEDS)
+    (program,) = [one for one in problems(document, SEEDS).splitlines() if " program: " in one]
+    expected, got = program.partition(" program: expected ")[2].split(" (judged again), got ")
+    assert "return not" in expected and expected != got  # a long program is cut where both begin alike
 
 
 @pytest.mark.parametrize(
@@ -217,18 +229,35 @@ def test_what_no_server_gives_is_refused(place: SmallRun) -> None:
     assert "usage.output_tokens: expected" in text
 
 
+def test_wrong_token_counts_are_refused_with_what_to_do(place: SmallRun) -> None:
+    """The bounds stand in the message, and the way out of them; a server without counts is no problem."""
+
+    def count(line: Line) -> None:
+        line["usage"] = line["usage"] | {"output_tokens": 1, "uncounted": 0}
+
+    change_all(place, SEEDS, count)
+    text = problems(check(place)[1], SEEDS)
+    assert "(0.2 to 30 characters a token), got 2; " in text and "send no `usage`" in text
+
+    def know_nothing(line: Line) -> None:
+        line["usage"] = line["usage"] | {"output_tokens": 0, "uncounted": line["usage"]["requests"]}
+
+    change_all(place, SEEDS, know_nothing)
+    assert "usage" not in problems(check(place)[1], SEEDS)
+
+
 def test_keys_strangers_and_own_suites_are_refused(place: SmallRun) -> None:
-    """A key in a reply is named without being shown; other files and other suites do not belong."""
+    """A key is named and not shown, wherever it stands in a prompt; other files and suites do not belong."""
     key = "sk-proj-abcdefgh12345678"
 
     def leak(line: Line) -> None:
-        line["prompt"] += f" {key}"
+        line["prompt"] = f"{key} {line['prompt']} {key}"
 
-    change(place, SEEDS, leak)
     own = place.results / "runs/m"
     (own / "notes.txt").write_text("x")
     for ending in (".jsonl", ".manifest.json"):
         shutil.copy(own / f"{SEEDS}{ending}", own / f"loop/mine{ending}")
+    change(place, SEEDS, leak)
     code, document = check(place)
     assert code == 1 and key not in json.dumps(document)
     assert f"{SEEDS}.jsonl, line 1: expected no key" in problems(document, SEEDS)
