@@ -58,7 +58,8 @@ def archive_statement(folder: ResultsFolder, model: str, suite: str, target: Pat
     """Takes one suite out of a model's `verified.json`; the statement as it was is copied to `target`.
 
     Without this the statement would name a file that is not there any more, and the next results of the suite
-    would be called changed. One that names no other suite leaves the folder. A damaged one stays: the build names it.
+    would be called changed. One that names no other suite leaves the folder. A damaged one stays: the build
+    names it.
 
     Raises:
         OSError: it cannot be copied or removed.

@@ -192,5 +192,6 @@ def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
             f" {characters / LEAST_CHARACTERS:.0f} for {characters} characters of replies"
             f" ({LEAST_CHARACTERS:g} to {MOST_CHARACTERS:g} characters a token), got {tokens}; the server's"
             " `usage` does not count its tokens: have it count them or send no `usage`, archive these results"
-            " (`triathlon results archive`), forget its replies (`triathlon cache prune --model MODEL`), run again",
+            " (`triathlon results archive`), forget its replies (`triathlon cache prune --model MODEL`), run"
+            " again",
         )

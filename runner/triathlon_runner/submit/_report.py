@@ -74,8 +74,8 @@ class SubmissionReport:
         equal, units = sum(file.verified for file in self.files), sum(file.units for file in self.files)
         same = counted(units, "unit") if equal == units else f"{equal} of {counted(units, 'unit')}"
         return (
-            f"{same} in {counted(len(self.files), 'suite')} graded again by engine {self.engine_version} with the"
-            " same result. That the replies came from this model cannot be shown by any check."
+            f"{same} in {counted(len(self.files), 'suite')} graded again by engine {self.engine_version} with"
+            " the same result. That the replies came from this model cannot be shown by any check."
         )
 
     def about_missing_row(self) -> str:

@@ -5,7 +5,6 @@ import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -183,8 +182,7 @@ async def _graded_again(
 def _differences(name: str, stored: UnitRecord, graded: UnitRecord) -> list[Mismatch]:
     before, after = (one.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for one in (stored, graded))
     return [
-        Mismatch(f"{name} {place}", *_short_pair(old, new))
-        for place, old, new in _places("", before, after)
+        Mismatch(f"{name} {place}", *_short_pair(old, new)) for place, old, new in _places("", before, after)
     ]
 
 
@@ -209,10 +207,11 @@ def _shortened(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _short_pair(old: object, new: object) -> tuple[str, str]:
+def _short_pair(stored: object, graded: object) -> tuple[str, str]:
     """Both values, short, from a little before where they begin to differ: two programs often begin alike."""
-    first, second = repr(old), repr(new)
-    same = len(commonprefix([first, second]))
+    first, second = repr(stored), repr(graded)
+    pairs = enumerate(zip(first, second, strict=False))
+    same = next((place for place, (old, new) in pairs if old != new), min(len(first), len(second)))
     start = same - _BEFORE if same > 2 * _BEFORE else 0
     cut = "…" if start else ""
     return cut + _shortened(first[start:]), cut + _shortened(second[start:])

@@ -123,7 +123,9 @@ def test_archived_results_take_their_statement_along(place: SmallRun) -> None:
     (kept,) = (place.results / "archive/m" / SEEDS).glob("*-1.verified.json")
     assert kept.read_text() == whole
     rest = json.loads(verified.read_text())
-    assert len(rest["subject"]) == len(rest["predicate"]["passedTests"]) == 2 and SEEDS not in json.dumps(rest)
+    assert len(rest["subject"]) == len(rest["predicate"]["passedTests"]) == 2 and SEEDS not in json.dumps(
+        rest
+    )
     code, document = check(place)
     assert (code, document["problems"]) == (0, [])
     assert place.call("results", "archive", "--models", "m").exit_code == 0
