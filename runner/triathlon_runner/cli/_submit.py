@@ -67,7 +67,7 @@ def check_command(
     data: Data = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
-    """Checks what a pull request with results needs: format, protocol, data, no keys; judges all again.
+    """Checks what a pull request with results needs: format, protocol, data, no keys; grades all again.
 
     Exit code 0: it can be taken; 1: something is against it; 2: something is for you to mend.
     """
@@ -109,7 +109,7 @@ async def _check_all(submission: Submission, data: DataStore, screen: Screen) ->
     async with open_sandbox() as sandbox:
         grader = ProgramGrader(sandbox, cache_folder() / "keys")
         for suite in submission.suites:
-            say(screen, f"{suite}: judging again")
+            say(screen, f"{suite}: grading again")
             checks.append(await _check(submission, suite, data, grader))
     return checks
 
@@ -148,5 +148,5 @@ def _problem(suite: str, mismatch: Mismatch) -> Problem:
     if isinstance(mismatch, CountMismatch):
         expected = "expected the counts of its lines"
         return Problem(f"{suite}.manifest.json, {mismatch.what}", f"{expected}: {mismatch.in_words()}")
-    message = f"expected {mismatch.found} (judged again), got {mismatch.stored}"
+    message = f"expected {mismatch.found} (graded again), got {mismatch.stored}"
     return Problem(f"{suite}.jsonl, {mismatch.what}", message)

@@ -1,4 +1,4 @@
-"""`runs/<model>/verified.json`: which results files `triathlon submit check` judged again."""
+"""`runs/<model>/verified.json`: which results files `triathlon submit check` graded again."""
 
 import json
 import shlex
@@ -17,7 +17,7 @@ from triathlon_runner.store._lines import replace_file
 
 @dataclass(frozen=True, slots=True)
 class JudgedAgain:
-    """The files of one model that were judged again with the same result."""
+    """The files of one model that were graded again with the same result."""
 
     engine_version: int
     sha256: Mapping[str, str]
@@ -88,7 +88,7 @@ def archive_statement(folder: ResultsFolder, model: str, suite: str, target: Pat
 
 
 def how_to_judge_again(model: str) -> str:
-    """The command that judges a model's results again and writes its `verified.json`, as a clone has them."""
+    """The command that grades a model's results again and writes its `verified.json`, as a clone has them."""
     place = ResultsFolder(DEFAULT_ROOT)
     folder, file = (shlex.quote(path(model).as_posix()) for path in (place.of_model, place.verified))
     return f"`triathlon submit check {folder} --statement {file}` writes it anew"

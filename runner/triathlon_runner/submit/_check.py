@@ -1,4 +1,4 @@
-"""What can be seen in a submission's files before anything is judged again."""
+"""What can be seen in a submission's files before anything is graded again."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def read_submission(
     name = f"{suite}.jsonl"
     entry = next((one for one in catalogue.entries() if one.id == suite), None)
     if entry is None:
-        why = "expected a built-in suite: others cannot judge results of your own suites again"
+        why = "expected a built-in suite: others cannot grade results of your own suites again"
         return None, None, [], [Problem(name, f"{why}, got {suite!r}; leave it out")]
     problems: list[Problem] = []
     manifest: Manifest | None = None

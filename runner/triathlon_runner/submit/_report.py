@@ -19,7 +19,7 @@ class FileCheck:
     """Of the lines."""
     units: int = 0
     verified: int = 0
-    """Units that were judged again with the same result."""
+    """Units that were graded again with the same result."""
     open_units: int = 0
     scores: dict[str, float] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -59,7 +59,7 @@ class SubmissionReport:
             "",
             self.what_was_graded(),
             "",
-            "| suite | units | judged again, equal | open | scores | result |",
+            "| suite | units | graded again, equal | open | scores | result |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
         lines += [_row(file) for file in self.files]

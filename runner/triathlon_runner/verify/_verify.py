@@ -37,7 +37,7 @@ class Mismatch:
 
     def in_words(self) -> str:
         """Both values, in a sentence without `what`."""
-        return f"stored {self.stored}, judged again {self.found}"
+        return f"stored {self.stored}, graded again {self.found}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ def _compare_outcomes(
     if whole and stated == again:
         if stated != in_lines:
             report.notes.append(
-                f"the manifest counts {_short(stated)}, as judged again, its lines {_short(in_lines)}"
+                f"the manifest counts {_short(stated)}, as graded again, its lines {_short(in_lines)}"
             )
     elif stated != in_lines:
         report.mismatches.append(CountMismatch("manifest outcomes", _short(stated), _short(in_lines)))

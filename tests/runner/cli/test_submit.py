@@ -68,7 +68,7 @@ def problems(document: dict[str, Any], suite: str) -> str:
 
 
 def test_a_whole_submission_is_taken(place: SmallRun) -> None:
-    """Exit code 0, every unit judged again, a report for the pull request and a statement of the hashes."""
+    """Exit code 0, every unit graded again, a report for the pull request and a statement of the hashes."""
     code, document = check(place, "--markdown", "report.md", "--statement", "statement.json")
     assert (code, document["accepted"], document["listed"]) == (0, True, True)
     assert [(one["units"], one["verified"]) for one in document["files"]] == [(2, 2)] * 3
@@ -115,7 +115,7 @@ def test_a_statement_beside_the_results_is_checked(place: SmallRun) -> None:
 
 
 def test_archived_results_take_their_statement_along(place: SmallRun) -> None:
-    """The archive gets the statement as it was; what stays beside the results is about those that are there."""
+    """The archive gets the statement as it was; what stays names only results that are there."""
     verified = place.results / "runs/m/verified.json"
     check(place, "--statement", "results/runs/m/verified.json")
     whole = verified.read_text()
@@ -145,8 +145,8 @@ def edit_a_reply(line: Line) -> None:
 @pytest.mark.parametrize(
     ("tamper", "reason"),
     [
-        (flip_a_verdict, "expected 'passed' (judged again), got 'failed'"),
-        (edit_a_reply, "(judged again), got 'passed'"),
+        (flip_a_verdict, "expected 'passed' (graded again), got 'failed'"),
+        (edit_a_reply, "(graded again), got 'passed'"),
         (None, "data.sha256: expected "),
     ],
     ids=["a verdict", "a reply", "another data set"],
@@ -176,14 +176,14 @@ def test_a_changed_verdict_is_refused(place: SmallRun) -> None:
     change(place, SEEDS, fail)
     code, document = check(place)
     assert code == 1 and "outcome" in problems(document, SEEDS)
-    assert "manifest" not in problems(document, SEEDS)  # it counts what is judged again
+    assert "manifest" not in problems(document, SEEDS)  # it counts what is graded again
 
     def fail_throughout(line: Line) -> None:
         line["verdict"]["outcome"] = "failed"
 
     change(place, SEEDS, fail_throughout)
     code, document = check(place)
-    assert code == 1 and "expected 'passed' (judged again), got 'failed'" in problems(document, SEEDS)
+    assert code == 1 and "expected 'passed' (graded again), got 'failed'" in problems(document, SEEDS)
 
 
 def test_a_changed_reply_is_refused(place: SmallRun) -> None:
@@ -194,9 +194,9 @@ def test_a_changed_reply_is_refused(place: SmallRun) -> None:
 
     change(place, SEEDS, edit)
     code, document = check(place)
-    assert code == 1 and "judged again" in problems(document, SEEDS)
+    assert code == 1 and "graded again" in problems(document, SEEDS)
     (program,) = [one for one in problems(document, SEEDS).splitlines() if " program: " in one]
-    expected, got = program.partition(" program: expected ")[2].split(" (judged again), got ")
+    expected, got = program.partition(" program: expected ")[2].split(" (graded again), got ")
     assert "return not" in expected and expected != got  # a long program is cut where both begin alike
 
 
@@ -273,7 +273,7 @@ def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
     (own / "loop/core.manifest.json").write_text('{"a": "[x](http://evil.example) @everyone\\n# Done"}')
     result = place.call("submit", "check", "results/runs/m", "--markdown", "-")
     assert result.exit_code == 1
-    assert result.stdout.startswith("## Submission of `m`") and "judging again" not in result.stdout
+    assert result.stdout.startswith("## Submission of `m`") and "grading again" not in result.stdout
     assert "](http" not in result.stdout and "\n# " not in result.stdout
 
 
@@ -289,7 +289,7 @@ def test_a_terminal_gets_sentences(place: SmallRun) -> None:
 
 
 def test_one_document_is_printed(place: SmallRun) -> None:
-    """JSON and Markdown on one output are refused before anything is judged."""
+    """JSON and Markdown on one output are refused before anything is graded."""
     result = place.call("submit", "check", "results/runs/m", "--json", "--markdown", "-")
     assert "expected --json or --markdown -" in str(result.exception)
 

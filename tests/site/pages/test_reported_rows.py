@@ -1,4 +1,4 @@
-"""Reported figures in the tables of the boards, beside what was judged here."""
+"""Reported figures in the tables of the boards, beside what was graded here."""
 
 import io
 import json
@@ -146,5 +146,5 @@ def test_a_published_page_says_where_its_columns_stand(pages: dict[str, str]) ->
     """A link to the board that shows them; of the others the reason."""
     evaloop, reval = (" ".join(pages[f"published/{name}.html"].split()) for name in ("evaloop", "reval"))
     assert '<a href="../loop-mbpp-plus.html">Loop, MBPP+</a></dt> <dd>ASL, pass@1</dd>' in evaloop
-    assert "nothing was judged here on this data yet" in reval
+    assert "nothing was graded here on this data yet" in reval
     assert "IC; state; path; average: REval’s own code has other right answers than ours" in reval
