@@ -32,7 +32,7 @@ leaderboard: setup ## Run what is missing for every model of models.yaml, then r
 	@code=0; $(BIN)/triathlon run --profile $(PROFILE) $(RUN_OPTIONS) || code=$$?; \
 	$(BIN)/triathlon build --history && exit $$code
 
-recorded: setup ## Judge the recordings in DIR again and write results/recorded/ (VERDICTS=FILE goes on from there)
+recorded: setup ## Grade the recordings in DIR again and write results/recorded/ (VERDICTS=FILE goes on from there)
 	@if [ -z "$(DIR)" ]; then echo "expected the folder of the recordings: make recorded DIR=FOLDER" >&2; exit 2; fi
 	@code=0; \
 	if [ -d "$(DIR)/loop" ]; then $(RECORDED) evaloop "$(DIR)/loop" --recorded evalooop || code=$$?; fi; \

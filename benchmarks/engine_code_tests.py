@@ -106,7 +106,7 @@ async def measure(sandbox: Sandbox, name: str, trials: Sequence[Trial]) -> None:
 
 
 async def measure_classes(sandbox: Sandbox, path: Path) -> None:
-    """Prints how many of ClassEval's classes can be judged, and why the others can't."""
+    """Prints how many of ClassEval's classes can be graded, and why the others can't."""
     grader = ClassGrader(sandbox)
     problems = [problem for problem in problem_file(path) if isinstance(problem, ClassProblem)]
 
@@ -117,8 +117,8 @@ async def measure_classes(sandbox: Sandbox, path: Path) -> None:
             print(f"    {str(error)[:160]}", flush=True)
             return False
 
-    judged = await asyncio.gather(*map(passes, problems))
-    print(f"classeval: {sum(judged)} of {len(problems)} classes can be judged", flush=True)
+    graded = await asyncio.gather(*map(passes, problems))
+    print(f"classeval: {sum(graded)} of {len(problems)} classes can be graded", flush=True)
 
 
 async def run(options: argparse.Namespace) -> None:

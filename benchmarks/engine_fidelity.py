@@ -49,7 +49,7 @@ DATA_SETS = (
 
 
 async def references(grader: ProgramGrader, problems: Sequence[Problem]) -> list[str]:
-    """Judges every reference on all inputs; what went wrong, in words."""
+    """Grades every reference on all inputs; what went wrong, in words."""
 
     async def one(problem: Problem) -> str:
         try:
@@ -64,7 +64,7 @@ async def references(grader: ProgramGrader, problems: Sequence[Problem]) -> list
 async def recorded(
     grader: ProgramGrader, problems: Sequence[Problem], rows: Sequence[dict[str, Any]]
 ) -> list[str]:
-    """Judges the recorded solutions; where our verdict differs from the official one, in words."""
+    """Grades the recorded solutions; where our verdict differs from the official one, in words."""
     by_id = {problem.task_id: problem for problem in problems}
 
     async def one(row: dict[str, Any]) -> str:

@@ -152,7 +152,7 @@ async def ask(
 
 
 async def execute(programs: int, at_once: int, jobs: int | None) -> Measured:
-    """Judges so many different right programs, as many of them waiting as the runner has units at work."""
+    """Grades so many different right programs, as many of them waiting as the runner has units at work."""
     measured = Measured()
     async with AsyncExitStack() as stack:
         grader = await _grader(stack, jobs)
@@ -215,7 +215,7 @@ def report(
     cpu = asking.cpu + executing.cpu
     least = max(ideal, cpu / cores)
     own, server = (1000 * seconds / requests for seconds in (asking.own_cpu, asking.children_cpu))
-    judging, ours = (1000 * seconds / programs for seconds in (executing.cpu, executing.own_cpu))
+    grading, ours = (1000 * seconds / programs for seconds in (executing.cpu, executing.own_cpu))
     print(f"{len(records)} tasks, {requests} requests, {programs} programs; {cores} cores")
     print(
         f"CPU time needed     {cpu:7.2f} s: {asking.own_cpu:.2f} s asking, {executing.cpu:.2f} s executing,"
@@ -228,7 +228,7 @@ def report(
     )
     print(
         f"executing alone     {executing.seconds:7.2f} s;"
-        f" CPU a program: {judging:.2f} ms, {ours:.2f} ms of it in the runner"
+        f" CPU a program: {grading:.2f} ms, {ours:.2f} ms of it in the runner"
     )
     print(f"both                {both.seconds:7.2f} s, {ideal / both.seconds:.1%} of the server's best")
     print(

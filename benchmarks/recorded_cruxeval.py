@@ -1,10 +1,10 @@
-"""Whether recorded answers to CRUXEval are judged here as its authors judged them.
+"""Whether recorded answers to CRUXEval are graded here as its authors graded them.
 
     python benchmarks/recorded_cruxeval.py --data FOLDER --recorded FOLDER [--files a,b]
 
 FOLDER of --recorded holds files `<model>_temp0.2_<output|input>.json.gz`, as CRUXEval's site has them
 (`raw_generations` and `raw_scored_generations` by task). A line a file says how many answers have the same
-verdict; below it come the differences: the task, how often, and what our judgement says. Exit code 1 where
+verdict; below it come the differences: the task, how often, and what our grading says. Exit code 1 where
 fewer than 99.9 % of a file's answers are equal.
 
 CRUXEval's own harness does not execute an answer to an input question without `f(` and one to an output
@@ -70,26 +70,26 @@ def _passed_over(answer: str, asked: Asked, task: PredictionTask) -> bool:
 async def differences(
     answers: Sequence[Recorded], asked: Asked, tasks: Mapping[str, PredictionTask], sandbox: Sandbox
 ) -> Counter[tuple[str, bool, str]]:
-    """How many answers are judged otherwise, by task, verdict there and our reason."""
+    """How many answers are graded otherwise, by task, verdict there and our reason."""
     limit = asyncio.Semaphore(_AT_ONCE)
 
     async def ours(task_id: str, answer: str) -> tuple[bool, str]:
         async with limit:
-            judged = await grade_prediction(sandbox, tasks[task_id], asked, answer)
-        return judged.correct, f"{judged.outcome}: {judged.why[:120]}"
+            graded = await grade_prediction(sandbox, tasks[task_id], asked, answer)
+        return graded.correct, f"{graded.outcome}: {graded.why[:120]}"
 
     different = list(dict.fromkeys((one.task_id, one.answer) for one in answers))
-    judged = dict(zip(different, await asyncio.gather(*(ours(*one) for one in different)), strict=True))
+    graded = dict(zip(different, await asyncio.gather(*(ours(*one) for one in different)), strict=True))
     found: Counter[tuple[str, bool, str]] = Counter()
     for one in answers:
-        correct, why = judged[one.task_id, one.answer]
+        correct, why = graded[one.task_id, one.answer]
         if correct != one.passed:
             found[one.task_id, one.passed, why] += 1
     return found
 
 
 async def measure(options: argparse.Namespace) -> bool:
-    """Judges the chosen files and prints what came out; whether enough is equal."""
+    """Grades the chosen files and prints what came out; whether enough is equal."""
     chosen = options.files.split(",") if options.files else None
     paths = [path for path in sorted(options.recorded.glob("*put.json.gz")) if _is_chosen(path, chosen)]
     store = DataStore(Path(platformdirs.user_cache_dir("triathlon")), options.data, fetch=False)

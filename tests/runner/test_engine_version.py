@@ -9,7 +9,7 @@ DECIDED = (1, "30833cd4d202b39b111ef7ffe1381894352b46c2f35d06d299ef3c7173364c4c"
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
-    """Where a reply may be judged otherwise, the version is raised; the digest is written down either way."""
+    """Where a reply may be graded otherwise, the version is raised; the digest is written down either way."""
     assert (ENGINE_VERSION, engine_digest()) == DECIDED, (
         "The sources of extraction and grading have changed. If any reply could get another verdict, raise"
         " ENGINE_VERSION in triathlon_runner/engine_version.py by one. Then write what stands on the left"

@@ -88,7 +88,7 @@ def test_it_runs_and_goes_on(place: SmallRun) -> None:
 
 
 def test_its_scores_are_verified(place: SmallRun) -> None:
-    """Replies are judged again without asking: what is stored follows, and a changed verdict does not."""
+    """Replies are graded again without asking: what is stored follows, and a changed verdict does not."""
     run(place)
     assert place.call("verify").exit_code == 0
     lines = ResultsFolder(place.results).lines("m", SUITE)

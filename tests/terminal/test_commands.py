@@ -41,7 +41,7 @@ def test_submit_check(measured: Place) -> None:
     assert "submission of good-model-instruct: cannot be taken yet" in said
     assert "usage.output_tokens: expected" in said
     words = {word.strip(".") for word in terminal.text.split()}
-    assert {"evolved/core-seeds", "judged", "again", "engine", "characters", "replies,"} <= words
+    assert {"evolved/core-seeds", "graded", "again", "engine", "characters", "replies"} <= words
 
 
 def test_all_of_a_model(measured: Place) -> None:

@@ -132,7 +132,7 @@ def show_summary(
 
 
 def about_replies(account: Account) -> str:
-    """That nearly all replies of a model hold nothing to judge, and what to look at; empty where some do."""
+    """That nearly all replies of a model hold nothing to grade, and what to look at; empty where some do."""
     outcomes = account.stats.outcomes
     total = outcomes.total()
     for outcome, (what, remedy) in _UNUSABLE.items():

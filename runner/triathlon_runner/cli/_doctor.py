@@ -19,7 +19,7 @@ from triathlon_runner.store import replace_file
 from triathlon_runner.terminal import Screen, counted
 
 NOT_RUN: Final = "not run"
-"""What manifests say where the hostile programs were never judged on this machine."""
+"""What manifests say where the hostile programs were never graded on this machine."""
 
 NOWHERE: Final = (
     "this kernel, or the container that this runs in, offers neither user namespaces nor Landlock; without"
@@ -41,7 +41,7 @@ NOWHERE: Final = (
 )
 def doctor(
     attack: Annotated[
-        bool, typer.Option("--attack", help="Judge hostile programs and see what they reach.")
+        bool, typer.Option("--attack", help="Grade hostile programs and see what they reach.")
     ] = False,
     level: Annotated[str, typer.Option(help="Sandbox level for --attack: auto, namespaces, lite.")] = "auto",
     models_file: ModelsFile = Common.models_file,
@@ -96,7 +96,7 @@ async def _machine(screen: Screen) -> bool:
         for advice in NOWHERE:
             _say(screen, "", advice)
     else:
-        _say(screen, "verdicts", "every one is decided outside the process of the program that is judged")
+        _say(screen, "verdicts", "every one is decided outside the process of the program that is graded")
         tried = grader_integrity(health.level)
         _say(
             screen,

@@ -1,4 +1,4 @@
-"""`triathlon grade`: judges programs made elsewhere."""
+"""`triathlon grade`: grades programs made elsewhere."""
 
 import asyncio
 import json
@@ -31,15 +31,15 @@ _SHOWN = 10
 )
 def grade(
     samples: Annotated[Path, typer.Argument(help="A folder `<task>/<n>.py`, or JSON lines.")],
-    suite: Annotated[str | None, typer.Option(help="Judge against the problems of this suite.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Grade against the problems of this suite.")] = None,
     problems: Annotated[
         Path | None,
-        typer.Option(help="Judge against a file in HumanEval, MBPP, EvalPlus, EvoEval or ClassEval format."),
+        typer.Option(help="Grade against a file in HumanEval, MBPP, EvalPlus, EvoEval or ClassEval format."),
     ] = None,
     model: Annotated[str, typer.Option(help="Whose programs these are; stands in every line.")] = "",
     out: Annotated[Path | None, typer.Option(help="File that gets one JSON line a sample.")] = None,
     base_only: Annotated[
-        bool, typer.Option("--base-only", help="Judge on the data set's base inputs alone.")
+        bool, typer.Option("--base-only", help="Grade on the data set's base inputs alone.")
     ] = False,
     k: Annotated[
         str, typer.Option("--k", help="Numbers of samples for pass@k, separated by commas: 1,10.")
@@ -51,12 +51,12 @@ def grade(
     data: Data = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
-    """Judges samples and goes on where an earlier call stopped.
+    """Grades samples and goes on where an earlier call stopped.
 
     Verdicts in --out are kept where program, problem, tests and grader are the same.
 
-    Exit code 0: every task has samples, and all were judged.
-    1: tasks are missing or unknown, lines are broken, or samples could not be judged.
+    Exit code 0: every task has samples, and all were graded.
+    1: tasks are missing or unknown, lines are broken, or samples could not be graded.
     2: something is for you to mend.
     """
     wanted = _numbers(k)
@@ -113,7 +113,7 @@ def _problems(
 
 
 def _rows(report: GradeReport) -> dict[str, bool]:
-    """What the programs were judged on, and whether that is the base inputs alone of lines that have both."""
+    """What the programs were graded on, and whether that is the base inputs alone of lines that have both."""
     if report.splits:
         return {"base": True, "base and plus": False}
     return {"base" if report.inputs == "base" else "all": False}
@@ -145,13 +145,13 @@ def _show(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> None:
 def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Iterator[str]:
     """Everything beside the numbers, a line each."""
     yield (
-        f"judged at sandbox level {report.level}; {counted(report.kept, 'verdict')} kept from an earlier call"
+        f"graded at sandbox level {report.level}; {counted(report.kept, 'verdict')} kept from an earlier call"
         + (f", {report.replaced} of other programs, tests or graders replaced" if report.replaced else "")
     )
     if report.not_replaced:
         earlier = counted(report.not_replaced, "earlier verdict")
         yield (
-            f"{earlier} of samples that could not be judged now kept in the file and left out of the numbers"
+            f"{earlier} of samples that could not be graded now kept in the file and left out of the numbers"
             " above"
         )
     if report.others:
@@ -172,10 +172,10 @@ def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Itera
         yield f"{counted(len(report.broken), 'line')} cannot be read:"
         yield from _first(report.broken)
     if report.refused:
-        yield f"refused, because they cannot judge: {counted(len(report.refused), 'problem')}:"
+        yield f"refused, because they cannot grade: {counted(len(report.refused), 'problem')}:"
         yield from _first(list(report.refused.values()))
     if report.open:
-        yield f"{counted(len(report.open), 'sample')} could not be judged; the next call tries again:"
+        yield f"{counted(len(report.open), 'sample')} could not be graded; the next call tries again:"
         yield from _first(report.open)
 
 

@@ -1,4 +1,4 @@
-"""`triathlon import`: other people's logs become records, judged by us."""
+"""`triathlon import`: other people's logs become records, graded by us."""
 
 import asyncio
 from collections import Counter
@@ -131,9 +131,9 @@ def import_command(
     results: Results = Common.results,
     data: Data = None,
 ) -> None:
-    """Judges the programs and answers of logs and writes them to results/imported/, kept apart.
+    """Grades the programs and answers of logs and writes them to results/imported/, kept apart.
 
-    LiveCodeBench's outputs cannot be judged here: their pass@1 is filed as reported, with its source.
+    LiveCodeBench's outputs cannot be graded here: their pass@1 is filed as reported, with its source.
 
     Exit code 0: all was imported; 1: some was left out, with the reason; 2: something is for you to mend.
     """
@@ -157,7 +157,7 @@ def import_command(
 
 
 def _file_reported(paths: Sequence[Path], model: str | None, address: str | None, published: Path) -> None:
-    """Files one log's figures, which nobody here can judge again."""
+    """Files one log's figures, which nobody here can grade again."""
     if len(paths) != 1 or not paths[0].is_file():
         raise UserError(f"expected one file of outputs, got {', '.join(map(str, paths))!r}")
     if model is None or address is None:
@@ -173,7 +173,7 @@ def _file_reported(paths: Sequence[Path], model: str | None, address: str | None
     say(console(), f"filed as reported in {done.table}: pass@1 {found.pass_at_1:.1f} % ({about})")
     say(
         console(),
-        "note: the verdicts are the file's; its programs' tests are not here, so nothing was judged",
+        "note: the verdicts are the file's; its programs' tests are not here, so nothing was graded",
     )
 
 
@@ -271,7 +271,7 @@ def _show(report: ImportReport, screen: Console) -> None:
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
     imported = f"{counted(report.units, 'unit')} imported into {report.lines}: {outcomes}"
     if report.faults:
-        imported = f"nothing was written to {report.lines}: call again for what could not be judged"
+        imported = f"nothing was written to {report.lines}: call again for what could not be graded"
     say(screen, imported if report.units else "nothing was imported")
     if report.compared:
         say(screen, f"{report.equal} of {counted(report.compared, 'verdict')} equal the authors'")

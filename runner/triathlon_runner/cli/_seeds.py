@@ -17,7 +17,7 @@ async def read_seeds(entry: SuiteEntry, store: DataStore) -> tuple[Sequence[Prob
     """Returns the functions of a suite, and a line for each of a user's own problems that is no seed.
 
     Raises:
-        UserError: its tasks are no functions, or are judged by assertions alone; none of a user's own
+        UserError: its tasks are no functions, or are graded by assertions alone; none of a user's own
             problems can be evolved, or a reference of theirs fails its tests.
     """
     suite = entry.build(store)
@@ -32,7 +32,7 @@ async def read_seeds(entry: SuiteEntry, store: DataStore) -> tuple[Sequence[Prob
     problems = [problem for problem in functions if isinstance(problem, Problem)]
     if len(problems) < len(functions):
         raise UserError(
-            f"the problems of {entry.id!r} are judged by assertions, and evolving needs inputs to run the"
+            f"the problems of {entry.id!r} are graded by assertions, and evolving needs inputs to run the"
             " reference on; name another suite at --seeds, such as evolved/humaneval"
         )
     return problems, []

@@ -67,7 +67,7 @@ def check_command(
     data: Data = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
-    """Checks what a pull request with results needs: format, protocol, data, no keys; judges all again.
+    """Checks what a pull request with results needs: format, protocol, data, no keys; grades all again.
 
     Exit code 0: it can be taken; 1: something is against it; 2: something is for you to mend.
     """
@@ -109,7 +109,7 @@ async def _check_all(submission: Submission, data: DataStore, screen: Screen) ->
     async with open_sandbox() as sandbox:
         grader = ProgramGrader(sandbox, cache_folder() / "keys")
         for suite in submission.suites:
-            say(screen, f"{suite}: judging again")
+            say(screen, f"{suite}: grading again")
             checks.append(await _check(submission, suite, data, grader))
     return checks
 
@@ -117,8 +117,10 @@ async def _check_all(submission: Submission, data: DataStore, screen: Screen) ->
 async def _check(submission: Submission, suite: str, data: DataStore, grader: Grader) -> FileCheck:
     lines = submission.folder.lines(submission.model, suite)
     check = FileCheck(suite, hashlib.sha256(lines.read_bytes()).hexdigest())
+    check.problems = list(check_texts(submission, suite))
+    if check.problems:  # what else is wrong would be said with values, and the key could be one
+        return check
     entry, manifest, records, check.problems = read_submission(submission, suite)
-    check.problems += check_texts(submission, suite)
     check.units = len(records)
     check.open_units = manifest.open_units if manifest is not None else 0
     if entry is None or manifest is None or not records:
@@ -146,5 +148,5 @@ def _problem(suite: str, mismatch: Mismatch) -> Problem:
     if isinstance(mismatch, CountMismatch):
         expected = "expected the counts of its lines"
         return Problem(f"{suite}.manifest.json, {mismatch.what}", f"{expected}: {mismatch.in_words()}")
-    message = f"expected {mismatch.found} (judged again), got {mismatch.stored}"
+    message = f"expected {mismatch.found} (graded again), got {mismatch.stored}"
     return Problem(f"{suite}.jsonl, {mismatch.what}", message)

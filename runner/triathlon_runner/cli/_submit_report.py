@@ -10,7 +10,7 @@ def show_report(report: SubmissionReport, screen: Screen) -> None:
     """Whether the submission can be taken, a row for each suite, and what is against it."""
     verdict = "can be taken" if report.accepted else "cannot be taken yet"
     screen.print_message(f"submission of {report.model}: {verdict}")
-    screen.print_message(report.what_was_judged())
+    screen.print_message(report.what_was_graded())
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("suite", overflow="fold", no_wrap=True)
     for name in ("units", "equal", "open"):

@@ -92,7 +92,7 @@ def verify(
         bool,
         typer.Option(
             "--update",
-            help="Rewrite the verdicts of files that another version of extraction and grading judged, from"
+            help="Rewrite the verdicts of files that another version of extraction and grading wrote, from"
             " their stored replies; the old file goes to results/archive/.",
         ),
     ] = False,
@@ -103,10 +103,10 @@ def verify(
     data: Data = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
-    """Executes and judges everything that is stored again, asks no model, and compares; imports, too.
+    """Executes and grades everything that is stored again, asks no model, and compares; imports, too.
 
     Exit code 0: every line and score follows from its evidence, bit for bit.
-    1: something does not, or could not be judged again.
+    1: something does not, or could not be graded again.
     2: something is for you to mend.
     """
     check_executor(executor, ray_address)
@@ -138,8 +138,8 @@ def _check_recorded(files: Sequence[RecordedFile], screen: Console) -> bool:
     if files:
         say(
             screen,
-            f"{counted(len(files), 'recorded file')} with outcomes only: nothing is stored to judge again;"
-            " `make recorded DIR=FOLDER` judges the recordings themselves",
+            f"{counted(len(files), 'recorded file')} with outcomes only: nothing is stored to grade again;"
+            " `make recorded DIR=FOLDER` grades the recordings themselves",
         )
     return not faults
 
@@ -150,7 +150,7 @@ def _wanted(
     models: list[str] | None,
     suites: list[str] | None,
 ) -> tuple[list[_Stored], list[RecordedFile]]:
-    """The files to judge again, and the recorded ones, in which there is nothing to judge."""
+    """The files to grade again, and the recorded ones, in which there is nothing to grade."""
     files = [
         _Stored(folder, model, suite)
         for folder in (root, ResultsFolder(root.root / IMPORTED))
@@ -257,13 +257,13 @@ def _show(verified: _Verified, screen: Console) -> None:
     if verified.update is not None and verified.update.archived is not None:
         say(screen, f"  as it was: {verified.update.archived}")
     for reason, count in _counted(report.unverified).items():
-        say(screen, f"  not judged again: {reason}" + (f" ({counted(count, 'unit')})" if count > 1 else ""))
+        say(screen, f"  not graded again: {reason}" + (f" ({counted(count, 'unit')})" if count > 1 else ""))
 
 
 def _in_short(verified: _Verified) -> str:
     report, update = verified.report, verified.update
     if report.follows and not report.units:
-        return "no unit is finished, so there is nothing to judge"
+        return "no unit is finished, so there is nothing to grade"
     verdict = "follows" if report.follows else "DOES NOT FOLLOW"
     if update is not None:
         verdict = (
@@ -281,7 +281,7 @@ def _sum_up(verified: list[_Verified], screen: Console) -> None:
         which = f"{bad} of {counted(len(verified), 'file')}"
         say(screen, f"scores that DO NOT FOLLOW from their evidence: in {which}, as listed above")
     elif not units:
-        say(screen, f"no unit is finished in {counted(len(verified), 'file')}: there is nothing to judge")
+        say(screen, f"no unit is finished in {counted(len(verified), 'file')}: there is nothing to grade")
     else:
         files = sum(bool(one.report.units) for one in verified)
         amount = f"{counted(units, 'unit')} in {counted(files, 'file')}"

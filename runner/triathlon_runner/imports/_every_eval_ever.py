@@ -22,7 +22,7 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
     """Samples of one turn are replies; of several turns, loops; our runtime questions are put together again.
 
     Raises:
-        UserError: a line of another shape, or lines without replies: outcomes alone are no evidence to judge.
+        UserError: a line of another shape, or lines without replies: outcomes alone are no evidence to grade.
     """
     answers: dict[str, list[_Row]] = {}
     for number, row in enumerate(json_lines(path), start=1):
@@ -55,7 +55,7 @@ def _reply(row: _Row, where: str) -> str:
     if not isinstance(replies, list) or not replies or not all(isinstance(one, str) for one in replies):
         raise UserError(
             f"{where}: expected the model's reply in output.raw, got {replies!r:.80}; a line that has only an"
-            " outcome cannot be judged here: its figure is a reported one, for a table in results/published/"
+            " outcome cannot be graded here: its figure is a reported one, for a table in results/published/"
         )
     return str(replies[-1])
 

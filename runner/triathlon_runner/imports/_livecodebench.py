@@ -12,7 +12,7 @@ from triathlon_runner.imports._foreign import as_object, json_lines, text_of, wh
 
 @dataclass(frozen=True, slots=True)
 class GradedOutputs:
-    """What LiveCodeBench's harness said of one model's programs: nothing of it was judged here."""
+    """What LiveCodeBench's harness said of one model's programs: nothing of it was graded here."""
 
     pass_at_1: float
     """Mean over the questions of the share of programs that passed, in per cent."""

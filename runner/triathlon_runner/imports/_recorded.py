@@ -1,4 +1,4 @@
-"""Others' recordings, judged by us and filed as recorded: outcomes with a receipt, none of their texts."""
+"""Others' recordings, graded by us and filed as recorded: outcomes with a receipt, none of their texts."""
 
 import asyncio
 import hashlib
@@ -60,7 +60,7 @@ class _Judged:
 async def import_recording(
     recording: Recording, units: Sequence[Foreign], work: Work, results: ResultsFolder, grader: CachingGrader
 ) -> ImportReport:
-    """Judges one file's units of one suite and writes them to `recorded/`, replacing what was there.
+    """Grades one file's units of one suite and writes them to `recorded/`, replacing what was there.
 
     Nothing is written where units were left out because our machinery failed: call again.
 
@@ -69,7 +69,7 @@ async def import_recording(
         units: What stands in it, of whatever suites.
         work: Model and suite.
         results: Where results lie.
-        grader: Judges programs.
+        grader: Grades programs.
 
     Raises:
         UserError: the suite is of another discipline, or the results cannot be written.
@@ -121,7 +121,7 @@ def _belongs(unit: Foreign, set_name: str) -> bool:
 async def _judge_all(
     units: Sequence[Foreign], work: Work, grader: CachingGrader, report: ImportReport
 ) -> list[_Judged]:
-    """In the suite's order; what cannot be judged is named in the report."""
+    """In the suite's order; what cannot be graded is named in the report."""
     place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
     samples: Counter[str] = Counter()
     limit = asyncio.Semaphore(AT_ONCE)
@@ -182,7 +182,7 @@ async def _judged(unit: Foreign, sample: int, work: Work, grader: CachingGrader)
 
 
 async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrader) -> Outcome:
-    """How an answer ends; what many samples and models answer is judged once, however they were asked."""
+    """How an answer ends; what many samples and models answer is graded once, however they were asked."""
 
     async def grade() -> Verdict:
         record = await graded(unit, 0, work, grader, work.settings_hash)

@@ -16,7 +16,7 @@ from triathlon_runner.store import replace_file
 REPORTED: Final = {
     "livecodebench": "LiveCodeBench: an eval_all file (question_id, code_list or output_list, graded_list)",
 }
-"""Formats whose verdicts are reported: the programs' tests are not here, so that nothing is judged again."""
+"""Formats whose verdicts are reported: the programs' tests are not here, so that nothing is graded again."""
 TABLE: Final = "livecodebench"
 _COLUMNS: Final = (
     "model",
@@ -37,7 +37,7 @@ _SOURCE: Final = (
     "outputs of its harness, as filed by `triathlon import livecodebench`",
 )
 _NOTE: Final = (
-    "pass@1 in per cent by the graded_list of each file: reported, not judged here. Files over different"
+    "pass@1 in per cent by the graded_list of each file: reported, not graded here. Files over different"
     " contests hold different questions."
 )
 

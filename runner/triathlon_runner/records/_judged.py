@@ -31,7 +31,7 @@ class EngineVersion(Strict):
 
 
 class JudgingEngine(Strict):
-    """What judged."""
+    """What graded."""
 
     name: Literal["triathlon-engine"] = "triathlon-engine"
     annotations: EngineVersion
@@ -48,7 +48,7 @@ class JudgedResult(Strict):
 
 
 class JudgedStatement(Strict):
-    """Which results files were judged again, by which engine, and with what result."""
+    """Which results files were graded again, by which engine, and with what result."""
 
     type: Literal["https://in-toto.io/Statement/v1"] = Field(default=STATEMENT_TYPE, alias="_type")
     subject: tuple[JudgedFile, ...]

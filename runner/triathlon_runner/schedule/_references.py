@@ -1,4 +1,4 @@
-"""Whether the references of a user's problems pass their own tests: what fails cannot judge a model."""
+"""Whether the references of a user's problems pass their own tests: what fails cannot grade a model."""
 
 import asyncio
 import hashlib
@@ -24,7 +24,7 @@ async def check_references(problems: UserProblems, grader: Grader, passed: Path)
 
     Args:
         problems: of one file.
-        grader: executes and judges.
+        grader: executes and grades.
         passed: a folder in which is noted which files passed, so that each is executed once.
 
     Raises:
@@ -52,7 +52,7 @@ def _write(note: Path) -> None:
 
 
 async def _fault(one: UserProblem, grader: Grader) -> str:
-    """Why the problem cannot judge a model, in words; empty where it can."""
+    """Why the problem cannot grade a model, in words; empty where it can."""
     for problem in (one.problem, *one.tests):
         wanted = (
             "passes its own tests" if isinstance(problem, TestedProblem) else "returns the same each time"

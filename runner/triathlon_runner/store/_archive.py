@@ -9,6 +9,7 @@ from pathlib import Path
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.store._folder import ResultsFolder, UnreadableManifestError
+from triathlon_runner.store._judged import archive_statement
 
 _ARCHIVE = "archive"
 
@@ -29,7 +30,8 @@ class Archived:
 def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False) -> Archived:
     """Moves a results file and its manifest to `archive/<model>/<suite>/<protocol>-<number>.jsonl`.
 
-    Nothing that is there is replaced. The caller holds the model's lock. `copy`: both files stay, too.
+    Nothing that is there is replaced. The caller holds the model's lock. `copy`: both files stay, too. What
+    `verified.json` says of the suite goes with them in any case: it is about the file as it was.
 
     Raises:
         UserError: there is nothing to move, or it cannot be moved.
@@ -46,6 +48,7 @@ def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False
         if manifest.exists():
             put(manifest, target.manifest)
         put(source, target.lines)
+        archive_statement(folder, model, suite, target.lines.with_suffix(".verified.json"))
     except OSError as error:
         raise UserError(f"cannot move {str(source)!r} to {str(target.lines)!r}: {error.strerror}") from None
     return target

@@ -21,7 +21,7 @@ IMPORTED: Final = "imported"
 """Folder inside the results folder; below it everything lies as in the results folder itself."""
 
 VERIFIED: Final = "verified.json"
-"""In a model's folder: the statement that its results were judged again."""
+"""In a model's folder: the statement that its results were graded again."""
 
 
 class UnreadableManifestError(UserError):
@@ -45,7 +45,7 @@ class ResultsFolder:
         return self.of_model(model) / f"{suite}.manifest.json"
 
     def verified(self, model: str) -> Path:
-        """Which of the model's files were judged again after they were handed in."""
+        """Which of the model's files were graded again after they were handed in."""
         return self.of_model(model) / VERIFIED
 
     @property

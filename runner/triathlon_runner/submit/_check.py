@@ -1,4 +1,4 @@
-"""What can be seen in a submission's files before anything is judged again."""
+"""What can be seen in a submission's files before anything is graded again."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def read_submission(
     name = f"{suite}.jsonl"
     entry = next((one for one in catalogue.entries() if one.id == suite), None)
     if entry is None:
-        why = "expected a built-in suite: others cannot judge results of your own suites again"
+        why = "expected a built-in suite: others cannot grade results of your own suites again"
         return None, None, [], [Problem(name, f"{why}, got {suite!r}; leave it out")]
     problems: list[Problem] = []
     manifest: Manifest | None = None
@@ -114,7 +114,8 @@ def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
                 if why := why_secret(line):
                     yield Problem(
                         f"{suite}{ending}, line {number}",
-                        f"expected no key, got {why}; have the key replaced and leave the line out",
+                        f"expected no key, got {why}; have the key replaced and leave the line out: nothing"
+                        " else of this suite is checked before",
                     )
 
 
@@ -188,5 +189,9 @@ def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
         yield Problem(
             name,
             f"usage.output_tokens: expected {characters / MOST_CHARACTERS:.0f} to"
-            f" {characters / LEAST_CHARACTERS:.0f} for {characters} characters of replies, got {tokens}",
+            f" {characters / LEAST_CHARACTERS:.0f} for {characters} characters of replies"
+            f" ({LEAST_CHARACTERS:g} to {MOST_CHARACTERS:g} characters a token), got {tokens}; the server's"
+            " `usage` does not count its tokens: have it count them or send no `usage`, archive these results"
+            " (`triathlon results archive`), forget its replies (`triathlon cache prune --model MODEL`), run"
+            " again",
         )

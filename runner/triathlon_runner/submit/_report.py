@@ -19,7 +19,7 @@ class FileCheck:
     """Of the lines."""
     units: int = 0
     verified: int = 0
-    """Units that were judged again with the same result."""
+    """Units that were graded again with the same result."""
     open_units: int = 0
     scores: dict[str, float] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -57,9 +57,9 @@ class SubmissionReport:
         lines = [
             f"## Submission of `{self.model}`: {verdict}",
             "",
-            self.what_was_judged(),
+            self.what_was_graded(),
             "",
-            "| suite | units | judged again, equal | open | scores | result |",
+            "| suite | units | graded again, equal | open | scores | result |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
         lines += [_row(file) for file in self.files]
@@ -69,12 +69,13 @@ class SubmissionReport:
             lines += _listed(title, problems)
         return "\n".join(lines) + "\n"
 
-    def what_was_judged(self) -> str:
-        """How much was judged again, and what no check can show."""
-        units = sum(file.verified for file in self.files)
+    def what_was_graded(self) -> str:
+        """How much came to the same when it was graded again, and what no check can show."""
+        equal, units = sum(file.verified for file in self.files), sum(file.units for file in self.files)
+        same = counted(units, "unit") if equal == units else f"{equal} of {counted(units, 'unit')}"
         return (
-            f"{counted(units, 'unit')} in {counted(len(self.files), 'suite')} judged again by engine"
-            f" {self.engine_version}. That the replies came from this model cannot be shown by any check."
+            f"{same} in {counted(len(self.files), 'suite')} graded again by engine {self.engine_version} with"
+            " the same result. That the replies came from this model cannot be shown by any check."
         )
 
     def about_missing_row(self) -> str:

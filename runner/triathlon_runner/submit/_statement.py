@@ -50,15 +50,15 @@ def check_statement(submission: Submission, sha256: Mapping[str, str]) -> Iterat
         sha256: by suite, of the file as it is now.
     """
     try:
-        judged = read_judged_again(submission.folder, submission.model)
+        graded = read_judged_again(submission.folder, submission.model)
     except UserError as error:
         yield Problem(VERIFIED, str(error))
         return
-    if judged is None:
+    if graded is None:
         return
     mend = f"leave {VERIFIED} out, or {how_to_judge_again(submission.model)}"
-    if judged.engine_version != ENGINE_VERSION:
-        yield Problem(VERIFIED, f"expected engine {ENGINE_VERSION}, got {judged.engine_version}; {mend}")
-    for suite, stated in judged.sha256.items():
+    if graded.engine_version != ENGINE_VERSION:
+        yield Problem(VERIFIED, f"expected engine {ENGINE_VERSION}, got {graded.engine_version}; {mend}")
+    for suite, stated in graded.sha256.items():
         if (now := sha256.get(suite, "no such file")) != stated:
             yield Problem(f"{VERIFIED}, {suite}", f"expected SHA-256 {now!r}, got {stated!r}; {mend}")

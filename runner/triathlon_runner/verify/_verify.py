@@ -18,6 +18,8 @@ from triathlon_runner.verify._replay import NotInEvidenceError, replayed
 
 _AT_ONCE = 8
 """Units graded at the same time; the sandbox has its own limit."""
+_BEFORE = 40
+"""Characters that two long values have in common and that are shown before their first difference."""
 Regrade = Callable[[UnitRecord, Work, Grader], Awaitable[UnitRecord]]
 """From a stored record to the one that its replies lead to now."""
 _NOT_EVIDENCE = frozenset(["usage", "seconds", "judge_usage"])
@@ -35,7 +37,7 @@ class Mismatch:
 
     def in_words(self) -> str:
         """Both values, in a sentence without `what`."""
-        return f"stored {self.stored}, judged again {self.found}"
+        return f"stored {self.stored}, graded again {self.found}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +182,7 @@ async def _graded_again(
 def _differences(name: str, stored: UnitRecord, graded: UnitRecord) -> list[Mismatch]:
     before, after = (one.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for one in (stored, graded))
     return [
-        Mismatch(f"{name} {place}", _short(old), _short(new))
-        for place, old, new in _places("", before, after)
+        Mismatch(f"{name} {place}", *_short_pair(old, new)) for place, old, new in _places("", before, after)
     ]
 
 
@@ -199,8 +200,21 @@ def _places(place: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
 
 
 def _short(value: object, most: int = 120) -> str:
-    text = repr(value)
+    return _shortened(repr(value), most)
+
+
+def _shortened(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _short_pair(stored: object, graded: object) -> tuple[str, str]:
+    """Both values, short, from a little before where they begin to differ: two programs often begin alike."""
+    first, second = repr(stored), repr(graded)
+    pairs = enumerate(zip(first, second, strict=False))
+    same = next((place for place, (old, new) in pairs if old != new), min(len(first), len(second)))
+    start = same - _BEFORE if same > 2 * _BEFORE else 0
+    cut = "…" if start else ""
+    return cut + _shortened(first[start:]), cut + _shortened(second[start:])
 
 
 def _compare_scores(
@@ -254,7 +268,7 @@ def _compare_outcomes(
     if whole and stated == again:
         if stated != in_lines:
             report.notes.append(
-                f"the manifest counts {_short(stated)}, as judged again, its lines {_short(in_lines)}"
+                f"the manifest counts {_short(stated)}, as graded again, its lines {_short(in_lines)}"
             )
     elif stated != in_lines:
         report.mismatches.append(CountMismatch("manifest outcomes", _short(stated), _short(in_lines)))

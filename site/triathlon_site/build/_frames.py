@@ -10,6 +10,7 @@ from triathlon_site.agreement import matrix
 from triathlon_site.build._gather import gather
 from triathlon_site.exports import score_frame
 from triathlon_site.load import Results
+from triathlon_site.pages import reported_by_board
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ def frames(results: Path | str, registry: Registry | None = None, *, cache: Path
         UserError: there is no such folder, or what is in it cannot be read.
     """
     site = gather(Path(results), registry, cache=cache)
-    scores = score_frame(site.boards, site.models)
+    scores = score_frame(site.boards, site.models, reported_by_board(site))
     published = site.published.tables if site.published else {}
     return Frames(
         units=_units(site.results),

@@ -11,7 +11,7 @@ def most_with_more_tokens(file: FileAggregate, metric: Metric) -> float | None:
     """The most that the score could rise, on the metric's scale, if every unit with a cut reply were perfect.
 
     None where nothing was cut, replies are not known, or the score is not the mean over its units, so that
-    units cannot be judged one by one.
+    units cannot be graded one by one.
     """
     frame = file.frame
     if not file.cut_replies:

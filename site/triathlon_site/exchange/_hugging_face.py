@@ -58,7 +58,7 @@ def _entries(source: Source) -> Iterator[dict[str, object]]:
     receipt = source.file.receipt
     for column, score in _headlines(source):
         about = f"{column.title}; 95 % interval {formats.span(score.interval, column.maximum)}"
-        grade = "judged again from a recording" if receipt else "asked and judged by Triathlon"
+        grade = "graded again from a recording" if receipt else "asked and graded by Triathlon"
         entry: dict[str, object] = {
             "dataset": {"id": data_set(source), "task_id": source.entry.id},
             "value": float(f"{score.value:.6g}"),

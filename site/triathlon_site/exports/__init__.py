@@ -5,7 +5,14 @@ from triathlon_site.exports._core import core_files
 from triathlon_site.exports._files import data_files, published_files
 from triathlon_site.exports._latex import latex_table
 from triathlon_site.exports._schema import DATA_SCHEMA, FORMATS, DataFormat
-from triathlon_site.exports._scores import noise_records, overall_frame, records, score_frame
+from triathlon_site.exports._scores import (
+    Reported,
+    ReportedScore,
+    noise_records,
+    overall_frame,
+    records,
+    score_frame,
+)
 from triathlon_site.exports._sections import section_files, section_path, table_files
 
 __all__ = [
@@ -13,6 +20,8 @@ __all__ = [
     "FORMATS",
     "Badge",
     "DataFormat",
+    "Reported",
+    "ReportedScore",
     "badge_files",
     "badges_of",
     "core_files",

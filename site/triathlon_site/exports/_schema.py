@@ -30,8 +30,8 @@ class BoardRow(_Placed):
 
     board: str
     """Id of the board; the file is named after it."""
-    model: str
-    """Id of the model, as in the results."""
+    model: str | None
+    """Id of the model, as in the results; null for one that has reported scores only."""
     name: str
     """Name of the model, as shown."""
     suites: list[str]
@@ -43,11 +43,11 @@ class BoardRow(_Placed):
     score: float | None
     """On the column's own scale: shares of 1, per cent, or loops; of a range the lower end."""
     low: float | None
-    """Lower end of the 95 % interval."""
+    """Lower end of the 95 % interval; null where no number of tasks is known."""
     high: float | None
     """Upper end of the 95 % interval."""
-    tasks: int
-    """Clusters that count: tasks; in the runtime discipline programs."""
+    tasks: int | None
+    """Clusters that count: tasks; in the runtime discipline programs. null for a reported score."""
     score_upper: float | None
     """Upper end of the score where judgements are missing, so that only a range is known."""
     tier: int | None
@@ -56,10 +56,13 @@ class BoardRow(_Placed):
     """Rank by plain pass@1 minus rank by this column; positive: the model rises."""
     rank_shift_significant: bool | None
     """Whether 95 % of the resamples agree on the sign of the shift."""
-    open_units: int
-    """Units whose infrastructure failed; the next run tries them again."""
-    grade: Literal["measured", "recorded"]
-    """measured: asked and judged by this program; recorded: others' replies, judged by the same engine."""
+    open_units: int | None
+    """Units whose infrastructure failed; the next run tries them again. null for a reported score."""
+    grade: Literal["measured", "recorded", "reported"]
+    """measured: asked and graded by this program; recorded: others' replies, graded by the same engine;
+    reported: published by others and not checked, so without rank, tier and cost."""
+    source: str | None
+    """The published table that a reported score was copied from, and its date; null for the others."""
     cost_usd: float | None
     """What asking on these suites cost at the prices of models.yaml; null where a part of it is not known."""
     cost_usd_per_solved: float | None

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pandas as pd
@@ -11,9 +12,15 @@ from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
-from triathlon_site.scores import Board, Overall, Score
+from triathlon_site.scores import Board, ColumnScores, Overall, Score
+from triathlon_site.uncertainty import Interval
 
 DTYPES: Final = {
+    "score": "float64",
+    "low": "float64",
+    "high": "float64",
+    "tasks": "Int64",
+    "open_units": "Int64",
     "score_upper": "float64",
     "cost_usd": "float64",
     "cost_usd_per_solved": "float64",
@@ -34,9 +41,37 @@ DTYPES: Final = {
 Models = Mapping[str, ModelInfo]
 
 
-def score_frame(boards: Sequence[Board], models: Models) -> pd.DataFrame:
-    """Every score of every board; the columns are those of `schema.BoardRow`."""
-    return _frame([row for board in boards for row in _board_rows(board, models)])
+@dataclass(frozen=True, slots=True)
+class ReportedScore:
+    """A figure that others published, in the column of a board where it stands."""
+
+    column: str
+    """Id of the column."""
+    model: str | None
+    """Id of the model with results that it is about; None where there is none."""
+    name: str
+    value: float
+    interval: Interval | None
+    source: str
+    """Title of the published table, and its date."""
+
+
+Reported = Mapping[str, Sequence[ReportedScore]]
+"""By id of a board."""
+
+
+def score_frame(boards: Sequence[Board], models: Models, reported: Reported | None = None) -> pd.DataFrame:
+    """Every score of every board; the columns are those of `schema.BoardRow`.
+
+    Args:
+        boards: measured and recorded scores.
+        models: what is known of the models that have them.
+        reported: figures of others that stand on the boards; left out, the frame has none.
+    """
+    reported = reported or {}
+    return _frame(
+        [row for board in boards for row in _board_rows(board, models, reported.get(board.plan.id, ()))]
+    )
 
 
 def overall_frame(overall: Overall, models: Models) -> pd.DataFrame:
@@ -90,23 +125,41 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return frame.astype({name: dtype for name, dtype in DTYPES.items() if name in frame})
 
 
-def _board_rows(board: Board, models: Models) -> Iterator[dict[str, Any]]:
+def _board_rows(board: Board, models: Models, reported: Sequence[ReportedScore]) -> Iterator[dict[str, Any]]:
+    """By column, first the board's own scores, then the reported ones by value."""
     for column in board.columns:
         suites = [suite for suite, _ in column.column.parts]
         for model in board.models:
             if model in column.scores:
                 yield {
-                    "board": board.plan.id,
-                    "model": model,
-                    "name": models[model].name,
-                    "suites": suites,
-                    "column": column.column.id,
-                    "title": column.column.title,
+                    **_place_fields(board, column, model, models[model].name),
                     **_score_fields(column.scores[model]),
                     "open_units": board.open_units(model, suites),
                     "grade": column.scores[model].grade,
+                    "source": None,
                     **_cost_fields(board, model, suites),
                 }
+        figures = [figure for figure in reported if figure.column == column.column.id]
+        for figure in sorted(figures, key=lambda one: (-one.value, one.name)):
+            yield {
+                **_place_fields(board, column, figure.model, figure.name),
+                "score": _plain(figure.value),
+                "low": _plain(figure.interval.low) if figure.interval else None,
+                "high": _plain(figure.interval.high) if figure.interval else None,
+                "grade": "reported",
+                "source": figure.source,
+            }
+
+
+def _place_fields(board: Board, column: ColumnScores, model: str | None, name: str) -> dict[str, Any]:
+    return {
+        "board": board.plan.id,
+        "model": model,
+        "name": name,
+        "suites": [suite for suite, _ in column.column.parts],
+        "column": column.column.id,
+        "title": column.column.title,
+    }
 
 
 def _cost_fields(board: Board, model: str, suites: Sequence[str]) -> dict[str, float | None]:

@@ -21,7 +21,7 @@ PARENTS: Final = "parents"
 """Column of the problems that a task was evolved from, in suites whose records name them."""
 
 Grade = Literal["measured", "recorded"]
-"""measured: asked and judged by this program; recorded: others' replies, judged by our engine."""
+"""measured: asked and graded by this program; recorded: others' replies, graded by our engine."""
 MEASURED: Final = "measured"
 
 
@@ -83,7 +83,7 @@ class FileAggregate:
     notices: tuple[Notice, ...]
     extracts: Extracts = Extracts()
     judged_again: int | None = None
-    """Engine that judged this very file again after it was measured, as the statement beside it says."""
+    """Engine that graded this very file again after it was measured, as the statement beside it says."""
 
     @property
     def receipt(self) -> Receipt | None:
@@ -92,11 +92,11 @@ class FileAggregate:
 
     @property
     def judged_again_by(self) -> str:
-        """Whether a measured file was judged again, in words; empty where no statement says so."""
+        """Whether a measured file was graded again, in words; empty where no statement says so."""
         if self.judged_again is None:
             return ""
         here = self.judged_again == ENGINE_VERSION
-        return "judged again here" if here else f"judged again by engine {self.judged_again}"
+        return "graded again here" if here else f"graded again by engine {self.judged_again}"
 
     @property
     def units(self) -> int:

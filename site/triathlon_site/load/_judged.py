@@ -1,4 +1,4 @@
-"""Which measured files were judged again, as the statements beside them say."""
+"""Which measured files were graded again, as the statements beside them say."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,8 +19,8 @@ def mark_judged_again(
     notices: list[Notice] = []
     for model in sorted({file.model for file in files if _is_measured(file)}):
         try:
-            if judged := read_judged_again(ResultsFolder(root), model):
-                statements[model] = judged
+            if graded := read_judged_again(ResultsFolder(root), model):
+                statements[model] = graded
         except UserError as error:
             place = f"{RUNS}/{model}/{VERIFIED}"
             notices.append(Notice(file=place, message=f"{error}; until then nothing of it is marked"))
@@ -33,15 +33,15 @@ def _is_measured(file: FileAggregate) -> bool:
 
 def _marked(files: Sequence[FileAggregate], statements: dict[str, JudgedAgain]) -> Iterator[FileAggregate]:
     for file in files:
-        judged = statements.get(file.model) if _is_measured(file) else None
-        if judged is None or file.suite not in judged.sha256:
+        graded = statements.get(file.model) if _is_measured(file) else None
+        if graded is None or file.suite not in graded.sha256:
             yield file
-        elif judged.sha256[file.suite] == file.sha256:
-            yield replace(file, judged_again=judged.engine_version)
+        elif graded.sha256[file.suite] == file.sha256:
+            yield replace(file, judged_again=graded.engine_version)
         else:
             message = (
-                f"changed since it was judged again: expected SHA-256 {judged.sha256[file.suite]!r}"
-                f" ({VERIFIED}), got {file.sha256!r}; it is not marked as judged again;"
+                f"changed since it was graded again: expected SHA-256 {graded.sha256[file.suite]!r}"
+                f" ({VERIFIED}), got {file.sha256!r}; it is not marked as graded again;"
                 f" {how_to_judge_again(file.model)}"
             )
             yield replace(file, notices=(*file.notices, Notice(file=file.file, message=message)))

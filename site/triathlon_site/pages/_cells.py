@@ -22,7 +22,7 @@ class Cell:
     strip: Markup
     receipt: str = ""
     """Address of the receipt from the site's root, where the column has scores that are recorded or were
-    judged again; else empty: no cell needs a mark of its grade."""
+    graded again; else empty: no cell needs a mark of its grade."""
     reported: ReportedFigure | None = None
     """What others report, where there is no score."""
 

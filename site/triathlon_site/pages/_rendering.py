@@ -7,7 +7,7 @@ from typing import Final
 
 from triathlon_site.costs import solved_cost_by_name
 from triathlon_site.exchange import archives
-from triathlon_site.exports import core_files, data_files, published_files
+from triathlon_site.exports import Reported, core_files, data_files, published_files
 from triathlon_site.history import History
 from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.models import ModelInfo
@@ -135,7 +135,7 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
         lambda: _published_section(site),
         lambda: imported.drafts(site.imported, site.models),
         lambda: _other_section(site, tables()),
-        lambda: data_files(site.boards, site.overalls, site.models, site.notices),
+        lambda: data_files(site.boards, site.overalls, site.models, site.notices, reported_by_board(site)),
         *(
             partial(_model_section, site, shown[start : start + MODELS_A_SECTION])
             for start in range(0, len(shown), MODELS_A_SECTION)
@@ -164,11 +164,23 @@ def _front_section(site: Gathered, tables: ReportedTables) -> Parts:
 
 
 def _board_section(site: Gathered, own: Board, tables: Callable[[], ReportedTables]) -> Parts:
-    reported = board.ReportedModels()
-    if own.plan.id in SAME:
-        same = same_model(tables(), site.published_names, site.boards)
-        reported = board.reported_models(own, tables(), same, site.models)
-    yield board.board_draft(own, site.boards, site.models, reported)
+    yield board.board_draft(own, site.boards, site.models, _reported_on(site, own, tables))
+
+
+def _reported_on(site: Gathered, own: Board, tables: Callable[[], ReportedTables]) -> board.ReportedModels:
+    if own.plan.id not in SAME:
+        return board.ReportedModels()
+    same = same_model(tables(), site.published_names, site.boards)
+    return board.reported_models(own, tables(), same, site.models)
+
+
+def reported_by_board(site: Gathered) -> Reported:
+    """The reported figures that stand on each board, by its id."""
+    tables = cache(lambda: _reported_tables(site))
+    return {
+        own.plan.id: board.reported_scores(_reported_on(site, own, tables), site.models)
+        for own in site.boards
+    }
 
 
 def _model_section(site: Gathered, models: Sequence[str]) -> Parts:

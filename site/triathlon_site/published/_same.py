@@ -44,7 +44,7 @@ _TRUTHS: Final = (
     " counts them), so these are not the boards’ quantities"
 )
 ONLY_PUBLISHED: Final[Mapping[tuple[str, str], str]] = {
-    ("evalplus", "mbpp"): "judged by MBPP’s own few tests; the boards judge by those of MBPP+",
+    ("evalplus", "mbpp"): "graded by MBPP’s own few tests; the boards grade by those of MBPP+",
     **{("reval", name): _TRUTHS for name in ("ic", "state", "path", "average")},
     **{("cruxeval", f"cot_{side}{k}"): _COT for side in ("output", "input") for k in ("", "_5")},
 }

@@ -63,7 +63,7 @@ class Drawing:
         return RECORDED if any(file.receipt for file in self._files(column, model)) else MEASURED
 
     def judged_again(self, column: Column, model: str) -> bool:
-        """Whether each file behind the score was measured, and judged again by this engine."""
+        """Whether each file behind the score was measured, and graded again by this engine."""
         return all(file.judged_again == ENGINE_VERSION for file in self._files(column, model))
 
     def _files(self, column: Column, model: str) -> list[FileAggregate]:

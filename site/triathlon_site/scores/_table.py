@@ -40,7 +40,7 @@ class Score:
     grade: Grade = MEASURED
     """`recorded` where a file that it comes from is."""
     judged_again: bool = False
-    """Whether all that it comes from was measured, and judged again here, as when results are handed in."""
+    """Whether all that it comes from was measured, and graded again here, as when results are handed in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A server that answers, but with nothing to judge: what the run says of it at its end."""
+"""A server that answers, but with nothing to grade: what the run says of it at its end."""
 
 import json
 from collections.abc import Iterator

@@ -57,7 +57,7 @@ def test_results_of_another_version_are_marked(small: SmallRun) -> None:
 
 
 def test_update_rewrites_verdicts_and_keeps_replies(small: SmallRun) -> None:
-    """The stored replies are judged anew; usage and seconds stay, and the old file lies in the archive."""
+    """The stored replies are graded anew; usage and seconds stay, and the old file lies in the archive."""
     was = judged_by_another_version(small, SEEDS, outcome="timed_out")
     old = lines(small, SEEDS).read_bytes()
     result = small.call("verify", "--update", "--suites", SEEDS)
@@ -109,7 +109,7 @@ def test_a_reply_to_another_question_is_not_used(small: SmallRun) -> None:
 
 
 def test_what_cannot_be_judged_is_not_updated(small: SmallRun) -> None:
-    """A file that is only partly judged again stays whole as it was, with the reason."""
+    """A file that is only partly graded again stays whole as it was, with the reason."""
     judged_by_another_version(small, SEEDS)
     path = lines(small, SEEDS)
     path.write_text(path.read_text().replace('"task_id":"', '"task_id":"gone/', 1))

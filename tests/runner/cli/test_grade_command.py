@@ -54,7 +54,7 @@ def graded(place: SmallRun, *arguments: str, code: int = 0) -> dict[str, Any]:
 
 
 def test_verdicts_on_other_tests_are_not_kept(place: SmallRun, tmp_path: Path) -> None:
-    """Base inputs first, then all with the same --out: what passed there is judged again here."""
+    """Base inputs first, then all with the same --out: what passed there is graded again here."""
     found = samples(tmp_path / "s.jsonl", (1, ONLY_BASE))
     problems, out = write(tmp_path / "p.jsonl", [problem(1)]), str(tmp_path / "out.jsonl")
     base = graded(place, found, "--problems", problems, "--base-only", "--out", out)
@@ -88,7 +88,7 @@ def test_verdicts_of_another_problem_are_not_kept(
 
 @pytest.mark.parametrize("key", ["engine_version", "problem_sha256"])
 def test_verdicts_of_another_grader_are_not_kept(place: SmallRun, tmp_path: Path, key: str) -> None:
-    """Lines of another version, and those from before it was written down, are judged again."""
+    """Lines of another version, and those from before it was written down, are graded again."""
     found, out = samples(tmp_path / "s.jsonl", (1, RIGHT)), tmp_path / "out.jsonl"
     problems = write(tmp_path / "p.jsonl", [problem(1)])
     graded(place, found, "--problems", problems, "--out", str(out))
@@ -176,7 +176,7 @@ def test_refused_problems_are_said_once(place: SmallRun, tmp_path: Path) -> None
     found = samples(tmp_path / "s.jsonl", (1, RIGHT), (1, "def f(x:\n"), (2, RIGHT))
     result = said(place, found, "--problems", problems)
     assert result.exit_code == 1
-    assert "refused, because they cannot judge: 1 problem:" in result.output
+    assert "refused, because they cannot grade: 1 problem:" in result.output
     assert result.output.count("the tests of Own/1 prove nothing") == 1
     assert graded(place, found, "--problems", problems, code=1)["outcomes"] == {"passed": 1}
 
@@ -232,6 +232,6 @@ def test_verdicts_of_a_problem_that_is_refused_now_stay(
     lines = out.read_bytes()
     refused = said(place, found, "--problems", bad, "--out", str(out))
     assert refused.exit_code == 1 and reason in refused.output
-    assert "2 earlier verdicts of samples that could not be judged now kept in the file" in refused.output
+    assert "2 earlier verdicts of samples that could not be graded now kept in the file" in refused.output
     assert out.read_bytes() == lines
     assert graded(place, found, "--problems", good, "--out", str(out))["kept"] == 2

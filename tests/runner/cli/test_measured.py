@@ -103,14 +103,14 @@ def test_verify_finds_a_tampered_manifest(small: SmallRun) -> None:
 
 
 def test_a_right_manifest_is_not_reported_as_wrong(small: SmallRun) -> None:
-    """Where an outcome was changed in a line, the manifest bears out what is judged again."""
+    """Where an outcome was changed in a line, the manifest bears out what is graded again."""
     lines = small.results / "runs" / "m" / "evolved" / "core-seeds.jsonl"
     outcome = json.loads(lines.read_text().splitlines()[0])["outcome"]
     tamper(lines, {"outcome": "timed_out"})
     (file,) = json.loads(small.call("verify", "--suites", "evolved/core-seeds", "--json").stdout)["files"]
     assert any(one["found"] == repr(outcome) for one in file["mismatches"])
     assert not any("manifest" in one["what"] for one in file["mismatches"])
-    assert any("as judged again, its lines" in note for note in file["notes"])
+    assert any("as graded again, its lines" in note for note in file["notes"])
 
 
 def test_list(finished: SmallRun) -> None:

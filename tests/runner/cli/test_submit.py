@@ -52,6 +52,15 @@ def change(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
     path.write_text(json.dumps(line) + "\n" + "".join(others))
 
 
+def change_all(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
+    """Edits each line of a suite's results."""
+    path = place.results / f"runs/m/{suite}.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        edit(line)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def problems(document: dict[str, Any], suite: str) -> str:
     """What is against one suite, as text."""
     (file,) = [one for one in document["files"] if one["suite"] == suite]
@@ -59,7 +68,7 @@ def problems(document: dict[str, Any], suite: str) -> str:
 
 
 def test_a_whole_submission_is_taken(place: SmallRun) -> None:
-    """Exit code 0, every unit judged again, a report for the pull request and a statement of the hashes."""
+    """Exit code 0, every unit graded again, a report for the pull request and a statement of the hashes."""
     code, document = check(place, "--markdown", "report.md", "--statement", "statement.json")
     assert (code, document["accepted"], document["listed"]) == (0, True, True)
     assert [(one["units"], one["verified"]) for one in document["files"]] == [(2, 2)] * 3
@@ -105,6 +114,24 @@ def test_a_statement_beside_the_results_is_checked(place: SmallRun) -> None:
     assert check(place, "--statement", "results/runs/m/verified.json")[0] == 0  # written anew
 
 
+def test_archived_results_take_their_statement_along(place: SmallRun) -> None:
+    """The archive gets the statement as it was; what stays names only results that are there."""
+    verified = place.results / "runs/m/verified.json"
+    check(place, "--statement", "results/runs/m/verified.json")
+    whole = verified.read_text()
+    assert place.call("results", "archive", "--models", "m", "--suites", SEEDS).exit_code == 0
+    (kept,) = (place.results / "archive/m" / SEEDS).glob("*-1.verified.json")
+    assert kept.read_text() == whole
+    rest = json.loads(verified.read_text())
+    assert len(rest["subject"]) == len(rest["predicate"]["passedTests"]) == 2 and SEEDS not in json.dumps(
+        rest
+    )
+    code, document = check(place)
+    assert (code, document["problems"]) == (0, [])
+    assert place.call("results", "archive", "--models", "m").exit_code == 0
+    assert not verified.exists() and len(list((place.results / "archive").rglob("*.verified.json"))) == 3
+
+
 def flip_a_verdict(line: Line) -> None:
     """The outcome and all that says so, as somebody would who wants it to agree with itself."""
     line["outcome"] = line["verdict"]["outcome"] = "failed"
@@ -118,8 +145,8 @@ def edit_a_reply(line: Line) -> None:
 @pytest.mark.parametrize(
     ("tamper", "reason"),
     [
-        (flip_a_verdict, "expected 'passed' (judged again), got 'failed'"),
-        (edit_a_reply, "(judged again), got 'passed'"),
+        (flip_a_verdict, "expected 'passed' (graded again), got 'failed'"),
+        (edit_a_reply, "(graded again), got 'passed'"),
         (None, "data.sha256: expected "),
     ],
     ids=["a verdict", "a reply", "another data set"],
@@ -149,14 +176,14 @@ def test_a_changed_verdict_is_refused(place: SmallRun) -> None:
     change(place, SEEDS, fail)
     code, document = check(place)
     assert code == 1 and "outcome" in problems(document, SEEDS)
-    assert "manifest" not in problems(document, SEEDS)  # it counts what is judged again
+    assert "manifest" not in problems(document, SEEDS)  # it counts what is graded again
 
     def fail_throughout(line: Line) -> None:
         line["verdict"]["outcome"] = "failed"
 
     change(place, SEEDS, fail_throughout)
     code, document = check(place)
-    assert code == 1 and "expected 'passed' (judged again), got 'failed'" in problems(document, SEEDS)
+    assert code == 1 and "expected 'passed' (graded again), got 'failed'" in problems(document, SEEDS)
 
 
 def test_a_changed_reply_is_refused(place: SmallRun) -> None:
@@ -167,7 +194,10 @@ def test_a_changed_reply_is_refused(place: SmallRun) -> None:
 
     change(place, SEEDS, edit)
     code, document = check(place)
-    assert code == 1 and "judged again" in problems(document, SEEDS)
+    assert code == 1 and "graded again" in problems(document, SEEDS)
+    (program,) = [one for one in problems(document, SEEDS).splitlines() if " program: " in one]
+    expected, got = program.partition(" program: expected ")[2].split(" (graded again), got ")
+    assert "return not" in expected and expected != got  # a long program is cut where both begin alike
 
 
 @pytest.mark.parametrize(
@@ -201,18 +231,35 @@ def test_what_no_server_gives_is_refused(place: SmallRun) -> None:
     assert "usage.output_tokens: expected" in text
 
 
+def test_wrong_token_counts_are_refused_with_what_to_do(place: SmallRun) -> None:
+    """The bounds stand in the message, and the way out of them; a server without counts is no problem."""
+
+    def count(line: Line) -> None:
+        line["usage"] = line["usage"] | {"output_tokens": 1, "uncounted": 0}
+
+    change_all(place, SEEDS, count)
+    text = problems(check(place)[1], SEEDS)
+    assert "(0.2 to 30 characters a token), got 2; " in text and "send no `usage`" in text
+
+    def know_nothing(line: Line) -> None:
+        line["usage"] = line["usage"] | {"output_tokens": 0, "uncounted": line["usage"]["requests"]}
+
+    change_all(place, SEEDS, know_nothing)
+    assert "usage" not in problems(check(place)[1], SEEDS)
+
+
 def test_keys_strangers_and_own_suites_are_refused(place: SmallRun) -> None:
-    """A key in a reply is named without being shown; other files and other suites do not belong."""
+    """A key is named and not shown, wherever it stands in a prompt; other files and suites do not belong."""
     key = "sk-proj-abcdefgh12345678"
 
     def leak(line: Line) -> None:
-        line["prompt"] += f" {key}"
+        line["prompt"] = f"{key} {line['prompt']} {key}"
 
-    change(place, SEEDS, leak)
     own = place.results / "runs/m"
     (own / "notes.txt").write_text("x")
     for ending in (".jsonl", ".manifest.json"):
         shutil.copy(own / f"{SEEDS}{ending}", own / f"loop/mine{ending}")
+    change(place, SEEDS, leak)
     code, document = check(place)
     assert code == 1 and key not in json.dumps(document)
     assert f"{SEEDS}.jsonl, line 1: expected no key" in problems(document, SEEDS)
@@ -226,7 +273,7 @@ def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
     (own / "loop/core.manifest.json").write_text('{"a": "[x](http://evil.example) @everyone\\n# Done"}')
     result = place.call("submit", "check", "results/runs/m", "--markdown", "-")
     assert result.exit_code == 1
-    assert result.stdout.startswith("## Submission of `m`") and "judging again" not in result.stdout
+    assert result.stdout.startswith("## Submission of `m`") and "grading again" not in result.stdout
     assert "](http" not in result.stdout and "\n# " not in result.stdout
 
 
@@ -242,7 +289,7 @@ def test_a_terminal_gets_sentences(place: SmallRun) -> None:
 
 
 def test_one_document_is_printed(place: SmallRun) -> None:
-    """JSON and Markdown on one output are refused before anything is judged."""
+    """JSON and Markdown on one output are refused before anything is graded."""
     result = place.call("submit", "check", "results/runs/m", "--json", "--markdown", "-")
     assert "expected --json or --markdown -" in str(result.exception)
 

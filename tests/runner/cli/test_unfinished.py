@@ -66,7 +66,7 @@ def count(small: SmallRun) -> int:
 
 
 def test_the_lines_of_a_killed_run_follow(killed: SmallRun) -> None:
-    """What is there is judged again; that the run did not end is said, and is no fault: exit code 0."""
+    """What is there is graded again; that the run did not end is said, and is no fault: exit code 0."""
     result = killed.call("verify")
     assert result.exit_code == 0, result.output
     assert f"unfinished run, {count(killed)} lines whole" in result.output
@@ -96,7 +96,7 @@ def test_nothing_finished_is_nothing_to_judge(copy: SmallRun) -> None:
     (copy.results / LINES).write_bytes(b"")
     result = copy.call("verify")
     assert result.exit_code == 0
-    assert "nothing to judge" in result.output and "nan" not in result.output
+    assert "nothing to grade" in result.output and "nan" not in result.output
 
 
 def test_lines_that_were_lost_do_not_follow(small: SmallRun) -> None:

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 PROBLEMS = core.problems("seeds")[:6]
 TIMES = 20
-"""How often each program is judged where a node is killed: work enough for the kill to fall into it."""
+"""How often each program is graded where a node is killed: work enough for the kill to fall into it."""
 
 
 def programs() -> list[tuple[str, Problem]]:

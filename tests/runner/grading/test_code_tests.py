@@ -56,6 +56,6 @@ async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcom
 
 @pytest.mark.parametrize("program", [GENERATOR, PROMPT + "    return iter([7])\n"])
 async def test_a_reference_whose_results_do_not_cross(grader: CodeTestGrader, program: str) -> None:
-    """Where the reference returns generators, nothing is judged, and the reason names the problem."""
+    """Where the reference returns generators, nothing is graded, and the reason names the problem."""
     with pytest.raises(UngradableError, match=r"the tests of Own/1 cannot grade: .*another process"):
         await grader.grade(program, problem(CHECK, GENERATOR))

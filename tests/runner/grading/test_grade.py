@@ -55,7 +55,7 @@ async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
 
 
 async def test_a_second_run_keeps_what_is_there(tmp_path: Path) -> None:
-    """After an interruption, only what is missing is judged; the file ends up the same."""
+    """After an interruption, only what is missing is graded; the file ends up the same."""
     write(tmp_path / "samples.jsonl")
     out = tmp_path / "out.jsonl"
     first = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out, jobs=1))

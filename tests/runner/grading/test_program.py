@@ -111,7 +111,7 @@ async def test_a_reference_may_raise(grader: ProgramGrader) -> None:
 
 
 async def test_a_failing_reference_is_our_fault(grader: ProgramGrader) -> None:
-    """A problem whose reference does not run can't be judged: an error, never a verdict."""
+    """A problem whose reference does not run can't be graded: an error, never a verdict."""
     broken = Problem("test/broken", "f", "", "def f(x):\n    return g(x)\n", ("(1,)",))
     with pytest.raises(ReferenceFailedError, match="test/broken"):
         await grader.grade("def f(x):\n    return x\n", broken)
@@ -154,7 +154,7 @@ async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
 
 
 async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Samples of one problem that are judged at the same time wait for one run of its reference."""
+    """Samples of one problem that are graded at the same time wait for one run of its reference."""
     made: list[str] = []
     write = _answer_keys.write_key
 

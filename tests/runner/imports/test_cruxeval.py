@@ -14,7 +14,7 @@ from triathlon_runner.store import read_records
 
 @pytest.mark.official
 def test_answers_are_judged_here(tmp_path: Path) -> None:
-    """Each answer of a file is a sample of its task, judged here whatever the file says of it."""
+    """Each answer of a file is a sample of its task, graded here whatever the file says of it."""
     row = official.cruxeval(official_store())[0]
     log = tmp_path / "answers.json"
     answers = {row.task_id: [row.output, "0"]}

@@ -89,7 +89,7 @@ def test_completions(place: SmallRun, tmp_path: Path) -> None:
 
 
 def test_imports_are_verified(place: SmallRun, tmp_path: Path) -> None:
-    """`verify` judges what was imported again: whole programs, replies and loops, as far as they tell."""
+    """`verify` grades what was imported again: whole programs, replies and loops, as far as they tell."""
     rows = [
         {"task_id": one.task_id, "solution": text}
         for one, text in zip(PROBLEMS, answers(PROBLEMS), strict=True)
@@ -113,7 +113,7 @@ def test_imports_are_verified(place: SmallRun, tmp_path: Path) -> None:
     lines.write_text(lines.read_text().replace('"outcome":"no_answer"', '"outcome":"passed"'))
     result = place.call("verify", "--models", models)
     assert result.exit_code == 1
-    assert "stored 'passed', judged again 'no_answer'" in result.output
+    assert "stored 'passed', graded again 'no_answer'" in result.output
 
 
 def test_imported_lines_are_no_answers_of_ours(place: SmallRun, tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def cycle(program: str, sentence: str) -> dict[str, str]:
 
 
 def test_evaloop(place: SmallRun, tmp_path: Path) -> None:
-    """EVALOOOP's pages become loops: each program is judged, each sentence is the next prompt."""
+    """EVALOOOP's pages become loops: each program is graded, each sentence is the next prompt."""
     one = PROBLEMS[0]
     cycles = [cycle(one.reference, "Write it."), cycle(one.reference, "Again."), cycle(WRONG, "And again.")]
     task = {"task_id": one.task_id, "initial_prompt": '"""\nX\nassert f(1) == 1\n"""', "cycles": cycles}
@@ -340,7 +340,7 @@ def test_mbpp_has_numbers_for_tasks(tmp_path: Path) -> None:
 
 
 def test_samples_without_replies_are_no_evidence(tmp_path: Path) -> None:
-    """Outcomes alone cannot be judged here, and the message says where such figures belong."""
+    """Outcomes alone cannot be graded here, and the message says where such figures belong."""
     row = {"sample_id": "a#0", "interaction_type": "single_turn", "output": {"raw": []}, "metadata": {}}
     with pytest.raises(UserError, match=r"line 1: expected the model's reply in output.raw.*reported"):
         list(FORMATS["every-eval-ever"].read(write_lines(tmp_path / "s.jsonl", [row])))

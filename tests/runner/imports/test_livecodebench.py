@@ -1,4 +1,4 @@
-"""LiveCodeBench's outputs: reported with a receipt, since nothing of them can be judged here."""
+"""LiveCodeBench's outputs: reported with a receipt, since nothing of them can be graded here."""
 
 import csv
 import gzip
@@ -69,7 +69,7 @@ def test_pass_at_1_is_reported_with_its_receipt(place: SmallRun) -> None:
     assert (
         code == 0 and "pass@1 75.0 % (2 questions, 4 samples, contests from 2023-08-21 to 2024-02-03)" in said
     )
-    assert "nothing was judged" in said
+    assert "nothing was graded" in said
     (row,) = table(place)
     assert (row["model"], row["pass_at_1"], row["questions"], row["samples"]) == (
         "Some Model",

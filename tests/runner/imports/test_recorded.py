@@ -1,4 +1,4 @@
-"""Recorded results: others' replies, judged here, filed as outcomes with a receipt."""
+"""Recorded results: others' replies, graded here, filed as outcomes with a receipt."""
 
 import gzip
 import hashlib
@@ -137,7 +137,7 @@ def test_a_program_that_failed_there_and_passes_here_keeps_the_recorded_loops(
 
 
 def test_the_same_recordings_give_the_same_bytes(place: SmallRun, tmp_path: Path) -> None:
-    """No clock and no order of judging shows in what is filed."""
+    """No clock and no order of grading shows in what is filed."""
     folder = two_models(tmp_path)
 
     def filed() -> dict[str, bytes]:
@@ -191,7 +191,7 @@ def test_base_and_added_inputs_have_to_pass(place: SmallRun, tmp_path: Path) -> 
 
 
 def test_kept_verdicts_are_not_graded_again(place: SmallRun, tmp_path: Path) -> None:
-    """What `--verdicts` holds is taken as it is, and a line that was cut is judged anew."""
+    """What `--verdicts` holds is taken as it is, and a line that was cut is graded anew."""
     folder, verdicts = two_models(tmp_path / "logs"), tmp_path / "verdicts.jsonl"
     arguments = ("evaloop", str(folder), "--recorded", "tiny", "--verdicts", str(verdicts))
     assert bring(place, *arguments).exit_code == 0
@@ -218,7 +218,7 @@ def test_verdicts_of_another_engine_are_refused(place: SmallRun, tmp_path: Path)
 def test_nothing_is_filed_where_our_machinery_failed(
     place: SmallRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What could not be judged is named, what was filed before stays, and the next call files it."""
+    """What could not be graded is named, what was filed before stays, and the next call files it."""
 
     async def fails(*_: object, **__: object) -> None:
         raise InfrastructureError("the sandbox is away")
@@ -252,7 +252,7 @@ def test_what_cannot_be_filed_is_said(
 
 
 def test_verify_and_list_know_recorded_results(place: SmallRun, tmp_path: Path) -> None:
-    """`verify` says that there is nothing to judge again and notices a changed line."""
+    """`verify` says that there is nothing to grade again and notices a changed line."""
     bring(place, "evaloop", str(two_models(tmp_path)), "--recorded", "tiny")
     result = place.call("verify", "--models", "model-a")
     assert result.exit_code == 0, result.output

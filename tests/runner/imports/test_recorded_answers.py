@@ -128,7 +128,7 @@ def file_of(place: SmallRun, suite: str = OUTPUT) -> RecordedFile:
 
 @pytest.mark.official
 def test_a_line_holds_a_task(filed: SmallRun) -> None:
-    """Outcomes of its samples, a hash of all answers, and which samples their authors judged otherwise."""
+    """Outcomes of its samples, a hash of all answers, and which samples their authors graded otherwise."""
     first = official.cruxeval(official_store())[0]
     lines = [json.loads(line) for line in file_of(filed).lines.read_text().splitlines()]
     texts = "\0".join(f"[ANSWER]\n{text}\n[/ANSWER]" for text in (first.output, first.output, "0"))

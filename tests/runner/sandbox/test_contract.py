@@ -333,7 +333,7 @@ async def test_libraries_are_there_only_when_named(sandbox: Sandbox) -> None:
 
 
 async def test_a_library_that_is_not_installed_is_our_fault(sandbox: Sandbox) -> None:
-    """A job whose library is missing can't be judged: an error, not a result about the program."""
+    """A job whose library is missing can't be graded: an error, not a result about the program."""
     with pytest.raises(SandboxError, match="no_such_library"):
         await sandbox.run(Job("", (), libraries=frozenset({"no_such_library"})))
 

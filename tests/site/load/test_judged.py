@@ -1,4 +1,4 @@
-"""The mark "judged again here": whose files have it, and what is said where a statement does not hold."""
+"""The mark "graded again here": whose files have it, and what is said where a statement does not hold."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_site.load import Notice
 
 SUITE = "loop/core"
-LETTER = 'title="measured, judged again here: where it comes from">m✓</a>'
+LETTER = 'title="measured, graded again here: where it comes from">m✓</a>'
 RECEIPT = f"by engine {ENGINE_VERSION}, as <code>runs/weak/verified.json</code> says; that the replies"
 
 
@@ -44,9 +44,9 @@ def test_a_file_that_a_statement_names_is_marked(results: Path) -> None:
     board, page, notices = built(results)
     assert board.count(LETTER) > 0 and not notices
     assert board.count("m✓</a>") == board.count('href="models/weak.html#receipt-loop-core" title="measured')
-    assert page.count("<dt>Judged again here</dt>") == 1 and RECEIPT in page
+    assert page.count("<dt>Graded again here</dt>") == 1 and RECEIPT in page
     assert "m✓" not in page_text(results.parent / "_site/evolved.html")
-    assert "Judged again" not in page_text(results.parent / "_site/models/middle.html")
+    assert "Graded again" not in page_text(results.parent / "_site/models/middle.html")
 
 
 def test_a_file_that_changed_afterwards_is_not_marked(results: Path) -> None:
@@ -57,11 +57,11 @@ def test_a_file_that_changed_afterwards_is_not_marked(results: Path) -> None:
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[::-1]))
     after = hashlib.sha256(path.read_bytes()).hexdigest()
     board, page, (notice,) = built(results)
-    assert LETTER not in board and "<dt>Judged again" not in page and "changed since" in page
+    assert LETTER not in board and "<dt>Graded again" not in page and "changed since" in page
     assert notice.file == f"runs/weak/{SUITE}.jsonl"
     assert f"expected SHA-256 '{before}' (verified.json), got '{after}'" in notice.message
     assert "`triathlon submit check results/runs/weak --statement" in notice.message
-    with pytest.raises(UserError, match="changed since it was judged again"):
+    with pytest.raises(UserError, match="changed since it was graded again"):
         build_small(results.parent, strict=True)
 
 
@@ -70,7 +70,7 @@ def test_a_statement_of_another_engine_does_not_say_here(results: Path) -> None:
     state(results, engine=ENGINE_VERSION + 1)
     board, page, notices = built(results)
     assert "m✓" not in board and not notices
-    assert f"<dt>Judged again by engine {ENGINE_VERSION + 1}</dt>" in page
+    assert f"<dt>Graded again by engine {ENGINE_VERSION + 1}</dt>" in page
 
 
 @pytest.mark.parametrize("spoil", ["another model's", "damaged", "a folder"])
@@ -83,7 +83,7 @@ def test_a_statement_that_cannot_be_used_marks_nothing(results: Path, spoil: str
         path.unlink()
         path.mkdir()
     board, page, (notice,) = built(results)
-    assert "m✓" not in board and "<dt>Judged again" not in page
+    assert "m✓" not in board and "<dt>Graded again" not in page
     assert notice.file == "runs/weak/verified.json"
     got = {
         "another model's": f"got 'runs/middle/{SUITE}.jsonl', a file of another folder",
@@ -101,4 +101,4 @@ def test_a_suite_that_the_check_refused_is_not_marked(results: Path) -> None:
     document["predicate"] |= {"result": "FAILED", "passedTests": [], "failedTests": [SUITE]}
     path.write_text(json.dumps(document))
     board, page, notices = built(results)
-    assert "m✓" not in board and "<dt>Judged again" not in page and not notices
+    assert "m✓" not in board and "<dt>Graded again" not in page and not notices

@@ -55,4 +55,4 @@ def test_only_a_score_that_was_judged_again_has_the_tick() -> None:
         "grade", Cell(replace(score, judged_again=True), 1.0, Markup(""), "models/m.html#receipt"), ""
     )
     assert 'title="measured: where it comes from">m</a>' in plain
-    assert 'title="measured, judged again here: where it comes from">m✓</a>' in again
+    assert 'title="measured, graded again here: where it comes from">m✓</a>' in again

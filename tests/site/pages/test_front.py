@@ -103,7 +103,7 @@ def test_a_score_that_was_judged_again_has_the_tick(pages: dict[str, str]) -> No
     """Of all measured scores only the one whose file a statement names; the title says it in words."""
     page = pages["index.html"]
     assert row_of(page, "mine").count(">m✓</a>") == page.count(">m✓</a>") == 1
-    assert 'title="measured, judged again here, ' in row_of(page, "mine")
+    assert 'title="measured, graded again here, ' in row_of(page, "mine")
 
 
 def test_a_measured_score_takes_the_place_of_a_reported_one(

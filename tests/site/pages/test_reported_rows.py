@@ -1,9 +1,13 @@
-"""Reported figures in the tables of the boards, beside what was judged here."""
+"""Reported figures in the tables of the boards, beside what was graded here."""
 
+import io
+import json
 import re
 import shutil
 from pathlib import Path
 
+import jsonschema
+import pandas as pd
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
@@ -70,6 +74,28 @@ def test_no_number_of_a_model_judged_here_changes(
     assert own == [cells(row) for row in rows_of(page)]
 
 
+def test_the_data_files_have_what_the_table_shows(
+    with_reported: Gathered, pages: dict[str, str], tmp_path: Path
+) -> None:
+    """A row a reported figure, with its grade and source and no rank; a model's own rows do not change."""
+    board = json.loads(pages["data/loop-mbpp-plus.json"])
+    jsonschema.validate(board, json.loads(pages["data/schema/board.schema.json"]))
+    headline = [row for row in board["rows"] if row["column"] == "loop/mbpp-plus:asl_low"]
+    assert len(headline) == len(rows_of(pages["loop-mbpp-plus.html"]))
+    (claude,) = [row for row in headline if row["name"] == "Claude Opus 4"]
+    assert (claude["grade"], claude["source"]) == ("reported", "EVALOOOP, 2025-09-29")
+    assert (
+        claude["model"] is claude["rank"] is claude["tier"] is claude["tasks"] is claude["cost_usd"] is None
+    )
+    assert claude["low"] < claude["score"] < claude["high"]
+    alone = site(tmp_path, published=False)
+    without = {one.path: one.content for one in render_site(alone, installed_environment())}
+    own = [row for row in board["rows"] if row["grade"] != "reported"]
+    assert own == json.loads(without["data/loop-mbpp-plus.json"])["rows"]
+    frame = pd.read_csv(io.StringIO(pages["data/loop-mbpp-plus.csv"]))
+    assert (frame["grade"] == "reported").sum() == len(board["rows"]) - len(own) > 100
+
+
 def test_reported_rows_stand_where_their_value_is(pages: dict[str, str]) -> None:
     """Ordered by value, the rank in brackets, without a tier, with a mark that leads to the table."""
     rows = rows_of(pages["loop-mbpp-plus.html"])
@@ -120,5 +146,5 @@ def test_a_published_page_says_where_its_columns_stand(pages: dict[str, str]) ->
     """A link to the board that shows them; of the others the reason."""
     evaloop, reval = (" ".join(pages[f"published/{name}.html"].split()) for name in ("evaloop", "reval"))
     assert '<a href="../loop-mbpp-plus.html">Loop, MBPP+</a></dt> <dd>ASL, pass@1</dd>' in evaloop
-    assert "nothing was judged here on this data yet" in reval
+    assert "nothing was graded here on this data yet" in reval
     assert "IC; state; path; average: REval’s own code has other right answers than ours" in reval

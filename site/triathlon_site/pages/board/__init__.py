@@ -4,7 +4,7 @@ from triathlon_site.pages.board._address import board_page, part_run
 from triathlon_site.pages.board._figures import curve_columns, degradation_curve
 from triathlon_site.pages.board._finding import Finding, finding
 from triathlon_site.pages.board._page import BoardContext, board_draft, board_figures
-from triathlon_site.pages.board._reported import ReportedModels, places, reported_models
+from triathlon_site.pages.board._reported import ReportedModels, places, reported_models, reported_scores
 from triathlon_site.pages.board._retention import BoardRetention, Retention, board_retention
 from triathlon_site.pages.board._view import DisciplineView
 from triathlon_site.pages.board._views import VIEWS, heading_of, view_of
@@ -28,5 +28,6 @@ __all__ = [
     "part_run",
     "places",
     "reported_models",
+    "reported_scores",
     "view_of",
 ]

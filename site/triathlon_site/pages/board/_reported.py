@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 
+from triathlon_site.exports import ReportedScore
 from triathlon_site.models import ModelInfo, reported_info
 from triathlon_site.pages._reported import ReportedFigure, ReportedTables
 from triathlon_site.published import JoinedModel
@@ -84,6 +85,17 @@ def reported_models(
             known = models[model] if model else reported_info(tables.facts_of(joined))
             others.append(ReportedModel(model, known, figures))
     return ReportedModels({model: figures for model, figures in fill.items() if figures}, tuple(others))
+
+
+def reported_scores(reported: ReportedModels, models: Mapping[str, ModelInfo]) -> tuple[ReportedScore, ...]:
+    """The same figures for the data files."""
+    rows = [(model, models[model].name, figures) for model, figures in reported.fill.items()]
+    rows += [(other.model, other.info.name, other.figures) for other in reported.others]
+    return tuple(
+        ReportedScore(column, model or None, name, one.value, one.interval, f"{one.title}, {one.date}")
+        for model, name, figures in rows
+        for column, one in figures.items()
+    )
 
 
 def places(board: Board, reported: ReportedModels) -> list[Place]:

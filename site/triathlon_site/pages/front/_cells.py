@@ -41,7 +41,7 @@ class FrontCell:
     tasks: float = np.nan
     """Independent tasks that it rests on; nan where only the column says how many there are."""
     judged_again: bool = False
-    """Whether it was measured, and judged again here."""
+    """Whether it was measured, and graded again here."""
     replaced: "FrontCell | None" = None
     """The reported figure that this one takes the place of."""
 
@@ -73,7 +73,7 @@ class OwnCells:
         suites = {suite for suite, _ in scores.column.parts}
         day = self._newest(model, suites)
         part = part_run(board, model) if not column.suite else ""
-        again = "judged again here" if score.judged_again else ""
+        again = "graded again here" if score.judged_again else ""
         return FrontCell(
             score.value,
             scores.column.maximum,

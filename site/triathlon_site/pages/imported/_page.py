@@ -1,4 +1,4 @@
-"""Imported results: other people's replies, judged by us; apart from what was measured, and never ranked."""
+"""Imported results: other people's replies, graded by us; apart from what was measured, and never ranked."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -73,7 +73,7 @@ class PublishedBoardContext(PageContext):
     """By anchor of a smaller table, its CSV file."""
     on_boards: list[tuple[str, str, str]]
     """Title of a column, and title and page of the board that shows its figures beside its own scores; the
-    page is empty where nothing was judged here on that board's data."""
+    page is empty where nothing was graded here on that board's data."""
     only_here: list[tuple[str, str]]
     """Title of a column that stands on no board, and why."""
 

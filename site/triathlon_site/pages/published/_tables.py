@@ -93,7 +93,7 @@ def _receipts(rows: Sequence[Mapping[str, str]]) -> Section:
         for row in rows
     ]
     text = (
-        "Every row is the pass@1 of one file, by that file's own verdicts: nothing was judged here. Compare"
+        "Every row is the pass@1 of one file, by that file's own verdicts: nothing was graded here. Compare"
         " rows of the same questions only."
     )
     head = ("Model", "questions", "samples", "contests", "file", "SHA-256", "address")
