@@ -27,7 +27,7 @@ from triathlon_site.pages import (
 )
 from triathlon_site.pages import published as published_pages
 from triathlon_site.pages._reported import ReportedTables, same_model
-from triathlon_site.published import SAME, FactSources, Published, fact_sources, published_boards
+from triathlon_site.published import SAME, Published, fact_sources, published_boards
 from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, Environment, Link, Page
 from triathlon_site.scores import Board, Overall
@@ -159,7 +159,7 @@ def _front_section(site: Gathered, tables: ReportedTables) -> Parts:
         solved = solved_cost_by_name(site.boards, site.models, choose.BOARDS)
         yield from choose.drafts(choose.candidates(found, solved))
     elif not site.overall_pages:
-        yield front.empty_draft(site.results, site.models)
+        yield Draft(front.PATH, front.EmptyContext())
     yield from overall.drafts(site.overall_pages, site.overalls, site.models, site.results)
 
 
@@ -192,12 +192,12 @@ def _other_section(site: Gathered, tables: ReportedTables) -> Parts:
     yield from method.drafts(site.results)
     if site.boards:
         yield from changes.drafts(site.history, site.boards, site.models, site.results.models)
-    facts = fact_sources(tables.facts, tables.models) if tables.facts else None
-    yield _data_draft(site, facts)
+    yield _data_draft(site, tables)
     yield from core_files(site.url)
 
 
-def _data_draft(site: Gathered, facts: FactSources | None) -> Draft:
+def _data_draft(site: Gathered, tables: ReportedTables) -> Draft:
+    facts = fact_sources(tables.facts, tables.models) if tables.facts else None
     packed = list(archives(site.results, site.boards, site.models))
     json_ld = data.dataset(
         site.boards,
@@ -208,9 +208,7 @@ def _data_draft(site: Gathered, facts: FactSources | None) -> Draft:
         date=site.date,
         version=site.version,
     )
-    return data.draft(
-        site.boards, site.overalls, site.notices, site.archived, site.recordings, facts, packed, json_ld
-    )
+    return data.draft(facts, packed, json_ld)
 
 
 def _links(site: Gathered) -> list[Link]:

@@ -10,7 +10,6 @@ import pandas as pd
 from triathlon_site.ability import CENTRE, POINTS, IndexRow
 from triathlon_site.load import Results
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._skipped import Skipped, skipped_models
 from triathlon_site.pages.front._cells import OwnCells
 from triathlon_site.pages.front._columns import FRONT, SHOWN, FrontColumn
 from triathlon_site.pages.front._findings import (
@@ -34,10 +33,9 @@ TABLE: Final = "data/all-models.csv"
 
 @dataclass(frozen=True)
 class EmptyContext(PageContext):
-    """What the front page shows before there is anything to show."""
+    """Where there is nothing to show, the front page says what to do."""
 
     template: ClassVar[str] = "front/empty"
-    skipped: Sequence[Skipped]
 
 
 @dataclass(frozen=True)
@@ -117,11 +115,6 @@ def drafts(
 
 def _neighbours(families: set[str]) -> str:
     return f"compare.html#neighbours-{'official' if 'official' in families else 'core'}"
-
-
-def empty_draft(results: Results, models: Mapping[str, ModelInfo]) -> Draft:
-    """The front page where there is nothing to show: it says what to do."""
-    return Draft(PATH, EmptyContext(skipped_models(results, models)))
 
 
 def _table(found: AllModels) -> str:

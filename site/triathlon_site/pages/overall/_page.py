@@ -10,7 +10,6 @@ from triathlon_runner.records import Manifest, RecordedManifest
 from triathlon_site.load import Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages._skipped import Skipped, skipped_models
 from triathlon_site.pages.board import Finding, finding, part_run
 from triathlon_site.pages.front import is_small_and_open
 from triathlon_site.pages.model import SteepestFall, steepest
@@ -55,7 +54,6 @@ class NothingMeasuredContext(PageContext):
     """What the page shows where nothing was measured on our own problems."""
 
     template: ClassVar[str] = "overall/empty"
-    skipped: Sequence[Skipped]
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,6 @@ class OverallContext(PageContext):
     family: str
     lines: list[OverallLine]
     findings: list[Finding]
-    skipped: Sequence[Skipped]
     partial: bool
     """Whether some model was run on a part of the tasks."""
     costs: bool
@@ -110,18 +107,15 @@ def drafts(
     results: Results,
 ) -> Iterator[Draft]:
     """Each of `paths`; where nothing was measured on our own problems, that page says how to measure."""
-    skipped = skipped_models(results, models)
     newest = max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
     for family, path in pages.items():
         if family in overalls:
-            yield Draft(path, _context(family, overalls[family], models, skipped, newest))
+            yield Draft(path, _context(family, overalls[family], models, newest))
         else:
-            yield Draft(path, NothingMeasuredContext(skipped))
+            yield Draft(path, NothingMeasuredContext())
 
 
-def _context(
-    family: str, overall: Overall, models: Mapping[str, ModelInfo], skipped: Sequence[Skipped], newest: str
-) -> OverallContext:
+def _context(family: str, overall: Overall, models: Mapping[str, ModelInfo], newest: str) -> OverallContext:
     lines = [_line(overall, row, models, newest) for row in overall.rows]
     dates = [line.date for line in lines if line.date and line.measured]
     return OverallContext(
@@ -129,7 +123,6 @@ def _context(
         family=family,
         lines=lines,
         findings=[found for board in overall.boards if (found := finding(board, models))],
-        skipped=skipped,
         partial=any(line.tasks_done for line in lines),
         costs=any(line.cost is not None for line in lines),
         prices=any(line.info.price for line in lines),
