@@ -27,7 +27,7 @@ from triathlon_site.pages import (
 )
 from triathlon_site.pages import published as published_pages
 from triathlon_site.pages._reported import ReportedTables, same_model
-from triathlon_site.published import SAME, Published, fact_sources, published_boards
+from triathlon_site.published import SAME, Published, fact_sources
 from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, Environment, Link, Page
 from triathlon_site.scores import Board, Overall
@@ -125,14 +125,14 @@ def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
 def _sections(site: Gathered) -> tuple[Section, ...]:
     """The front page first; models, of which there are many, a few at a time."""
     shown = site.results.models
-    tables = cache(lambda: _reported_tables(site))
+    tables = cache(lambda: ReportedTables(site.published))
     return (
         lambda: _front_section(site, tables()),
         *(partial(_board_section, site, own, tables) for own in site.boards),
         lambda: agreement.drafts(site.boards, site.models),
         lambda: tasks.drafts(site.boards, site.models),
         lambda: _compare_section(site),
-        lambda: _published_section(site),
+        lambda: _published_section(site, tables()),
         lambda: imported.drafts(site.imported, site.models),
         lambda: _other_section(site, tables()),
         lambda: data_files(site.boards, site.overalls, site.models, site.notices),
@@ -141,11 +141,6 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
             for start in range(0, len(shown), MODELS_A_SECTION)
         ),
     )
-
-
-def _reported_tables(site: Gathered) -> ReportedTables:
-    boards = published_boards(site.published) if site.published else ()
-    return ReportedTables(site.published, boards, published_pages.paths(boards))
 
 
 def _front_section(site: Gathered, tables: ReportedTables) -> Parts:
@@ -181,10 +176,9 @@ def _compare_section(site: Gathered) -> Parts:
     yield from compare.files(site.boards, site.models)
 
 
-def _published_section(site: Gathered) -> Parts:
+def _published_section(site: Gathered, tables: ReportedTables) -> Parts:
     if site.published:
-        boards = published_boards(site.published)
-        yield from published_pages.drafts(site.published, boards, site.boards)
+        yield from published_pages.drafts(site.published, tables, site.boards)
         yield from published_files(site.published)
 
 
@@ -218,7 +212,7 @@ def _links(site: Gathered) -> list[Link]:
         links.append(Link("Choose", choose.PATH))
     links += [Link(overall.TITLES[family], path) for family, path in site.overall_pages.items()]
     for heading in dict.fromkeys(board.heading_of(own) for own in site.boards):
-        pages = [board.board_page(own) for own in site.boards if board.heading_of(own) == heading]
+        pages = [own.plan.page for own in site.boards if board.heading_of(own) == heading]
         links.append(Link(heading.capitalize(), pages[0], tuple(pages)))
     if site.boards:
         links += [Link("Tasks", "tasks.html"), Link("Agreement", "agreement.html")]

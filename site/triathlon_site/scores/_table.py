@@ -96,8 +96,13 @@ class Board:
         files = self.files[model]
         return sum(file.open_units for file in files if suites is None or file.suite in suites)
 
-    def partial(self, model: str) -> bool:
-        return any(file.partial for file in self.files[model])
+    def part_run(self, model: str) -> str:
+        """`20 of 142`: tasks that were planned, over all its suites; empty where that is all of them."""
+        if not any(file.partial for file in self.files[model]):
+            return ""
+        manifests = [file.manifest for file in self.files[model] if file.manifest]
+        planned = sum(manifest.tasks_planned for manifest in manifests)
+        return f"{planned} of {sum(manifest.tasks_in_suite for manifest in manifests)}"
 
 
 def score_board(plan: BoardPlan, results: Results) -> Board | None:

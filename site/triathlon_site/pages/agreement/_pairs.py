@@ -48,11 +48,6 @@ class Pair:
         return pair_scatter(self.left.axis, self.right.axis, most_labels=MOST_LABELS)
 
     @property
-    def leave_one_out(self) -> tuple[float, float]:
-        """The range of Spearman's coefficient when any one model is left out."""
-        return self.correlation.without_one_low, self.correlation.without_one_high
-
-    @property
     def spearman_shade(self) -> str:
         """The class of its cell below the diagonal."""
         return shade(self.correlation.spearman)

@@ -12,7 +12,6 @@ from triathlon_site.costs import CostCell, CostColumn, cost_cells, cost_columns,
 from triathlon_site.exports import section_files, section_path
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages.board._address import board_page, part_run
 from triathlon_site.pages.board._finding import Finding, finding
 from triathlon_site.pages.board._reported import (
     Place,
@@ -129,7 +128,7 @@ def board_draft(
         outcome_names=names,
         outcomes=outcomes,
     )
-    return Draft(board_page(board), context, tuple(section_files(board, sections)))
+    return Draft(board.plan.page, context, tuple(section_files(board, sections)))
 
 
 def board_figures(board: Board, shown: Sequence[str], models: Models) -> list[Figure]:
@@ -156,7 +155,7 @@ def _row(
         )
         for column in columns
     )
-    open_units, done = board.open_units(info.id), part_run(board, info.id)
+    open_units, done = board.open_units(info.id), board.part_run(info.id)
     return BoardRow(info, tuple(cells), open_units, done, costs, info.page, place)
 
 
@@ -173,7 +172,7 @@ def _reported_row(
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:
     own = [other for other in boards if heading_of(other) == heading_of(board)]
-    return [Link(_sibling_title(other), board_page(other)) for other in own] if len(own) > 1 else []
+    return [Link(_sibling_title(other), other.plan.page) for other in own] if len(own) > 1 else []
 
 
 def _sibling_title(board: Board) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import ReportedTables
-from triathlon_site.pages.board import part_run
 from triathlon_site.pages.front._columns import FrontColumn
 from triathlon_site.published import JoinedModel
 from triathlon_site.scores import Board, ColumnScores
@@ -72,7 +71,7 @@ class OwnCells:
         score = scores.scores[model]
         suites = {suite for suite, _ in scores.column.parts}
         day = self._newest(model, suites)
-        part = part_run(board, model) if not column.suite else ""
+        part = board.part_run(model) if not column.suite else ""
         again = "judged again here" if score.judged_again else ""
         return FrontCell(
             score.value,

@@ -63,8 +63,9 @@ def _column_lead(
     board = own.board(column)
     measured = finding(board, models) if board else None
     reported = _reported_lead(column, rows)
-    if measured and reported and reported.cell.share <= measured.score.value / measured.maximum:
-        reported = None
+    if measured and reported:
+        share = measured.score.value / measured.board.plan.headline.maximum
+        reported = reported if reported.cell.share > share else None
     return ColumnLead(column, measured, reported) if measured or reported else None
 
 

@@ -89,7 +89,7 @@ def _rows(
     for place, model in enumerate(tables.models):
         ids = groups.pop(place, [])
         if ids or reported[place]:
-            title = tables.titles[next(iter(model.rows))]
+            title = tables.boards[next(iter(model.rows))].title
             yield _row(ids, tables.facts_of(model), _merged(ids, own, reported[place]), infos, own), title
     for key, ids in groups.items():
         cells = _merged(ids, own, {})

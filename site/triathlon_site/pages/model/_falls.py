@@ -9,7 +9,7 @@ import numpy as np
 
 from triathlon_site.evidence import ATTEMPTS, read_addresses
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages.board import BoardRetention, Retention, board_page, board_retention, view_of
+from triathlon_site.pages.board import BoardRetention, Retention, board_retention, view_of
 from triathlon_site.ranking import RankShift
 from triathlon_site.scores import Board, Score
 
@@ -32,10 +32,9 @@ class Fall:
     """One board on which a model ranks lower than by plain pass@1."""
 
     board: Board
-    path: str
     score: Score
     shift: RankShift
-    baseline: str
+    """That of the score."""
     text: tuple[str, ...]
     """What it loses, in sentences."""
     examples: tuple[Example, ...]
@@ -106,10 +105,8 @@ def _fall(model: str, board: Board, score: Score, shift: RankShift) -> Fall:
     paths = _paths(model, board, losses)
     return Fall(
         board,
-        board_page(board),
         score,
         shift,
-        board.baseline or "plain pass@1",
         tuple(_text(model, board, found)),
         tuple(_example(board, loss, paths) for loss in losses),
     )

@@ -15,7 +15,7 @@ from triathlon_site.load import FileAggregate, Notice, Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.noise import ScoreNoise, score_noise
 from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages.board import board_figures, board_page
+from triathlon_site.pages.board import board_figures
 from triathlon_site.pages.model._falls import Fall, falls_of
 from triathlon_site.pages.model._profile import Profile, profile
 from triathlon_site.pages.model._units import unit_draft
@@ -31,12 +31,9 @@ class ModelBoard:
     """One model on one board."""
 
     board: Board
-    path: str
     cells: tuple[tuple[Column, Cell], ...]
     headline: tuple[Column, Cell] | None
     figures: list[Figure]
-    of: int
-    """Models that the board ranks."""
     rise: float | None
     """How much its headline could rise at most if no reply had been cut."""
 
@@ -60,22 +57,14 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class OutcomeRow:
-    """How many units of one suite ended in each way, and what they took."""
-
-    file: FileAggregate
-    counts: tuple[int, ...]
-    cost: str
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """Where the numbers of one results file come from, and the command that verifies them."""
+class FileRow:
+    """One results file: what its units took, and the command that verifies them."""
 
     file: FileAggregate
     anchor: str
+    """Of its receipt."""
+    cost: str
     verify: str
-    passed: int
 
 
 @dataclass(frozen=True)
@@ -95,10 +84,9 @@ class ModelContext(PageContext):
     profile: Profile
     falls: list[Fall]
     outcome_names: list[str]
-    outcomes: list[OutcomeRow]
+    files: list[FileRow]
     noise: list[ScoreNoise]
     """Of the suites whose tasks it was asked several times."""
-    receipts: list[Receipt]
     anchors: Mapping[str, str]
     """By suite, the anchor of its receipt."""
     badges: list[Badge]
@@ -136,9 +124,8 @@ def drafts(
             profile=profile(model, own, overalls, models),
             falls=list(falls_of(info, own)),
             outcome_names=names,
-            outcomes=[_outcomes(file, names) for file in files],
+            files=[_file_row(file) for file in files],
             noise=score_noise(files),
-            receipts=[_receipt(file) for file in files],
             anchors={file.suite: receipt_anchor(file.suite) for file in files},
             badges=badges,
             measured=any(file.receipt is None for file in files),
@@ -167,11 +154,9 @@ def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> M
     )
     return ModelBoard(
         board,
-        board_page(board),
         cells,
         next((pair for pair in cells if pair[0].headline), None),
         board_figures(board, _neighbours(board, model), models),
-        len(board.headline.scores),
         most_of_headline(board, model),
     )
 
@@ -213,13 +198,9 @@ def _places(overalls: Mapping[str, Overall], model: str) -> Iterator[Place]:
         yield from (Place(family, row, ranked) for row in overall.rows if row.model == model)
 
 
-def _outcomes(file: FileAggregate, names: Sequence[str]) -> OutcomeRow:
-    return OutcomeRow(file, tuple(file.outcomes.get(name, 0) for name in names), _cost(file))
-
-
-def _receipt(file: FileAggregate) -> Receipt:
+def _file_row(file: FileAggregate) -> FileRow:
     verify = f"triathlon verify --models {shlex.quote(file.model)} --suites {shlex.quote(file.suite)}"
-    return Receipt(file, receipt_anchor(file.suite), verify, file.outcomes.get("passed", 0))
+    return FileRow(file, receipt_anchor(file.suite), _cost(file), verify)
 
 
 def _cost(file: FileAggregate) -> str:

@@ -10,7 +10,7 @@ from triathlon_runner.records import Manifest, RecordedManifest
 from triathlon_site.load import Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages.board import Finding, finding, part_run
+from triathlon_site.pages.board import Finding, finding
 from triathlon_site.pages.front import is_small_and_open
 from triathlon_site.pages.model import SteepestFall, steepest
 from triathlon_site.render import Draft, PageContext
@@ -145,7 +145,7 @@ def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo], ne
         row,
         tuple(cell(board.headline, row.model, with_strip=True) for board in overall.boards),
         sum(board.open_units(row.model) for board in boards),
-        tuple(done for board in boards if (done := part_run(board, row.model))),
+        tuple(done for board in boards if (done := board.part_run(row.model))),
         _cost(manifests),
         (ended := max((manifest.ended[:10] for manifest in manifests), default="")),
         is_old(ended, newest),

@@ -74,7 +74,6 @@ class SuiteContext(PageContext):
 
     template: ClassVar[str] = "tasks/suite"
     page: SuitePage
-    found: SuiteTasks
     figure: Figure
     hardest: list[TaskRow]
     separating: list[TaskRow]
@@ -90,7 +89,6 @@ class DetailsContext(PageContext):
 
     template: ClassVar[str] = "tasks/details"
     page: SuitePage
-    found: SuiteTasks
     tasks: list[tuple[TaskRow, list[Solvers]]]
 
 
@@ -139,7 +137,6 @@ def _suite_draft(page: SuitePage, models: Models) -> Draft:
     )
     context = SuiteContext(
         page=page,
-        found=found,
         figure=figure,
         hardest=page.listed(found.hardest),
         separating=page.listed(found.separating),
@@ -156,4 +153,4 @@ def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
     rows = list(page.rows.items())
     for start in range(0, len(rows), each):
         tasks = [(row, solvers.get(task, [])) for task, row in rows[start : start + each]]
-        yield Draft(_details_page(found, start), DetailsContext(page, found, tasks))
+        yield Draft(_details_page(found, start), DetailsContext(page, tasks))
