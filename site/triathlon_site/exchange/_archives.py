@@ -20,7 +20,6 @@ class Archive:
 
     form: str
     """Name of the format, as `triathlon export` takes it."""
-    title: str
     page: Page
     files: int
     """In the zip."""
@@ -28,13 +27,12 @@ class Archive:
 
 _Fault = Callable[[Source], str]
 _Files = Callable[[Source], Iterator[tuple[str, str]]]
-_FORMATS: Final[Mapping[str, tuple[str, _Fault, _Files]]] = {
+_FORMATS: Final[Mapping[str, tuple[_Fault, _Files]]] = {
     "every-eval-ever": (
-        "Every Eval Ever 0.3, scores",
         _every_eval_ever.fault,
         lambda source: iter([_every_eval_ever.scores_file(source)]),
     ),
-    "hugging-face": ("Hugging Face .eval_results", _hugging_face.fault, _hugging_face.files),
+    "hugging-face": (_hugging_face.fault, _hugging_face.files),
 }
 
 
@@ -44,12 +42,12 @@ def archives(results: Results, boards: Sequence[Board], models: Mapping[str, Mod
     A format that holds none of the results is left out.
     """
     sources = in_order(list(_sources(results, boards, models)))
-    for form, (title, fault, files) in _FORMATS.items():
+    for form, (fault, files) in _FORMATS.items():
         content: dict[str, str] = {}
         for path, text in (file for source in sources if not fault(source) for file in files(source)):
             content.setdefault(path, text)  # of two rows with one link, the first, as by the command
         if content:
-            yield Archive(form, title, Page(f"data/{form}.zip", "", _packed(content)), len(content))
+            yield Archive(form, Page(f"data/{form}.zip", "", _packed(content)), len(content))
 
 
 def _sources(results: Results, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Source]:

@@ -38,13 +38,15 @@ def curves(title: str, series: Sequence[Series], *, x_title: str, maximum: float
         return _points(line.values, steps, maximum)
 
     named = [line for line in series if not line.muted][:PALETTE]
-    muted = [line for line in series if line.muted]
+    muted = [
+        tag("path", tag("title", line.name), class_="line muted", d=path(place(line)))
+        for line in series
+        if line.muted
+    ]
     ends = spread_labels([place(line)[-1][1] for line in named], LABEL_GAP, TOP, HEIGHT - BOTTOM)
-    marks = [_muted(line, place(line)) for line in muted]
-    for colour, (line, end) in enumerate(zip(named, ends, strict=True)):
-        marks.append(_named(line, place(line), end, colour))
+    marks = [_named(line, place(line), end, c) for c, (line, end) in enumerate(zip(named, ends, strict=True))]
     kind = "figure curves" if muted else "figure"
-    return svg(WIDTH, HEIGHT, title, _axes(steps, maximum, x_title), *marks, class_=kind)
+    return svg(WIDTH, HEIGHT, title, _axes(steps, maximum, x_title), *muted, *marks, class_=kind)
 
 
 def curves_frame(title: str, steps: int, *, x_title: str, maximum: float = 100.0) -> Markup:
@@ -76,10 +78,6 @@ def interactive_curves_layout() -> dict[str, Any]:
 def _points(values: Sequence[float], steps: int, maximum: float) -> list[tuple[float, float]]:
     x_scale, y_scale = (WIDTH - LEFT - RIGHT) / (steps - 1), (HEIGHT - TOP - BOTTOM) / maximum
     return [(LEFT + step * x_scale, HEIGHT - BOTTOM - value * y_scale) for step, value in enumerate(values)]
-
-
-def _muted(line: Series, points: Sequence[tuple[float, float]]) -> Markup:
-    return tag("path", tag("title", line.name), class_="line muted", d=path(points))
 
 
 def _named(line: Series, points: Sequence[tuple[float, float]], label: float, colour: int) -> Markup:

@@ -14,7 +14,6 @@ from triathlon_runner.store import RecordedFile
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._aggregate import (
     FileAggregate,
-    SourceFile,
     aggregate,
     current_protocol,
     parents_of,
@@ -163,7 +162,9 @@ class _Reader:
             sha256 = hashlib.file_digest(lines, "sha256").hexdigest()
         result = aggregate(
             entry,
-            SourceFile(file.model, file.name, sha256),
+            model=file.model,
+            file=file.name,
+            sha256=sha256,
             records=records,
             manifest=manifest,
             notices=(*notices, *faults),

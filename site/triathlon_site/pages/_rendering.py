@@ -137,7 +137,14 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
         lambda: _other_section(site, tables()),
         lambda: data_files(site.boards, site.overalls, site.models, site.notices),
         *(
-            partial(_model_section, site, shown[start : start + MODELS_A_SECTION])
+            partial(
+                model.drafts,
+                shown[start : start + MODELS_A_SECTION],
+                site.boards,
+                site.overalls,
+                site.models,
+                site.results,
+            )
             for start in range(0, len(shown), MODELS_A_SECTION)
         ),
     )
@@ -164,10 +171,6 @@ def _board_section(site: Gathered, own: Board, tables: Callable[[], ReportedTabl
         same = same_model(tables(), site.published_names, site.boards)
         reported = board.reported_models(own, tables(), same, site.models)
     yield board.board_draft(own, site.boards, site.models, reported)
-
-
-def _model_section(site: Gathered, models: Sequence[str]) -> Parts:
-    yield from model.drafts(models, site.boards, site.overalls, site.models, site.results)
 
 
 def _compare_section(site: Gathered) -> Parts:

@@ -47,23 +47,6 @@ class Pair:
         """The scatter of the models that have both columns."""
         return pair_scatter(self.left.axis, self.right.axis, most_labels=MOST_LABELS)
 
-    @property
-    def spearman_shade(self) -> str:
-        """The class of its cell below the diagonal."""
-        return shade(self.correlation.spearman)
-
-    @property
-    def kendall_shade(self) -> str:
-        """The class of its cell above the diagonal."""
-        return shade(self.correlation.kendall)
-
-
-def shade(value: float) -> str:
-    """The class of a cell's colour: sign and strength in five steps."""
-    if math.isnan(value):
-        return "none"
-    return f"{'neg' if value < 0 else 'pos'}{min(4, int(abs(value) * 5))}"
-
 
 def agreement_columns(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> list[AgreementColumn]:
     """Every ranked column of every board."""

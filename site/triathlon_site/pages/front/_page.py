@@ -90,7 +90,6 @@ def drafts(
     """
     own = OwnCells(boards, results)
     on_core = {model for board in boards if board.plan.family == "core" for model in board.models}
-    families = {str(board.plan.family) for board in boards}
     official = [board for board in boards if board.plan.family == "official"]
     titled = {column.id for column in SHOWN}
     context = FrontContext(
@@ -104,17 +103,15 @@ def drafts(
         linking=[column.index.title for column in FRONT if column.id not in titled],
         fallen=steepest(official),
         core={model: f"{core_page}#{models[model].slug}" for model in sorted(on_core)},
-        neighbours=_neighbours(families) if len(results.models) > 1 else "",
+        neighbours=f"compare.html#neighbours-{'official' if official else 'core'}"
+        if len(results.models) > 1
+        else "",
         ranges=any(cell.upper is not None for row in found.rows for cell in row.cells.values()),
         centre=CENTRE,
         points=POINTS,
         table=TABLE,
     )
     yield Draft(PATH, context, (Page(TABLE, _table(found)),))
-
-
-def _neighbours(families: set[str]) -> str:
-    return f"compare.html#neighbours-{'official' if 'official' in families else 'core'}"
 
 
 def _table(found: AllModels) -> str:

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from triathlon_runner import catalogue, unit_pages
+from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
 from triathlon_site.costs import GroupBoard, group_boards, most_of_headline
 from triathlon_site.evidence import receipt_anchor
 from triathlon_site.exports import Badge, badge_files, badges_of
 from triathlon_site.figures import TokenPoint, score_by_tokens
-from triathlon_site.load import FileAggregate, Notice, Results
+from triathlon_site.load import FileAggregate, Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.noise import ScoreNoise, score_noise
 from triathlon_site.pages._cells import Cell, cell
@@ -74,9 +74,6 @@ class ModelContext(PageContext):
     template: ClassVar[str] = "model/page"
     info: ModelInfo
     card: list[tuple[str, str]]
-    comparable: bool
-    """Whether there is another model to compare with."""
-    units_page: str
     overall: list[Place]
     boards: list[ModelBoard]
     efforts: list[Effort]
@@ -90,11 +87,6 @@ class ModelContext(PageContext):
     anchors: Mapping[str, str]
     """By suite, the anchor of its receipt."""
     badges: list[Badge]
-    measured: bool
-    """Whether some of its results were measured here."""
-    recorded: bool
-    """Whether some are recorded."""
-    notices: list[Notice]
 
 
 def drafts(
@@ -106,18 +98,18 @@ def drafts(
 ) -> Iterator[Draft]:
     """The pages of these models, two each."""
     order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
-    comparable = len(results.models) > 1
     for model, unordered in results.of_models(shown).items():
         info = models[model]
-        files = sorted(unordered, key=lambda file: _place(file.suite, order))
+        # as the catalogue lists the suites, a suite's variants behind it
+        files = sorted(
+            unordered, key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite)
+        )
         own = [board for board in boards if model in board.models]
         badges = list(badges_of(info, own, overalls))
         names = [n.value for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)]
         context = ModelContext(
             info=info,
             card=[*_card(info), *_served(files)],
-            comparable=comparable,
-            units_page=units_page(info),
             overall=list(_places(overalls, model)),
             boards=[_model_board(board, model, models) for board in own],
             efforts=[_effort(one) for one in group_boards(info, own, models)],
@@ -128,22 +120,9 @@ def drafts(
             noise=score_noise(files),
             anchors={file.suite: receipt_anchor(file.suite) for file in files},
             badges=badges,
-            measured=any(file.receipt is None for file in files),
-            recorded=any(file.receipt for file in files),
-            notices=[notice for file in files for notice in file.notices],
         )
         yield Draft(info.page, context, badge_files(badges))
-        yield unit_draft(info, files, units_page(info), info.page)
-
-
-def units_page(info: ModelInfo) -> str:
-    """The page of every unit of a model."""
-    return unit_pages.units_page(info.id)
-
-
-def _place(suite: str, order: Mapping[str, int]) -> tuple[int, str]:
-    """As the catalogue lists the suites, a suite's variants behind it."""
-    return order.get(suite.partition("@")[0], len(order)), suite
+        yield unit_draft(info, files, info.units_page, info.page)
 
 
 def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ModelBoard:

@@ -65,12 +65,6 @@ class OverallContext(PageContext):
     family: str
     lines: list[OverallLine]
     findings: list[Finding]
-    partial: bool
-    """Whether some model was run on a part of the tasks."""
-    costs: bool
-    """Whether what some model's run cost is known."""
-    prices: bool
-    """Whether the price of some model is known."""
     fallen: SteepestFall | None
     measured: tuple[str, str] | None
     """Days of the oldest and of the newest result."""
@@ -80,9 +74,6 @@ class OverallContext(PageContext):
     """Whether there are two small models with open weights."""
     robust: str
     """The order by the first discipline, as the page's address says it."""
-    old: int
-    """Models whose results are old."""
-    open_units: int
     graded: bool
     """Whether some scores are recorded: cells show their grade."""
 
@@ -123,17 +114,12 @@ def _context(family: str, overall: Overall, models: Mapping[str, ModelInfo], new
         family=family,
         lines=lines,
         findings=[found for board in overall.boards if (found := finding(board, models))],
-        partial=any(line.tasks_done for line in lines),
-        costs=any(line.cost is not None for line in lines),
-        prices=any(line.info.price for line in lines),
         fallen=steepest(overall.boards),
         measured=(min(dates), max(dates)) if dates else None,
         neighbours=sum(row.rank is not None for row in overall.rows) > 1,
         small_open=sum(is_small_and_open(line.info) for line in lines) > 1,
         robust=_by_first_column(overall),
         graded=any(cell.receipt for line in lines for cell in line.cells),
-        old=sum(line.old for line in lines),
-        open_units=sum(line.open_units for line in lines),
     )
 
 

@@ -78,9 +78,8 @@ class SuiteContext(PageContext):
     hardest: list[TaskRow]
     separating: list[TaskRow]
     suspect: list[TaskRow]
-    enough: bool
-    """Whether there are models enough to say which tasks tell them apart."""
     fewest: int
+    """Models below which nothing is said about which tasks tell them apart."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +140,6 @@ def _suite_draft(page: SuitePage, models: Models) -> Draft:
         hardest=page.listed(found.hardest),
         separating=page.listed(found.separating),
         suspect=[page.rows[task.task] for task in found.suspect],
-        enough=len(found.models) >= FEWEST_MODELS,
         fewest=FEWEST_MODELS,
     )
     return Draft(page.path, context)
