@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from markupsafe import Markup
-
 from triathlon_runner.records import Outcome
 from triathlon_site.costs import CostCell, CostColumn, cost_cells, cost_columns, run_cost
 from triathlon_site.exports import section_files, section_path
@@ -15,7 +13,6 @@ from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages.board._finding import Finding, finding
 from triathlon_site.pages.board._reported import (
     Place,
-    ReportedModel,
     ReportedModels,
     places,
     shown_columns,
@@ -77,8 +74,6 @@ class BoardContext(PageContext):
     reported: list[tuple[str, str]]
     """Title and page of each published table that some figure is from."""
     finding: Finding | None
-    higher: list[BoardRow]
-    """Reported figures above every score of the board's own."""
     figures: list[Figure]
     sections: list[Section]
     section_paths: Mapping[str, str]
@@ -105,9 +100,7 @@ def board_draft(
     costs = cost_columns(spent)
     columns = shown_columns(board, reported)
     rows = [
-        _reported_row(place.reported, place, columns, len(costs))
-        if place.reported
-        else _row(board, models[place.model], place, columns, reported, cost_cells(costs, spent[place.model]))
+        _row(board, place, columns, reported, models, cost_cells(costs, spent.get(place.model, run_cost([]))))
         for place in places(board, reported)
     ]
     context = BoardContext(
@@ -121,7 +114,6 @@ def board_draft(
         graded=any(cell.receipt or cell.reported for row in rows for cell in row.cells),
         reported=sorted({(c.reported.title, c.reported.path) for r in rows for c in r.cells if c.reported}),
         finding=finding(board, models),
-        higher=[row for row in rows if row.place.rank == 1],
         figures=board_figures(board, board.models[: view.models_drawn], models),
         sections=sections,
         section_paths={part.anchor: section_path(board, part) for part in sections if part.rows},
@@ -138,36 +130,30 @@ def board_figures(board: Board, shown: Sequence[str], models: Models) -> list[Fi
 
 def _row(
     board: Board,
-    info: ModelInfo,
     place: Place,
     columns: Sequence[ColumnScores],
     reported: ReportedModels,
+    models: Models,
     costs: tuple[CostCell, ...],
 ) -> BoardRow:
-    figures = reported.fill.get(info.id, {})
-    cells = (
+    """A model of the board, or a published one, which has figures alone."""
+    other = place.reported
+    info = other.info if other else models[place.model]
+    figures = other.figures if other else reported.fill.get(place.model, {})
+    cells = tuple(
         cell(
             column,
-            info.id,
+            place.model,
             with_strip=column is board.headline,
             marked=bool(reported),
             reported=figures.get(column.column.id),
         )
         for column in columns
     )
+    if other:
+        return BoardRow(info, cells, None, "", costs, info.page if other.model else "", place)
     open_units, done = board.open_units(info.id), board.part_run(info.id)
-    return BoardRow(info, tuple(cells), open_units, done, costs, info.page, place)
-
-
-def _reported_row(
-    model: ReportedModel, place: Place, columns: Sequence[ColumnScores], costs: int
-) -> BoardRow:
-    cells = (
-        Cell(None, column.column.maximum, Markup(""), reported=model.figures.get(column.column.id))
-        for column in columns
-    )
-    page = model.info.page if model.model else ""
-    return BoardRow(model.info, tuple(cells), None, "", (CostCell(None, "–"),) * costs, page, place)
+    return BoardRow(info, cells, open_units, done, costs, info.page, place)
 
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:
