@@ -48,14 +48,6 @@ class BoardRow:
 
 
 @dataclass(frozen=True)
-class OutcomeRow:
-    """How many units of one model ended in each way, in the order of `BoardContext.outcome_names`."""
-
-    info: ModelInfo
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class BoardContext(PageContext):
     """What the page of a board shows."""
 
@@ -79,7 +71,8 @@ class BoardContext(PageContext):
     section_paths: Mapping[str, str]
     """By anchor of a section, its CSV file."""
     outcome_names: list[str]
-    outcomes: list[OutcomeRow]
+    outcomes: list[tuple[ModelInfo, Mapping[str, int]]]
+    """How many units of each model ended in each way."""
 
 
 def board_draft(
@@ -95,7 +88,7 @@ def board_draft(
     """
     view = view_of(board)
     sections = list(view.sections(board, models))
-    names, outcomes = _outcomes(board, models)
+    outcomes = [(models[model], _outcomes(board, model)) for model in board.models]
     spent = {model: run_cost(board.files[model]) for model in board.models}
     costs = cost_columns(spent)
     columns = shown_columns(board, reported)
@@ -117,7 +110,7 @@ def board_draft(
         figures=board_figures(board, board.models[: view.models_drawn], models),
         sections=sections,
         section_paths={part.anchor: section_path(board, part) for part in sections if part.rows},
-        outcome_names=names,
+        outcome_names=[name.value for name in Outcome if any(name in total for _, total in outcomes)],
         outcomes=outcomes,
     )
     return Draft(board.plan.page, context, tuple(section_files(board, sections)))
@@ -167,12 +160,5 @@ def _sibling_title(board: Board) -> str:
     return f"{board.plan.discipline}, {board.plan.title}" if under_another else board.plan.title
 
 
-def _outcomes(board: Board, models: Models) -> tuple[list[str], list[OutcomeRow]]:
-    """The outcomes that there are, and how many units of each model, in the board's order, ended so."""
-    totals = {model: Counter[str]() for model in board.models}
-    for model, total in totals.items():
-        for file in board.files[model]:
-            total.update(file.outcomes)
-    names = [name.value for name in Outcome if any(name in total for total in totals.values())]
-    rows = [OutcomeRow(models[m], tuple(total[name] for name in names)) for m, total in totals.items()]
-    return names, rows
+def _outcomes(board: Board, model: str) -> Mapping[str, int]:
+    return sum((Counter(file.outcomes) for file in board.files[model]), Counter[str]())

@@ -79,7 +79,7 @@ def _frames(boards: Sequence[Board]) -> list[Figure]:
     titles = [axis_title(board, column) for board, column in dimensions(boards)]
     frames = [
         Figure(
-            curves_frame("Degradation curves", steps, x_title="loop") if steps > 1 else Markup(""),
+            curves_frame("Degradation curves", steps) if steps > 1 else Markup(""),
             "Tasks that still pass in each loop, in per cent.",
         ),
         Figure(

@@ -18,7 +18,6 @@ from triathlon_site.pages.front._findings import (
     ages,
     discipline_leads,
     index_lead,
-    small_open_lead,
 )
 from triathlon_site.pages.front._models import DISCIPLINES, AllModels, ModelRow
 from triathlon_site.pages.model import SteepestFall, steepest
@@ -98,7 +97,7 @@ def drafts(
         disciplines=DISCIPLINES,
         leads=dict(discipline_leads(found, own, models)),
         first=index_lead(found),
-        small_open=small_open_lead(found),
+        small_open=index_lead(found, small_open=True),
         ages=ages(found.rows),
         linking=[column.index.title for column in FRONT if column.id not in titled],
         fallen=steepest(official),

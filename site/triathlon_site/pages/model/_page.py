@@ -164,10 +164,10 @@ def _effort(own: GroupBoard) -> Effort:
     return Effort(own, Figure(svg, caption))
 
 
-def _neighbours(board: Board, model: str, reach: int = 2) -> list[str]:
+def _neighbours(board: Board, model: str) -> list[str]:
     """The model, then those ranked next to it."""
     position = board.models.index(model)
-    around = board.models[max(0, position - reach) : position + reach + 1]
+    around = board.models[max(0, position - 2) : position + 3]
     return [model, *(other for other in around if other != model)]
 
 

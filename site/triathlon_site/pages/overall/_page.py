@@ -68,8 +68,6 @@ class OverallContext(PageContext):
     fallen: SteepestFall | None
     measured: tuple[str, str] | None
     """Days of the oldest and of the newest result."""
-    neighbours: bool
-    """Whether there are two models to compare."""
     small_open: bool
     """Whether there are two small models with open weights."""
     robust: str
@@ -116,7 +114,6 @@ def _context(family: str, overall: Overall, models: Mapping[str, ModelInfo], new
         findings=[found for board in overall.boards if (found := finding(board, models))],
         fallen=steepest(overall.boards),
         measured=(min(dates), max(dates)) if dates else None,
-        neighbours=sum(row.rank is not None for row in overall.rows) > 1,
         small_open=sum(is_small_and_open(line.info) for line in lines) > 1,
         robust=_by_first_column(overall),
         graded=any(cell.receipt for line in lines for cell in line.cells),

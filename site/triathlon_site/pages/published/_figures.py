@@ -25,7 +25,7 @@ def published_figures(board: PublishedBoard) -> list[Figure]:
 def _evaloop_figures(board: PublishedBoard) -> list[Figure]:
     with_curve = [row for row in board.rows if row.curve]
     series = [Series(row.name, row.curve, muted=position >= SHOWN) for position, row in enumerate(with_curve)]
-    lines = curves("Share of tasks that still pass after each loop", series, x_title="loop")
+    lines = curves("Share of tasks that still pass after each loop", series)
     caption = (
         f"Tasks that still pass in each loop, in per cent: the {SHOWN} best of {len(with_curve)} models with"
         " published curves, the others in grey."
