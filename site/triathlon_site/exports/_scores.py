@@ -14,7 +14,7 @@ from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, Overall, Score
 
-_WITH_GAPS: Final = {int | None: "Int64", bool | None: "boolean", float | None: "float64"}
+_WITH_GAPS: Final[dict[Any, str]] = {int | None: "Int64", bool | None: "boolean", float | None: "float64"}
 DTYPES: Final = {
     name: _WITH_GAPS[field.annotation]
     for row in (BoardRow, OverallRow)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triathlon_runner import catalogue
 from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
@@ -54,6 +55,10 @@ class ColumnScores:
     ranked: DrawnRanks
     """Of the board's models in the order of their names. Kept where other columns are compared with it: in
     the headline and the baseline."""
+
+    def values(self, models: Sequence[str]) -> NDArray[np.float64]:
+        """The scores of these models; nan where one has none."""
+        return np.array([self.scores[m].value if m in self.scores else math.nan for m in models])
 
 
 NO_DIFFERENCES: Final = Differences(*(np.empty((0, 0), np.float32),) * 2, np.empty((0, 0), np.int32))

@@ -1,13 +1,10 @@
 """Every two columns of the boards, with their rank correlations."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from triathlon_site.agreement import Correlation, correlations
 from triathlon_site.figures import Axis, pair_scatter
@@ -57,7 +54,7 @@ def agreement_columns(boards: Sequence[Board], models: Mapping[str, ModelInfo]) 
 
 def all_pairs(columns: Sequence[AgreementColumn], models: Sequence[str]) -> dict[tuple[int, int], Pair]:
     """Every two columns, by their places."""
-    found = correlations([_values(column.scores, models) for column in columns], "agreement")
+    found = correlations([column.scores.values(models) for column in columns], "agreement")
     return {
         (i, j): Pair(columns[i], columns[j], correlation, f"agreement/{i + 1}-{j + 1}.html")
         for (i, j), correlation in found.items()
@@ -86,7 +83,3 @@ def _column(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo])
         model: (models[model].name, times * score.value) for model, score in sorted(column.scores.items())
     }
     return AgreementColumn(board, column, Axis(title, times * maximum, points))
-
-
-def _values(column: ColumnScores, models: Sequence[str]) -> NDArray[np.float64]:
-    return np.array([column.scores[m].value if m in column.scores else math.nan for m in models])

@@ -14,8 +14,6 @@ from triathlon_site.render import Draft, Figure, PageContext
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, TaskStatistics, suite_tasks
 
-LISTED: Final = 8
-"""Tasks in each of the short lists."""
 GRID_MODELS: Final = 40
 ENTRIES_A_PAGE: Final = 1200
 """Models × tasks on one page of details: about 100 kB."""
@@ -54,10 +52,6 @@ class SuitePage:
     rows: dict[str, TaskRow]
     """By task, the easiest first."""
 
-    def listed(self, tasks: Sequence[TaskStatistics]) -> list[TaskRow]:
-        """The rows of the first of these tasks."""
-        return [self.rows[task.task] for task in tasks[:LISTED]]
-
 
 @dataclass(frozen=True)
 class TasksContext(PageContext):
@@ -75,9 +69,6 @@ class SuiteContext(PageContext):
     template: ClassVar[str] = "tasks/suite"
     page: SuitePage
     figure: Figure
-    hardest: list[TaskRow]
-    separating: list[TaskRow]
-    suspect: list[TaskRow]
     fewest: int
     """Models below which nothing is said about which tasks tell them apart."""
 
@@ -134,15 +125,7 @@ def _suite_draft(page: SuitePage, models: Models) -> Draft:
         "A row a model, the best on top; a column a task, the easiest on the left."
         " Full blue: solved; half blue: in part; grey: not solved; blank: not run.",
     )
-    context = SuiteContext(
-        page=page,
-        figure=figure,
-        hardest=page.listed(found.hardest),
-        separating=page.listed(found.separating),
-        suspect=[page.rows[task.task] for task in found.suspect],
-        fewest=FEWEST_MODELS,
-    )
-    return Draft(page.path, context)
+    return Draft(page.path, SuiteContext(page, figure, FEWEST_MODELS))
 
 
 def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
