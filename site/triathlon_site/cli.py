@@ -62,10 +62,7 @@ def _say_starting(arguments: Sequence[str]) -> None:
 @app.command(
     "build",
     rich_help_panel=PANEL,
-    epilog=examples(
-        "triathlon build",
-        "triathlon build --strict --out public",
-    ),
+    epilog=examples("triathlon build", "triathlon build --strict --out public"),
 )
 def build_command(
     models_file: ModelsFile = None,
@@ -163,10 +160,7 @@ def serve_command(
 @app.command(
     "scores",
     rich_help_panel=PANEL,
-    epilog=examples(
-        "triathlon scores",
-        "triathlon scores --json",
-    ),
+    epilog=examples("triathlon scores", "triathlon scores --json"),
 )
 def scores_command(
     models_file: ModelsFile = None,

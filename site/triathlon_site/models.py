@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from triathlon_runner import unit_pages
 from triathlon_runner.records import RECORDED
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.unit_pages import model_slug
 from triathlon_site.published import UNDISCLOSED, ModelFacts, read_facts, read_table
 from triathlon_site.render import formats
 
@@ -39,11 +39,16 @@ class ModelInfo:
     @property
     def slug(self) -> str:
         """Its name in addresses."""
-        return model_slug(self.id)
+        return unit_pages.model_slug(self.id)
 
     @property
     def page(self) -> str:
         return f"models/{self.slug}.html"
+
+    @property
+    def units_page(self) -> str:
+        """The page of every unit of the model."""
+        return unit_pages.units_page(self.id)
 
     @property
     def billions(self) -> float | None:
@@ -129,14 +134,5 @@ def _info(row: ModelRow) -> ModelInfo:
 
 def _recorded_info(model: str, facts: ModelFacts) -> ModelInfo:
     size = facts.parameters_b
-    return ModelInfo(
-        id=model,
-        name=printable(facts.model),
-        organization=facts.organization or None,
-        parameters=(size if size == UNDISCLOSED else f"{size}B") if size else None,
-        license=facts.licence or None,
-        open_weights=facts.open_weights == "yes" if facts.open_weights else None,
-        released=facts.released or None,
-        link=facts.card or None,
-        price=facts.price,
-    )
+    parameters = (size if size == UNDISCLOSED else f"{size}B") if size else None
+    return replace(reported_info(facts), id=model, parameters=parameters, link=facts.card or None)

@@ -24,7 +24,6 @@ def choices(solved: Mapping[str, float]) -> Candidates:
     models = tuple(
         Candidate(
             name=name,
-            organization="A",
             license="mit",
             openness="closed" if size is None else "open",
             context=None,

@@ -66,7 +66,6 @@ class Index:
     """The index of all models of a table, in the table's order."""
 
     rows: tuple[IndexRow, ...]
-    fitted: Columns
     draws: Array
     """Abilities, shape (draws, models): what intervals and ranks are quantiles of."""
 
@@ -128,7 +127,6 @@ def compute_index(
             )
             for value, bottom, top, *rest in rows
         ),
-        fitted,
         draws,
     )
 

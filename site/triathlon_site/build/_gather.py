@@ -136,16 +136,7 @@ def _gathered(
     imported: Results,
     day: str | None,
 ) -> Gathered:
-    """Scores what was read.
-
-    Args:
-        folder: of the results, for what is beside them: history, archive, published tables.
-        registry: what is known of the models.
-        entries: every suite.
-        measured: the results that the runner made.
-        imported: those that others made.
-        day: of the site; left out, that of the newest result.
-    """
+    """Scores what was read; reads what is beside the results: history, archive, published tables."""
     plans = plan_boards(entries)
     with threadpool_limits(1):  # sums in one order give the same bytes everywhere
         boards = with_baselines(_score(plans, measured))

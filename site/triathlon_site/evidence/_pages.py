@@ -116,39 +116,30 @@ ATTEMPTS: Final = "attempts.json"
 def extracts(
     records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource, *, private: bool = False
 ) -> dict[str, str]:
-    """Every text of one file's records: its evidence pages `1.html`…, `LINKS` and `ATTEMPTS`."""
+    """Every text of one file's records: `LINKS`, `ATTEMPTS`; where texts are kept, also its pages."""
+    pages: list[str] = []
     if private or any(isinstance(record, RecordedUnit) for record in records):
-        return _without_texts(records, environment, source)
-    pages, numbers = render_evidence(records, environment, source)
-    paths = source.paths(len(pages))
-    addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
-    links = unit_links(records, addresses, source.parents)
+        # without texts, each unit leads to the receipt; samples of one task, to one place, are one link
+        addresses = [f"{source.home}#{receipt_anchor(source.suite)}"] * len(records)
+    else:
+        pages, numbers = render_evidence(records, environment, source)
+        paths = source.paths(len(pages))
+        addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
+    tried = attempts(records, addresses)
+    if not pages and any(record.sample for record in records):
+        links = task_links(records, tried)
+    else:
+        links = unit_links(records, addresses, source.parents)
     return {
         **{f"{number}.html": page for number, page in enumerate(pages, start=1)},
         LINKS: environment.render("evidence/links", links=links),
-        ATTEMPTS: attempts_text(attempts(records, addresses)),
+        ATTEMPTS: attempts_text(tried),
     }
 
 
 def receipt_anchor(suite: str) -> str:
     """The id of a suite's receipt on the page of a model."""
     return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
-
-
-def _without_texts(
-    records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
-) -> dict[str, str]:
-    """`LINKS` and `ATTEMPTS` of recorded and private results, without texts: each unit leads to the receipt.
-
-    Samples of one task lead to the same place: they are one link.
-    """
-    addresses = [f"{source.home}#{receipt_anchor(source.suite)}"] * len(records)
-    tried = attempts(records, addresses)
-    if any(record.sample for record in records):
-        links = task_links(records, tried)
-    else:
-        links = unit_links(records, addresses, source.parents)
-    return {LINKS: environment.render("evidence/links", links=links), ATTEMPTS: attempts_text(tried)}
 
 
 def render_evidence(

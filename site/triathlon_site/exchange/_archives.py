@@ -7,7 +7,7 @@ from typing import Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from triathlon_site.exchange import _every_eval_ever, _hugging_face
-from triathlon_site.exchange._source import EARLIEST, Source, in_order, scores_of
+from triathlon_site.exchange._source import EARLIEST, Source, sources_of
 from triathlon_site.load import Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.render import Page
@@ -20,7 +20,6 @@ class Archive:
 
     form: str
     """Name of the format, as `triathlon export` takes it."""
-    title: str
     page: Page
     files: int
     """In the zip."""
@@ -28,13 +27,12 @@ class Archive:
 
 _Fault = Callable[[Source], str]
 _Files = Callable[[Source], Iterator[tuple[str, str]]]
-_FORMATS: Final[Mapping[str, tuple[str, _Fault, _Files]]] = {
+_FORMATS: Final[Mapping[str, tuple[_Fault, _Files]]] = {
     "every-eval-ever": (
-        "Every Eval Ever 0.3, scores",
         _every_eval_ever.fault,
         lambda source: iter([_every_eval_ever.scores_file(source)]),
     ),
-    "hugging-face": ("Hugging Face .eval_results", _hugging_face.fault, _hugging_face.files),
+    "hugging-face": (_hugging_face.fault, _hugging_face.files),
 }
 
 
@@ -43,21 +41,14 @@ def archives(results: Results, boards: Sequence[Board], models: Mapping[str, Mod
 
     A format that holds none of the results is left out.
     """
-    sources = in_order(list(_sources(results, boards, models)))
-    for form, (title, fault, files) in _FORMATS.items():
+    entries = {entry.id: entry for board in boards for entry in board.plan.suites}
+    sources = sources_of(results.files, boards, models, entries.get)
+    for form, (fault, files) in _FORMATS.items():
         content: dict[str, str] = {}
         for path, text in (file for source in sources if not fault(source) for file in files(source)):
             content.setdefault(path, text)  # of two rows with one link, the first, as by the command
         if content:
-            yield Archive(form, title, Page(f"data/{form}.zip", "", _packed(content)), len(content))
-
-
-def _sources(results: Results, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Source]:
-    entries = {entry.id: entry for board in boards for entry in board.plan.suites}
-    for file in results.files:
-        if file.units and file.manifest and file.suite in entries:
-            scores = tuple(scores_of(boards, file.model, file.suite))
-            yield Source(models[file.model], entries[file.suite], file, scores)
+            yield Archive(form, Page(f"data/{form}.zip", "", _packed(content)), len(content))
 
 
 def _packed(files: Mapping[str, str]) -> bytes:

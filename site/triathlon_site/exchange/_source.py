@@ -1,7 +1,7 @@
 """What an export is made of: one model's results on one suite, with its scores and records."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -106,6 +106,18 @@ def scores_of(boards: Sequence[Board], model: str, suite: str) -> Iterator[tuple
                 yield column.column, column.scores[model]
 
 
-def in_order(sources: Sequence[Source]) -> list[Source]:
-    """By model, then suite."""
-    return sorted(sources, key=lambda source: (source.info.id, source.entry.id))
+def sources_of(
+    files: Iterable[FileAggregate],
+    boards: Sequence[Board],
+    models: Mapping[str, ModelInfo],
+    find: Callable[[str], SuiteEntry | None],
+    root: Path | None = None,
+) -> list[Source]:
+    """What can be exported of these files, by model, then suite; `find` returns a suite of this id."""
+    found = []
+    for file in files:
+        entry = find(file.suite)
+        if file.units and file.manifest and entry:
+            scores = tuple(scores_of(boards, file.model, file.suite))
+            found.append(Source(models[file.model], entry, file, scores, root))
+    return sorted(found, key=lambda source: (source.info.id, source.entry.id))

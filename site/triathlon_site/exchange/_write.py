@@ -1,6 +1,6 @@
 """Choosing what is exported, and writing it into a new folder."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import check_names
 from triathlon_site.exchange._formats import EXPORTS
-from triathlon_site.exchange._source import Source, in_order, scores_of
+from triathlon_site.exchange._source import Source, sources_of
 
 if TYPE_CHECKING:  # the pages import this package for what the site itself offers
     from triathlon_site.pages import Gathered
@@ -59,7 +59,7 @@ def write_export(
     check_names([name], list(EXPORTS), what="format")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"expected a new or empty folder at --out, got {str(out)!r}; name another")
-    sources = in_order(list(_sources(site, root, wanted or Wanted(), known)))
+    sources = _sources(site, root, wanted or Wanted(), known)
     left_out: dict[str, str] = {}
     written = kept = 0
     for source in sources:
@@ -89,7 +89,7 @@ def _write(target: Path, content: str | bytes | Iterable[str]) -> None:
         file.writelines([content] if isinstance(content, str) else content)
 
 
-def _sources(site: "Gathered", root: Path, wanted: Wanted, known: Catalogue) -> Iterator[Source]:
+def _sources(site: "Gathered", root: Path, wanted: Wanted, known: Catalogue) -> list[Source]:
     files = [file for file in site.results.files if file.units and file.manifest]
     models = sorted({file.model for file in files})
     suites = sorted({file.suite for file in files})
@@ -99,12 +99,10 @@ def _sources(site: "Gathered", root: Path, wanted: Wanted, known: Catalogue) -> 
         check_names(wanted.models, models, what="model")
     if wanted.suites is not None:
         check_names(wanted.suites, suites, what="suite")
-    for file in files:
-        if wanted.models is not None and file.model not in wanted.models:
-            continue
-        if wanted.suites is not None and file.suite not in wanted.suites:
-            continue
-        entry = known.find(file.suite)
-        if entry is not None:
-            scores = tuple(scores_of(site.boards, file.model, file.suite))
-            yield Source(site.models[file.model], entry, file, scores, root)
+    chosen = (
+        file
+        for file in files
+        if (wanted.models is None or file.model in wanted.models)
+        and (wanted.suites is None or file.suite in wanted.suites)
+    )
+    return sources_of(chosen, site.boards, site.models, known.find, root)

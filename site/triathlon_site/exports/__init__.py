@@ -5,14 +5,7 @@ from triathlon_site.exports._core import core_files
 from triathlon_site.exports._files import data_files, published_files
 from triathlon_site.exports._latex import latex_table
 from triathlon_site.exports._schema import DATA_SCHEMA, FORMATS, DataFormat
-from triathlon_site.exports._scores import (
-    Reported,
-    ReportedScore,
-    noise_records,
-    overall_frame,
-    records,
-    score_frame,
-)
+from triathlon_site.exports._scores import Reported, ReportedScore, noise_records, records, score_frame
 from triathlon_site.exports._sections import section_files, section_path, table_files
 
 __all__ = [
@@ -28,7 +21,6 @@ __all__ = [
     "data_files",
     "latex_table",
     "noise_records",
-    "overall_frame",
     "published_files",
     "records",
     "score_frame",

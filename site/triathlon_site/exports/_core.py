@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import Any, Final
 
 from triathlon_runner.datasets import core
@@ -31,6 +32,11 @@ _DESCRIPTION: Final = (
     " docstring, on five levels. Here are the prompts, each with its canary; references and inputs are in the"
     " package triathlon-leaderboard. Keep out of training data."
 )
+
+
+def _context() -> Any:
+    """The context of Croissant 1.0, as its specification has it (section "Namespaces")."""
+    return json.loads(files("triathlon_site.exports").joinpath("croissant_context.json").read_text("utf-8"))
 
 
 def core_files(url: str = "") -> Iterator[Page]:
@@ -64,7 +70,7 @@ def _rows() -> Iterator[dict[str, str | int]]:
 
 def _metadata(lines: str, url: str) -> dict[str, Any]:
     return {
-        "@context": _CONTEXT,
+        "@context": _context(),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": "triathlon-core",
@@ -107,44 +113,3 @@ def _field(name: str, kind: str, about: str) -> dict[str, Any]:
         "dataType": kind,
         "source": {"fileObject": {"@id": _FILE}, "extract": {"column": name}},
     }
-
-
-_CONTEXT: Final[dict[str, Any]] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileProperty": "cr:fileProperty",
-    "fileObject": "cr:fileObject",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
-"""The context of Croissant 1.0, as its specification has it (section "Namespaces")."""

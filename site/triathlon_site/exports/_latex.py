@@ -6,7 +6,7 @@ from typing import Final
 import pandas as pd
 
 from triathlon_site.models import ModelInfo
-from triathlon_site.render import Page, Section, Value, formats
+from triathlon_site.render import Page, Section, formats
 from triathlon_site.scores import Board, ColumnScores, Overall
 
 _SIGNS: Final = str.maketrans(
@@ -64,7 +64,9 @@ def overall_files(overalls: Mapping[str, Overall], models: Models) -> Iterator[P
 
 
 def section_file(path: str, section: Section) -> Page:
-    rows = [tuple(_value(value) for value in row) for row in section.rows]
+    rows = [
+        tuple(f"{one.text} ({one.small})" if one.small else one.text for one in row) for row in section.rows
+    ]
     return Page(path, latex_table(section.title, section.head, rows))
 
 
@@ -76,10 +78,6 @@ def latex_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) 
     columns = "".join("l" if name in {"Model", "Set"} else "r" for name in head)
     about = f"% {' '.join(title.split())}; \\usepackage{{booktabs}}"
     return f"{about}\n{shown.to_latex(column_format=columns, hrules=True)}"
-
-
-def _value(value: Value) -> str:
-    return f"{value.text} ({value.small})" if value.small else value.text
 
 
 def _rank(column: ColumnScores, model: str) -> str:

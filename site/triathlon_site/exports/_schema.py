@@ -139,15 +139,6 @@ class NoticesFile(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldLine:
-    """One line of the Data page's description."""
-
-    name: str
-    type: str
-    description: str
-
-
-@dataclass(frozen=True, slots=True)
 class DataFormat:
     """One kind of data file."""
 
@@ -167,10 +158,10 @@ class DataFormat:
         found = self.model.model_json_schema(mode="validation")
         return {"$schema": _DIALECT, "$id": f"{self.name}.schema.json", **_without_titles(found)}
 
-    def fields(self) -> list[FieldLine]:
-        """Of one row."""
+    def fields(self) -> list[tuple[str, str, str]]:
+        """Name, type and description of each field of a row."""
         properties: Mapping[str, Any] = self.row.model_json_schema()["properties"]
-        return [FieldLine(name, _type_name(one), one["description"]) for name, one in properties.items()]
+        return [(name, _type_name(one), one["description"]) for name, one in properties.items()]
 
 
 FORMATS: Final = (

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from triathlon_site.costs import run_cost
+from triathlon_site.exports._schema import BoardRow, OverallRow
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 from triathlon_site.noise import score_noise
@@ -15,26 +16,12 @@ from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, ColumnScores, Overall, Score
 from triathlon_site.uncertainty import Interval
 
+_WITH_GAPS: Final[dict[Any, str]] = {int | None: "Int64", bool | None: "boolean", float | None: "float64"}
 DTYPES: Final = {
-    "score": "float64",
-    "low": "float64",
-    "high": "float64",
-    "tasks": "Int64",
-    "open_units": "Int64",
-    "score_upper": "float64",
-    "cost_usd": "float64",
-    "cost_usd_per_solved": "float64",
-    "output_tokens_per_unit": "float64",
-    "reasoning_tokens_per_unit": "float64",
-    "tokens_per_second": "float64",
-    "cut_replies_share": "float64",
-    "rank": "Int64",
-    "tied": "boolean",
-    "rank_low": "Int64",
-    "rank_high": "Int64",
-    "tier": "Int64",
-    "rank_shift": "Int64",
-    "rank_shift_significant": "boolean",
+    name: _WITH_GAPS[field.annotation]
+    for row in (BoardRow, OverallRow)
+    for name, field in row.model_fields.items()
+    if field.annotation in _WITH_GAPS
 }
 """Of columns that a row may lack a value in: a whole number stays one beside an empty cell."""
 

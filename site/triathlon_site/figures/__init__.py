@@ -2,7 +2,6 @@
 
 from triathlon_site.figures._badge import badge
 from triathlon_site.figures._bars import bars
-from triathlon_site.figures._choice import interactive_choice, interactive_choice_axis
 from triathlon_site.figures._degradation_curve import (
     Series,
     curve_path,
@@ -13,7 +12,13 @@ from triathlon_site.figures._degradation_curve import (
 )
 from triathlon_site.figures._grid import grid
 from triathlon_site.figures._pairs import Axis, interactive_pair_scatter, pair_scatter
-from triathlon_site.figures._plotly import PLOTLY, plotly_script, plotly_styles
+from triathlon_site.figures._plotly import (
+    PLOTLY,
+    interactive_choice,
+    interactive_choice_axis,
+    plotly_script,
+    plotly_styles,
+)
 from triathlon_site.figures._radar import (
     interactive_radar,
     interactive_radar_layout,

@@ -28,33 +28,35 @@ class Series:
     muted: bool = False
 
 
-def curves(title: str, series: Sequence[Series], *, x_title: str, maximum: float = 100.0) -> Markup:
-    """Values from 0 to `maximum` over steps 1…n; nothing where all are 0."""
+def curves(title: str, series: Sequence[Series]) -> Markup:
+    """Per cent over loops 1…n; nothing where all are 0."""
     steps = max((len(line.values) for line in series), default=0)
     if steps < 2 or not any(value for line in series for value in line.values):
         return Markup("")
 
     def place(line: Series) -> list[tuple[float, float]]:
-        return _points(line.values, steps, maximum)
+        return _points(line.values, steps)
 
     named = [line for line in series if not line.muted][:PALETTE]
-    muted = [line for line in series if line.muted]
+    muted = [
+        tag("path", tag("title", line.name), class_="line muted", d=path(place(line)))
+        for line in series
+        if line.muted
+    ]
     ends = spread_labels([place(line)[-1][1] for line in named], LABEL_GAP, TOP, HEIGHT - BOTTOM)
-    marks = [_muted(line, place(line)) for line in muted]
-    for colour, (line, end) in enumerate(zip(named, ends, strict=True)):
-        marks.append(_named(line, place(line), end, colour))
+    marks = [_named(line, place(line), end, c) for c, (line, end) in enumerate(zip(named, ends, strict=True))]
     kind = "figure curves" if muted else "figure"
-    return svg(WIDTH, HEIGHT, title, _axes(steps, maximum, x_title), *marks, class_=kind)
+    return svg(WIDTH, HEIGHT, title, _axes(steps), *muted, *marks, class_=kind)
 
 
-def curves_frame(title: str, steps: int, *, x_title: str, maximum: float = 100.0) -> Markup:
+def curves_frame(title: str, steps: int) -> Markup:
     """Empty axes, for scripts to add `curve_path`s to its group."""
-    return svg(WIDTH, HEIGHT, title, _axes(steps, maximum, x_title), tag("g", data_series="curve"))
+    return svg(WIDTH, HEIGHT, title, _axes(steps), tag("g", data_series="curve"))
 
 
-def curve_path(values: Sequence[float], steps: int, *, maximum: float = 100.0) -> str:
+def curve_path(values: Sequence[float], steps: int) -> str:
     """The line of one model on these axes."""
-    return path(_points(values, steps, maximum))
+    return path(_points(values, steps))
 
 
 def interactive_curve(name: str, values: Sequence[float]) -> dict[str, Any]:
@@ -73,13 +75,9 @@ def interactive_curves_layout() -> dict[str, Any]:
     return dict(layout.to_plotly_json())
 
 
-def _points(values: Sequence[float], steps: int, maximum: float) -> list[tuple[float, float]]:
-    x_scale, y_scale = (WIDTH - LEFT - RIGHT) / (steps - 1), (HEIGHT - TOP - BOTTOM) / maximum
+def _points(values: Sequence[float], steps: int) -> list[tuple[float, float]]:
+    x_scale, y_scale = (WIDTH - LEFT - RIGHT) / (steps - 1), (HEIGHT - TOP - BOTTOM) / 100
     return [(LEFT + step * x_scale, HEIGHT - BOTTOM - value * y_scale) for step, value in enumerate(values)]
-
-
-def _muted(line: Series, points: Sequence[tuple[float, float]]) -> Markup:
-    return tag("path", tag("title", line.name), class_="line muted", d=path(points))
 
 
 def _named(line: Series, points: Sequence[tuple[float, float]], label: float, colour: int) -> Markup:
@@ -94,22 +92,18 @@ def _named(line: Series, points: Sequence[tuple[float, float]], label: float, co
     )
 
 
-def _axes(steps: int, maximum: float, x_title: str) -> Markup:
+def _axes(steps: int) -> Markup:
     right, base = WIDTH - RIGHT, HEIGHT - BOTTOM
-    x_scale, y_scale = (right - LEFT) / (steps - 1), (base - TOP) / maximum
+    x_scale, y_scale = (right - LEFT) / (steps - 1), (base - TOP) / 100
     parts = []
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        y = base - share * maximum * y_scale
+    for value in (0, 25, 50, 75, 100):
+        y = base - value * y_scale
         parts.append(tag("path", class_="grid", d=f"M{LEFT} {y:.1f}H{right}"))
-        parts.append(
-            tag("text", f"{share * maximum:g}", class_="tick", x=LEFT - 6, y=y + 4, text_anchor="end")
-        )
+        parts.append(tag("text", str(value), class_="tick", x=LEFT - 6, y=y + 4, text_anchor="end"))
     for step in range(steps):
         x = LEFT + step * x_scale
         parts.append(tag("text", str(step + 1), class_="tick", x=x, y=base + 16, text_anchor="middle"))
-    parts.append(
-        tag("text", x_title, class_="tick", x=(LEFT + right) / 2, y=HEIGHT - 2, text_anchor="middle")
-    )
+    parts.append(tag("text", "loop", class_="tick", x=(LEFT + right) / 2, y=HEIGHT - 2, text_anchor="middle"))
     return Markup("").join(parts)
 
 

@@ -15,6 +15,8 @@ LEFT: Final = 180
 ROW: Final = 15
 TOP: Final = 22
 WIDEST: Final = 14.0
+FEWEST_FOR_GAP: Final = 5
+"""Width of a cell from which on there is a gap to the next."""
 
 
 def grid(title: str, names: Sequence[str], shares: NDArray[np.float64]) -> Markup:
@@ -22,9 +24,8 @@ def grid(title: str, names: Sequence[str], shares: NDArray[np.float64]) -> Marku
     if not names or not shares.size:
         return Markup("")
     step = min(WIDEST, (WIDTH - LEFT) / shares.shape[1])
-    cells = _Cells(shares.shape[1], step)
     rows = [
-        _row(name, own, TOP + place * ROW, cells)
+        _row(name, own, TOP + place * ROW, step)
         for place, (name, own) in enumerate(zip(names, shares, strict=True))
     ]
     right = LEFT + step * shares.shape[1]
@@ -35,33 +36,26 @@ def grid(title: str, names: Sequence[str], shares: NDArray[np.float64]) -> Marku
     return svg(max(right, LEFT + 120), TOP + ROW * len(names) + 4, title, *heads, *rows)
 
 
-class _Cells:
-    """Strokes of the cells of a row: places and widths are the same in every row, and written once."""
-
-    def __init__(self, columns: int, step: float) -> None:
-        self._gap = 1.0 if step >= 5 else 0.0
-        self._starts = [f"M{number(LEFT + column * step)} " for column in range(columns)]
-        self._widths = [f"h{number(cells * step - self._gap)}" for cells in range(columns + 1)]
-
-    def path(self, there: NDArray[np.bool_], y: float) -> str:
-        """Neighbouring cells are one stroke where they are too narrow for a gap."""
-        height = number(y)
-        if self._gap:
-            end = height + self._widths[1]
-            return "".join([self._starts[column] + end for column in np.flatnonzero(there).tolist()])
+def _path(there: NDArray[np.bool_], y: float, step: float) -> str:
+    """Strokes of a row's cells; neighbours are one stroke where they are too narrow for a gap."""
+    if step >= FEWEST_FOR_GAP:
+        runs = [(column, column + 1) for column in np.flatnonzero(there).tolist()]
+    else:
         edges = np.flatnonzero(np.diff(there, prepend=False, append=False)).tolist()
-        runs = zip(edges[::2], edges[1::2], strict=True)
-        return "".join([self._starts[start] + height + self._widths[end - start] for start, end in runs])
+        runs = list(zip(edges[::2], edges[1::2], strict=True))
+    gap = 1.0 if step >= FEWEST_FOR_GAP else 0.0
+    strokes = [(LEFT + start * step, (end - start) * step - gap) for start, end in runs]
+    return "".join(f"M{number(x)} {number(y)}h{number(width)}" for x, width in strokes)
 
 
-def _row(name: str, shares: NDArray[np.float64], y: float, cells: _Cells) -> Markup:
+def _row(name: str, shares: NDArray[np.float64], y: float, step: float) -> Markup:
     kinds = {
         "solved": shares > 1 - 1e-9,
         "partly": (shares > 0) & (shares <= 1 - 1e-9),
         "failed": shares == 0,
     }
     paths = [
-        tag("path", class_=f"cell {kind}", d=cells.path(there, y + ROW / 2))
+        tag("path", class_=f"cell {kind}", d=_path(there, y + ROW / 2, step))
         for kind, there in kinds.items()
         if there.any()
     ]

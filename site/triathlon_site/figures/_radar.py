@@ -19,7 +19,9 @@ def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
         return Markup("")
     classes = [f"c{place}" if not line.muted else "other" for place, line in enumerate(series[:PALETTE])]
     lines = list(zip(series, classes, strict=False))
-    shapes = [_shape(line, colour) for line, colour in reversed(lines)]
+    shapes = [
+        tag("path", class_=f"area {colour}", d=radar_path(line.values)) for line, colour in reversed(lines)
+    ]
     legend = [_legend(line.name, colour, row) for row, (line, colour) in enumerate(lines)]
     legend = legend if len(series) > 1 else []
     height = HEIGHT + 18 * len(legend)
@@ -75,7 +77,10 @@ def interactive_radar_layout() -> dict[str, Any]:
 
 
 def _web(axes: int) -> Markup:
-    rings = [_ring(axes, share) for share in (0.25, 0.5, 0.75, 1.0)]
+    rings = [
+        tag("path", class_="grid", d=path([_at(i, share, axes) for i in range(axes)], closed=True))
+        for share in (0.25, 0.5, 0.75, 1.0)
+    ]
     spokes = [tag("path", class_="grid", d=path([_at(0, 0, 1), _at(i, 1, axes)])) for i in range(axes)]
     return Markup("").join([*rings, *spokes])
 
@@ -89,18 +94,10 @@ def _at(position: int, share: float, axes: int) -> tuple[float, float]:
     return WIDTH / 2 + share * RADIUS * math.cos(angle), HEIGHT / 2 + share * RADIUS * math.sin(angle)
 
 
-def _ring(axes: int, share: float) -> Markup:
-    return tag("path", class_="grid", d=path([_at(i, share, axes) for i in range(axes)], closed=True))
-
-
 def _axis_name(name: str, position: int, axes: int) -> Markup:
     x, y = _at(position, 1.12, axes)
     anchor = "middle" if abs(x - WIDTH / 2) < 8 else "start" if x > WIDTH / 2 else "end"
     return tag("text", name, class_="tick", x=x, y=y + 4, text_anchor=anchor)
-
-
-def _shape(line: Series, colour: str) -> Markup:
-    return tag("path", class_=f"area {colour}", d=radar_path(line.values))
 
 
 def _legend(name: str, colour: str, row: int) -> Markup:

@@ -28,14 +28,14 @@ def dots(title: str, series: Sequence[str], rows: Sequence[DotRow], *, maximum: 
     return svg(WIDTH, _height(len(rows)), title, *_scale(len(rows), maximum), *legend, *marks)
 
 
-def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow], *, maximum: float = 100.0) -> Markup:
-    """An arrow from the first value of each row to its second: up in one colour, down in another."""
+def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow]) -> Markup:
+    """An arrow from the first value of each row to its second, in per cent; up and down differ in colour."""
     complete = [row for row in rows if None not in row.values]
     if not any(value for row in complete for value in row.values):
         return Markup("")
     marks = []
     for position, row in enumerate(complete):
-        start, end = (_x(value or 0.0, maximum) for value in row.values)
+        start, end = (_x(value or 0.0, 100) for value in row.values)
         y = _y(position)
         side = 1 if end >= start else -1
         head = path([(end, y), (end - 6 * side, y - 3.5), (end - 6 * side, y + 3.5)], closed=True)
@@ -48,7 +48,7 @@ def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow], *, maxim
             )
         )
     note = tag("text", f"{labels[0]} → {labels[1]}", class_="tick", x=LEFT, y=14)
-    return svg(WIDTH, _height(len(complete)), title, *_scale(len(complete), maximum), note, *marks)
+    return svg(WIDTH, _height(len(complete)), title, *_scale(len(complete), 100), note, *marks)
 
 
 def _row(row: DotRow, position: int, maximum: float) -> Markup:

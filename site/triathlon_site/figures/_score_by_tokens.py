@@ -132,14 +132,10 @@ def _names(spans: Sequence[tuple[str, float, float, float]]) -> Iterator[Markup]
         left = min(max(x - width / 2, LEFT + 2), SIZE - 2 - width)
         heights = [y for gap in range(0, SIZE, _LINE) for y in (bottom + 13 + gap, top - 5 - gap)]
         boxes = [(left, y - 10, left + width, y + 3) for y in heights]
-        free = (box for box in boxes if box[1] >= 0 and box[3] <= BASE and not _meets(box, taken))
-        box = next(free, boxes[1])
+        inside = [box for box in boxes if box[1] >= 0 and box[3] <= BASE]
+        box = next((box for box in inside if not any(overlap(box, one) for one in taken)), boxes[1])
         taken.append(box)
         yield tag("text", name, class_="note", x=left + width / 2, y=box[3] - 3, text_anchor="middle")
-
-
-def _meets(box: Box, others: Sequence[Box]) -> bool:
-    return any(overlap(box, other) for other in others)
 
 
 def _round_up(value: float) -> float:

@@ -149,20 +149,12 @@ class FileAggregate:
         return self.manifest is not None and self.manifest.tasks_planned < self.manifest.tasks_in_suite
 
 
-@dataclass(frozen=True)
-class SourceFile:
-    """Whose results a file holds."""
-
-    model: str
-    file: str
-    """Relative to the results folder."""
-    sha256: str
-
-
 def aggregate(
     entry: SuiteEntry,
-    source: SourceFile,
     *,
+    model: str,
+    file: str,
+    sha256: str,
     records: Sequence[UnitRecord],
     manifest: Manifest | None,
     notices: Iterable[Notice] = (),
@@ -172,17 +164,17 @@ def aggregate(
     current = [record for record in records if record.protocol == protocol]
     others = len(records) - len(current)
     return FileAggregate(
-        model=source.model,
+        model=model,
         suite=entry.id,
-        file=source.file,
-        sha256=source.sha256,
+        file=file,
+        sha256=sha256,
         protocol=protocol,
         manifest=manifest,
         frame=unit_frame(entry.metrics, current),
         other_protocols=others,
         metrics={metric.id: parts(metric, current) for metric in entry.metrics},
         repeats=repeats(entry.metrics, current),
-        notices=(*notices, *_about_protocols(source.file, others, protocol)),
+        notices=(*notices, *_about_protocols(file, others, protocol)),
     )
 
 

@@ -75,13 +75,7 @@ def find_files(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[RunF
 
 
 def _fault(file: RunFile, entries: Mapping[str, SuiteEntry], other: RunFile | None) -> str:
-    """Why a file does not count, in words; empty where it does.
-
-    Args:
-        file: The file.
-        entries: The suites that there are.
-        other: A file of the same model and suite that counts already; what was measured comes first.
-    """
+    """Why a file does not count, in words; empty where it does. `other` of its model and suite counts."""
     if readable(file.name) != file.name:
         return "its name is not UTF-8"
     if file.suite not in entries:

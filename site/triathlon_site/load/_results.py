@@ -14,7 +14,6 @@ from triathlon_runner.store import RUN_AGAIN, RecordedFile
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._aggregate import (
     FileAggregate,
-    SourceFile,
     aggregate,
     current_protocol,
     parents_of,
@@ -167,16 +166,16 @@ class _Reader:
             sha256 = hashlib.file_digest(lines, "sha256").hexdigest()
         result = aggregate(
             entry,
-            SourceFile(file.model, file.name, sha256),
+            model=file.model,
+            file=file.name,
+            sha256=sha256,
             records=records,
             manifest=manifest,
             notices=(*notices, *faults),
         )
         self.cache.put(key, result, extracts)
 
-    def _content(
-        self, file: RunFile
-    ) -> tuple[list[UnitRecord], list[Notice], Manifest | None, list[Notice]]:
+    def _content(self, file: RunFile) -> tuple[list[UnitRecord], list[Notice], Manifest | None, list[Notice]]:
         """The records, what is wrong with lines, the manifest, and what is wrong with that."""
         if file.recorded is not None:
             try:

@@ -27,7 +27,7 @@ from triathlon_site.pages import (
 )
 from triathlon_site.pages import published as published_pages
 from triathlon_site.pages._reported import ReportedTables, same_model
-from triathlon_site.published import SAME, FactSources, Published, fact_sources, published_boards
+from triathlon_site.published import SAME, Published, fact_sources
 from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, Environment, Link, Page
 from triathlon_site.scores import Board, Overall
@@ -125,27 +125,29 @@ def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
 def _sections(site: Gathered) -> tuple[Section, ...]:
     """The front page first; models, of which there are many, a few at a time."""
     shown = site.results.models
-    tables = cache(lambda: _reported_tables(site))
+    tables = cache(lambda: ReportedTables(site.published))
     return (
         lambda: _front_section(site, tables()),
         *(partial(_board_section, site, own, tables) for own in site.boards),
         lambda: agreement.drafts(site.boards, site.models),
         lambda: tasks.drafts(site.boards, site.models),
         lambda: _compare_section(site),
-        lambda: _published_section(site),
+        lambda: _published_section(site, tables()),
         lambda: imported.drafts(site.imported, site.models),
         lambda: _other_section(site, tables()),
         lambda: data_files(site.boards, site.overalls, site.models, site.notices, reported_by_board(site)),
         *(
-            partial(_model_section, site, shown[start : start + MODELS_A_SECTION])
+            partial(
+                model.drafts,
+                shown[start : start + MODELS_A_SECTION],
+                site.boards,
+                site.overalls,
+                site.models,
+                site.results,
+            )
             for start in range(0, len(shown), MODELS_A_SECTION)
         ),
     )
-
-
-def _reported_tables(site: Gathered) -> ReportedTables:
-    boards = published_boards(site.published) if site.published else ()
-    return ReportedTables(site.published, boards, published_pages.paths(boards))
 
 
 def _front_section(site: Gathered, tables: ReportedTables) -> Parts:
@@ -159,7 +161,7 @@ def _front_section(site: Gathered, tables: ReportedTables) -> Parts:
         solved = solved_cost_by_name(site.boards, site.models, choose.BOARDS)
         yield from choose.drafts(choose.candidates(found, solved))
     elif not site.overall_pages:
-        yield front.empty_draft(site.results, site.models)
+        yield Draft(front.PATH, front.EmptyContext())
     yield from overall.drafts(site.overall_pages, site.overalls, site.models, site.results)
 
 
@@ -176,15 +178,11 @@ def _reported_on(site: Gathered, own: Board, tables: Callable[[], ReportedTables
 
 def reported_by_board(site: Gathered) -> Reported:
     """The reported figures that stand on each board, by its id."""
-    tables = cache(lambda: _reported_tables(site))
+    tables = cache(lambda: ReportedTables(site.published))
     return {
         own.plan.id: board.reported_scores(_reported_on(site, own, tables), site.models)
         for own in site.boards
     }
-
-
-def _model_section(site: Gathered, models: Sequence[str]) -> Parts:
-    yield from model.drafts(models, site.boards, site.overalls, site.models, site.results)
 
 
 def _compare_section(site: Gathered) -> Parts:
@@ -193,10 +191,9 @@ def _compare_section(site: Gathered) -> Parts:
     yield from compare.files(site.boards, site.models)
 
 
-def _published_section(site: Gathered) -> Parts:
+def _published_section(site: Gathered, tables: ReportedTables) -> Parts:
     if site.published:
-        boards = published_boards(site.published)
-        yield from published_pages.drafts(site.published, boards, site.boards)
+        yield from published_pages.drafts(site.published, tables, site.boards)
         yield from published_files(site.published)
 
 
@@ -204,12 +201,12 @@ def _other_section(site: Gathered, tables: ReportedTables) -> Parts:
     yield from method.drafts(site.results)
     if site.boards:
         yield from changes.drafts(site.history, site.boards, site.models, site.results.models)
-    facts = fact_sources(tables.facts, tables.models) if tables.facts else None
-    yield _data_draft(site, facts)
+    yield _data_draft(site, tables)
     yield from core_files(site.url)
 
 
-def _data_draft(site: Gathered, facts: FactSources | None) -> Draft:
+def _data_draft(site: Gathered, tables: ReportedTables) -> Draft:
+    facts = fact_sources(tables.facts, tables.models) if tables.facts else None
     packed = list(archives(site.results, site.boards, site.models))
     json_ld = data.dataset(
         site.boards,
@@ -220,9 +217,7 @@ def _data_draft(site: Gathered, facts: FactSources | None) -> Draft:
         date=site.date,
         version=site.version,
     )
-    return data.draft(
-        site.boards, site.overalls, site.notices, site.archived, site.recordings, facts, packed, json_ld
-    )
+    return data.draft(facts, packed, json_ld)
 
 
 def _links(site: Gathered) -> list[Link]:
@@ -232,7 +227,7 @@ def _links(site: Gathered) -> list[Link]:
         links.append(Link("Choose", choose.PATH))
     links += [Link(overall.TITLES[family], path) for family, path in site.overall_pages.items()]
     for heading in dict.fromkeys(board.heading_of(own) for own in site.boards):
-        pages = [board.board_page(own) for own in site.boards if board.heading_of(own) == heading]
+        pages = [own.plan.page for own in site.boards if board.heading_of(own) == heading]
         links.append(Link(heading.capitalize(), pages[0], tuple(pages)))
     if site.boards:
         links += [Link("Tasks", "tasks.html"), Link("Agreement", "agreement.html")]

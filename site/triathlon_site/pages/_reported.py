@@ -9,8 +9,8 @@ from triathlon_site.published import (
     ModelFacts,
     Places,
     Published,
-    PublishedBoard,
     join_models,
+    published_boards,
 )
 from triathlon_site.scores import Board
 from triathlon_site.uncertainty import Interval
@@ -53,13 +53,11 @@ class ReportedFigure:
 class ReportedTables:
     """The published tables: which models they have, and what they report of them."""
 
-    def __init__(
-        self, published: Published | None, boards: Sequence[PublishedBoard], paths: Mapping[str, str]
-    ) -> None:
+    def __init__(self, published: Published | None) -> None:
+        boards = published_boards(published) if published else ()
         self.facts: Mapping[str, ModelFacts] = published.facts if published else {}
         self.models = join_models(published, boards) if published else ()
-        self.titles = {board.id: board.title for board in boards}
-        self._boards, self._paths = {board.id: board for board in boards}, paths
+        self.boards = {board.id: board for board in boards}
 
     def facts_of(self, model: JoinedModel) -> ModelFacts:
         """What `models-info.csv` says; where it has no row, the organisation that a table names."""
@@ -69,14 +67,12 @@ class ReportedTables:
     def figure(self, model: JoinedModel, places: Places) -> ReportedFigure | None:
         """The first figure of a model in these places; None where there is none."""
         for name, field in places:
-            row = model.rows.get(name)
-            score = row.scores.get(field) if row else None
-            if score is not None:
-                board = self._boards[name]
+            if score := model.score(name, field):
+                board = self.boards[name]
                 maximum = next(one.maximum for one in board.columns if one.id == field)
-                date, title = board.sources[0].as_of, board.title
+                date = board.sources[0].as_of
                 return ReportedFigure(
-                    score.value, maximum, score.interval, score.deviation, title, self._paths[name], date
+                    score.value, maximum, score.interval, score.deviation, board.title, board.page, date
                 )
         return None
 

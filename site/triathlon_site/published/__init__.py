@@ -8,9 +8,7 @@ from triathlon_site.published._read import DoubtfulAlias, Published, Source, rea
 from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
 from triathlon_site.published._tables import (
     PublishedBoard,
-    PublishedColumn,
     PublishedRow,
-    PublishedScore,
     is_model,
     published_boards,
     sustained,
@@ -27,9 +25,7 @@ __all__ = [
     "Places",
     "Published",
     "PublishedBoard",
-    "PublishedColumn",
     "PublishedRow",
-    "PublishedScore",
     "Source",
     "fact_sources",
     "is_model",

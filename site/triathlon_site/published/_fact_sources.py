@@ -6,6 +6,7 @@ from typing import Final
 
 from triathlon_site.published._facts import ModelFacts
 from triathlon_site.published._joined import JoinedModel
+from triathlon_site.published._tables import PublishedRow
 from triathlon_site.render import formats
 
 NOT_CHECKED: Final = "2026-11-23"
@@ -37,38 +38,30 @@ class FactSources:
 
 def fact_sources(facts: Mapping[str, ModelFacts], models: Sequence[JoinedModel]) -> FactSources:
     """Counts what the published tables confirm of the facts."""
-    tables: dict[str, list[JoinedModel]] = {}
+    rows: dict[str, list[PublishedRow]] = {one.model: [] for one in facts.values()}
     for model in models:
-        tables.setdefault(model.name, []).append(model)
+        rows.setdefault(model.name, []).extend(model.rows.values())
     listed = list(facts.values())
     return FactSources(
         models=len(listed),
         cards=sum(bool(one.card) for one in listed),
         linked=sum(
-            bool(one.card) and _plain(one.card) in _links(tables.get(one.model, [])) for one in listed
+            any(row.link and row.link.rstrip("/") == one.card.rstrip("/") for row in rows[one.model])
+            for one in listed
         ),
-        organizations=sum(one.organization in _organizations(tables.get(one.model, [])) for one in listed),
+        organizations=sum(
+            any(row.organization and row.organization == one.organization for row in rows[one.model])
+            for one in listed
+        ),
         sizes=sum(one.billions is not None for one in listed),
-        same_sizes=sum(_confirmed(one, tables.get(one.model, [])) for one in listed),
+        same_sizes=sum(_confirmed(one, rows[one.model]) for one in listed),
         prices=sum(one.price is not None for one in listed),
         without=tuple(one.model for one in listed if not one.card),
     )
 
 
-def _plain(address: str) -> str:
-    return address.rstrip("/")
-
-
-def _links(models: list[JoinedModel]) -> set[str]:
-    return {_plain(row.link) for model in models for row in model.rows.values() if row.link}
-
-
-def _organizations(models: list[JoinedModel]) -> set[str]:
-    return {row.organization for model in models for row in model.rows.values() if row.organization}
-
-
-def _confirmed(facts: ModelFacts, models: list[JoinedModel]) -> bool:
+def _confirmed(facts: ModelFacts, rows: Sequence[PublishedRow]) -> bool:
     """Whether a table gives the size; tables give that of a mixture of experts whole or active."""
     own = [facts.billions, float(facts.active_b) if facts.active_b else None]
-    sizes = [formats.billions(row.size) for model in models for row in model.rows.values()]
+    sizes = [formats.billions(row.size) for row in rows]
     return any(abs(a - b) <= NEAR * b for a in own if a is not None for b in sizes if b is not None)

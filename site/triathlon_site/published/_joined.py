@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triathlon_site.published._read import ALIAS_SOURCES, Published
-from triathlon_site.published._tables import PublishedBoard, PublishedRow
+from triathlon_site.published._tables import PublishedBoard, PublishedRow, PublishedScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,11 @@ class JoinedModel:
     name: str
     rows: dict[str, PublishedRow]
     """By board id."""
+
+    def score(self, board: str, column: str) -> PublishedScore | None:
+        """Its score in a column of a ranking; None where it has none."""
+        row = self.rows.get(board)
+        return row.scores.get(column) if row else None
 
 
 def join_models(published: Published, boards: Sequence[PublishedBoard]) -> tuple[JoinedModel, ...]:

@@ -113,6 +113,11 @@ class PublishedBoard:
     """By the headline's rank, then name."""
 
     @property
+    def page(self) -> str:
+        """Its page, from the site's root."""
+        return f"published/{self.id}.html"
+
+    @property
     def headline(self) -> PublishedColumn:
         return next(column for column in self.columns if column.headline)
 

@@ -6,8 +6,17 @@ from triathlon_site.render._environment import (
     find_templates,
     installed_environment,
 )
-from triathlon_site.render._page import Draft, Link, Page, PageContext, as_script
-from triathlon_site.render._section import Figure, Section, Value, plain_rows
+from triathlon_site.render._page import (
+    Draft,
+    Figure,
+    Link,
+    Page,
+    PageContext,
+    Section,
+    Value,
+    as_script,
+    plain_rows,
+)
 
 __all__ = [
     "Draft",

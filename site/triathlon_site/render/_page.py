@@ -1,9 +1,11 @@
-"""What a page is before and after its template is filled."""
+"""What a page is before and after its template is filled, and the tables and figures that it is made of."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
+
+from markupsafe import Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +63,43 @@ def as_script(content: Any) -> str:
     """JSON that cannot end the script that it stands in, whatever a name holds."""
     text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing with the sentence under it."""
+
+    svg: Markup
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One cell."""
+
+    text: str
+    small: str = ""
+    """Below it, in small print: an interval, a count."""
+    link: str = ""
+    """A page of the site, from its root."""
+    sure: bool = True
+    """False where what it says is not significant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A title, a sentence or two, a table, figures."""
+
+    title: str
+    text: str
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[Value, ...], ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+    @property
+    def anchor(self) -> str:
+        return "-".join(self.title.lower().replace(",", "").split())
+
+
+def plain_rows(rows: Sequence[Sequence[str]]) -> tuple[tuple[Value, ...], ...]:
+    return tuple(tuple(Value(text) for text in row) for row in rows)

@@ -88,6 +88,13 @@ def coefficient(value: float) -> str:
     return NONE if math.isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("-", MINUS)
 
 
+def shade(value: float) -> str:
+    """The class of a correlation's colour: sign and strength in five steps."""
+    if math.isnan(value):
+        return "none"
+    return f"{'neg' if value < 0 else 'pos'}{min(4, int(abs(value) * 5))}"
+
+
 def count(value: float) -> str:
     """1,234,567."""
     return f"{value:,.0f}"
@@ -159,6 +166,7 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "shift": shift,
     "signed": signed,
     "coefficient": coefficient,
+    "shade": shade,
     "count": count,
     "duration": duration,
     "age": age,

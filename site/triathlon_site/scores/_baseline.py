@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from triathlon_site.ranking import DrawnRanks, drawn_ranks, rank_shifts
 from triathlon_site.scores._table import Board, ColumnScores
-
-Array = NDArray[np.float64]
 
 
 def with_baselines(boards: Sequence[Board]) -> tuple[Board, ...]:
@@ -33,7 +30,7 @@ def _with_shifts(board: Board, other: Board, baseline: ColumnScores) -> Board:
     models = sorted(board.models)
     own = board.headline
     shifts = rank_shifts(
-        _values(own, models), own.ranked, _values(baseline, models), _ranked(other, baseline, models)
+        own.values(models), own.ranked, baseline.values(models), _ranked(other, baseline, models)
     )
     scores = {
         model: replace(own.scores[model], shift=shift)
@@ -42,10 +39,6 @@ def _with_shifts(board: Board, other: Board, baseline: ColumnScores) -> Board:
     }
     columns = tuple(replace(c, scores=scores) if c is own else c for c in board.columns)
     return replace(board, columns=columns, baseline=f"{other.plan.discipline} {baseline.column.title}")
-
-
-def _values(column: ColumnScores, models: Sequence[str]) -> Array:
-    return np.array([column.scores[m].value if m in column.scores else np.nan for m in models])
 
 
 def _ranked(board: Board, column: ColumnScores, models: Sequence[str]) -> DrawnRanks:

@@ -70,6 +70,11 @@ class BoardPlan:
     """Suites that differ from this board's in one setting."""
 
     @property
+    def page(self) -> str:
+        """`loop.html` on our own problems; `loop-mbpp-plus.html` on official data."""
+        return f"{self.discipline if self.family == 'core' else self.id}.html"
+
+    @property
     def headline(self) -> Column:
         return next((column for column in self.columns if column.headline), self.columns[0])
 

@@ -49,12 +49,9 @@ class Drawing:
 
     def __init__(self, plan: BoardPlan, by_suite: Files, models: Sequence[str]) -> None:
         self._by_suite, self.models = by_suite, models
-        self._averaged = {part for column in plan.columns if len(column.parts) > 1 for part in column.parts}
         self._kept: dict[Part, Drawn] = {}
         plain = next((column for column in plan.columns if column.role == "baseline"), None)
-        self.baseline = self._one(plain.parts[0]) if plain else None
-        if plain and self.baseline:
-            self._kept[plain.parts[0]] = self.baseline
+        self.baseline = self._part(plain.parts[0]) if plain else None
         self._plan = plan
         self.headline = self._of(plan.headline)
 
@@ -93,17 +90,11 @@ class Drawing:
         return Drawn(tuple(sample for one in own for sample in one.samples), values, draws)
 
     def _part(self, part: Part) -> Drawn:
-        if part in self._kept:
-            return self._kept[part]
-        drawn = self._one(part)
-        if part in self._averaged:
-            self._kept[part] = drawn
-        return drawn
-
-    def _one(self, part: Part) -> Drawn:
-        suite, metric = part
-        sample = sample_of(suite, metric, self._by_suite[suite], self.models)
-        return Drawn((sample,), sample.scores(), draw(sample))
+        if part not in self._kept:
+            suite, metric = part
+            sample = sample_of(suite, metric, self._by_suite[suite], self.models)
+            self._kept[part] = Drawn((sample,), sample.scores(), draw(sample))
+        return self._kept[part]
 
 
 def sample_of(

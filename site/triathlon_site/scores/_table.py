@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triathlon_runner import catalogue
 from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
@@ -55,6 +56,10 @@ class ColumnScores:
     """Of the board's models in the order of their names. Kept where other columns are compared with it: in
     the headline and the baseline."""
 
+    def values(self, models: Sequence[str]) -> NDArray[np.float64]:
+        """The scores of these models; nan where one has none."""
+        return np.array([self.scores[m].value if m in self.scores else math.nan for m in models])
+
 
 NO_DIFFERENCES: Final = Differences(*(np.empty((0, 0), np.float32),) * 2, np.empty((0, 0), np.int32))
 
@@ -96,8 +101,13 @@ class Board:
         files = self.files[model]
         return sum(file.open_units for file in files if suites is None or file.suite in suites)
 
-    def partial(self, model: str) -> bool:
-        return any(file.partial for file in self.files[model])
+    def part_run(self, model: str) -> str:
+        """`20 of 142`: tasks that were planned, over all its suites; empty where that is all of them."""
+        if not any(file.partial for file in self.files[model]):
+            return ""
+        manifests = [file.manifest for file in self.files[model] if file.manifest]
+        planned = sum(manifest.tasks_planned for manifest in manifests)
+        return f"{planned} of {sum(manifest.tasks_in_suite for manifest in manifests)}"
 
 
 def score_board(plan: BoardPlan, results: Results) -> Board | None:

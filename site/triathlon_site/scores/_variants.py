@@ -1,6 +1,6 @@
 """A board's suites beside their variants: the same tasks under one other setting."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from triathlon_runner.metrics import Contribution, Metric
@@ -8,7 +8,7 @@ from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate
 from triathlon_site.scores._drawing import sample_of
 from triathlon_site.scores._table import Board
-from triathlon_site.uncertainty import Difference, Sample, paired_difference
+from triathlon_site.uncertainty import Difference, paired_difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,5 @@ def variant_differences(board: Board, variant: Variant, metric: Metric) -> dict[
     if not both:
         return {}
     sample = sample_of(variant.plain.id, metric, rows, list(rows))
-    found = _each(sample, len(both))
+    found = [paired_difference(sample, len(both) + row, row) for row in range(len(both))]
     return {model: one for model, one in zip(both, found, strict=True) if one}
-
-
-def _each(sample: Sample, models: int) -> Sequence[Difference | None]:
-    return [paired_difference(sample, models + row, row) for row in range(models)]

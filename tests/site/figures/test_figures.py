@@ -28,7 +28,7 @@ HOSTILE = '"><script>alert(1)</script>'
 def test_a_figure_of_nothing_but_zeros_is_not_drawn() -> None:
     """An empty web or four empty axes tell nothing that the table does not."""
     zeros = (0.0, 0.0, 0.0)
-    assert curves("t", [Series("m", zeros)], x_title="loop") == ""
+    assert curves("t", [Series("m", zeros)]) == ""
     assert radar("t", ["a", "b", "c"], [Series("m", zeros)]) == ""
     assert dots("t", ["a", "b"], [DotRow("m", (0.0, 0.0))]) == ""
     assert arrows("t", ("a", "b"), [DotRow("m", (0.0, 0.0))]) == ""
@@ -39,7 +39,7 @@ def test_names_are_text_in_every_figure() -> None:
     """A model's name cannot bring markup in."""
     row = DotRow(HOSTILE, (10.0, 20.0))
     figures = (
-        curves("t", [Series(HOSTILE, (1.0, 2.0))], x_title=HOSTILE),
+        curves(HOSTILE, [Series(HOSTILE, (1.0, 2.0))]),
         radar(HOSTILE, [HOSTILE] * 3, [Series(HOSTILE, (1.0, 2.0, 3.0)), Series(HOSTILE, (1.0, 2.0, 3.0))]),
         dots("t", [HOSTILE, "b"], [row]),
         arrows("t", (HOSTILE, "b"), [row]),
@@ -83,7 +83,7 @@ def test_a_missing_dimension_opens_the_shape() -> None:
 def test_the_path_of_a_script_is_that_of_the_figure() -> None:
     """Lines that scripts add lie where the build would have drawn them."""
     values = (90.0, 40.0, 10.0)
-    assert f'd="{curve_path(values, 3)}"' in curves("t", [Series("m", values)], x_title="loop")
+    assert f'd="{curve_path(values, 3)}"' in curves("t", [Series("m", values)])
     assert f'd="{radar_path(values)}"' in radar("t", ["a", "b", "c"], [Series("m", values)])
 
 

@@ -19,7 +19,7 @@ from triathlon_site.build import build, gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered, ReportedTables, render_site
 from triathlon_site.pages.front import AllModels, ModelRow, OwnCells, all_models
-from triathlon_site.published import Published, published_boards, read_facts, read_published
+from triathlon_site.published import Published, read_facts, read_published
 from triathlon_site.render import installed_environment
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
@@ -36,8 +36,7 @@ def published() -> Published:
 @pytest.fixture(scope="module")
 def reported(published: Published) -> AllModels:
     """The table where nothing was measured or recorded."""
-    boards = published_boards(published)
-    tables = ReportedTables(published, boards, {board.id: f"published/{board.id}.html" for board in boards})
+    tables = ReportedTables(published)
     return all_models(tables, OwnCells([], Results((), (), ())), {}, {})
 
 

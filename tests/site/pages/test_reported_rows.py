@@ -119,8 +119,7 @@ def test_a_column_without_own_scores_is_filled_and_leads_no_rank(with_reported: 
     """What a board's own model lacks is filled with what is reported of it; its row keeps its place."""
     published = with_reported.published
     assert published is not None
-    boards = published_boards(published)
-    tables = ReportedTables(published, boards, {board.id: f"published/{board.id}.html" for board in boards})
+    tables = ReportedTables(published)
     names = {"mine": "GPT-4-Turbo (Nov 2023)", "weak": "CodeGen-2B"}
     own = next(board for board in with_reported.boards if board.plan.id == "evolved-official")
     reported = reported_models(

@@ -130,7 +130,7 @@ def _table(pairs: Sequence[Pair]) -> Section:
             Value(str(c.n)),
             _with_interval(c.spearman, c.spearman_low, c.spearman_high),
             _with_interval(c.kendall, c.kendall_low, c.kendall_high),
-            Value(" to ".join(map(formats.coefficient, pair.leave_one_out))),
+            Value(" to ".join(map(formats.coefficient, (c.without_one_low, c.without_one_high)))),
         )
         for pair in pairs
         for c in (pair.correlation,)

@@ -1,13 +1,10 @@
 """Every two columns of the boards, with their rank correlations."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from triathlon_site.agreement import Correlation, correlations
 from triathlon_site.figures import Axis, pair_scatter
@@ -47,28 +44,6 @@ class Pair:
         """The scatter of the models that have both columns."""
         return pair_scatter(self.left.axis, self.right.axis, most_labels=MOST_LABELS)
 
-    @property
-    def leave_one_out(self) -> tuple[float, float]:
-        """The range of Spearman's coefficient when any one model is left out."""
-        return self.correlation.without_one_low, self.correlation.without_one_high
-
-    @property
-    def spearman_shade(self) -> str:
-        """The class of its cell below the diagonal."""
-        return shade(self.correlation.spearman)
-
-    @property
-    def kendall_shade(self) -> str:
-        """The class of its cell above the diagonal."""
-        return shade(self.correlation.kendall)
-
-
-def shade(value: float) -> str:
-    """The class of a cell's colour: sign and strength in five steps."""
-    if math.isnan(value):
-        return "none"
-    return f"{'neg' if value < 0 else 'pos'}{min(4, int(abs(value) * 5))}"
-
 
 def agreement_columns(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> list[AgreementColumn]:
     """Every ranked column of every board."""
@@ -79,7 +54,7 @@ def agreement_columns(boards: Sequence[Board], models: Mapping[str, ModelInfo]) 
 
 def all_pairs(columns: Sequence[AgreementColumn], models: Sequence[str]) -> dict[tuple[int, int], Pair]:
     """Every two columns, by their places."""
-    found = correlations([_values(column.scores, models) for column in columns], "agreement")
+    found = correlations([column.scores.values(models) for column in columns], "agreement")
     return {
         (i, j): Pair(columns[i], columns[j], correlation, f"agreement/{i + 1}-{j + 1}.html")
         for (i, j), correlation in found.items()
@@ -108,7 +83,3 @@ def _column(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo])
         model: (models[model].name, times * score.value) for model, score in sorted(column.scores.items())
     }
     return AgreementColumn(board, column, Axis(title, times * maximum, points))
-
-
-def _values(column: ColumnScores, models: Sequence[str]) -> NDArray[np.float64]:
-    return np.array([column.scores[m].value if m in column.scores else math.nan for m in models])

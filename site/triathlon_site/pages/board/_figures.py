@@ -43,7 +43,7 @@ def degradation_figure(
         Series(models[model].name, lines[model], muted=model not in named)
         for model in (*named, *others[::step])
     ]
-    svg = curves("Share of tasks that still pass after each loop", series, x_title="loop")
+    svg = curves("Share of tasks that still pass after each loop", series)
     caption = "Tasks that still pass in each loop, in per cent. A flat line is a model that keeps its word."
     if others:
         caption += f" Grey: {'the others' if step == 1 else f'one in {step} of the others'}."

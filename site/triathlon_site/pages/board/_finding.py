@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages.board._address import board_page
 from triathlon_site.pages.board._views import view_of
 from triathlon_site.scores import Board, Score
 
@@ -13,17 +12,13 @@ from triathlon_site.scores import Board, Score
 class Finding:
     """The first place of one discipline."""
 
-    discipline: str
-    path: str
+    board: Board
     leaders: tuple[ModelInfo, ...]
     """More than one where the first place is shared."""
     score: Score
-    maximum: float
-    column: str
     alike: tuple[ModelInfo, ...]
     """The others of the first tier."""
     models: int
-    tasks: int
     unit: str
     """What the tasks are called: `task` or `program`."""
 
@@ -38,14 +33,10 @@ def finding(board: Board, models: Mapping[str, ModelInfo]) -> Finding | None:
     leaders = [m for m in ranked if (rank := scores[m].rank) and rank.rank == 1]
     alike = [model for model in ranked if scores[model].tier == 1 and model not in leaders]
     return Finding(
-        board.plan.discipline,
-        board_page(board),
+        board,
         tuple(models[model] for model in leaders),
         best,
-        board.plan.headline.maximum,
-        board.plan.headline.title,
         tuple(models[model] for model in alike),
         len(ranked),
-        best.tasks,
         view_of(board).unit,
     )

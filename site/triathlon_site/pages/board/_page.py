@@ -5,18 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from markupsafe import Markup
-
 from triathlon_runner.records import Outcome
 from triathlon_site.costs import CostCell, CostColumn, cost_cells, cost_columns, run_cost
 from triathlon_site.exports import section_files, section_path
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages.board._address import board_page, part_run
 from triathlon_site.pages.board._finding import Finding, finding
 from triathlon_site.pages.board._reported import (
     Place,
-    ReportedModel,
     ReportedModels,
     places,
     shown_columns,
@@ -52,14 +48,6 @@ class BoardRow:
 
 
 @dataclass(frozen=True)
-class OutcomeRow:
-    """How many units of one model ended in each way, in the order of `BoardContext.outcome_names`."""
-
-    info: ModelInfo
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class BoardContext(PageContext):
     """What the page of a board shows."""
 
@@ -78,14 +66,13 @@ class BoardContext(PageContext):
     reported: list[tuple[str, str]]
     """Title and page of each published table that some figure is from."""
     finding: Finding | None
-    higher: list[BoardRow]
-    """Reported figures above every score of the board's own."""
     figures: list[Figure]
     sections: list[Section]
     section_paths: Mapping[str, str]
     """By anchor of a section, its CSV file."""
     outcome_names: list[str]
-    outcomes: list[OutcomeRow]
+    outcomes: list[tuple[ModelInfo, Mapping[str, int]]]
+    """How many units of each model ended in each way."""
 
 
 def board_draft(
@@ -101,14 +88,12 @@ def board_draft(
     """
     view = view_of(board)
     sections = list(view.sections(board, models))
-    names, outcomes = _outcomes(board, models)
+    outcomes = [(models[model], _outcomes(board, model)) for model in board.models]
     spent = {model: run_cost(board.files[model]) for model in board.models}
     costs = cost_columns(spent)
     columns = shown_columns(board, reported)
     rows = [
-        _reported_row(place.reported, place, columns, len(costs))
-        if place.reported
-        else _row(board, models[place.model], place, columns, reported, cost_cells(costs, spent[place.model]))
+        _row(board, place, columns, reported, models, cost_cells(costs, spent.get(place.model, run_cost([]))))
         for place in places(board, reported)
     ]
     context = BoardContext(
@@ -122,14 +107,13 @@ def board_draft(
         graded=any(cell.receipt or cell.reported for row in rows for cell in row.cells),
         reported=sorted({(c.reported.title, c.reported.path) for r in rows for c in r.cells if c.reported}),
         finding=finding(board, models),
-        higher=[row for row in rows if row.place.rank == 1],
         figures=board_figures(board, board.models[: view.models_drawn], models),
         sections=sections,
         section_paths={part.anchor: section_path(board, part) for part in sections if part.rows},
-        outcome_names=names,
+        outcome_names=[name.value for name in Outcome if any(name in total for _, total in outcomes)],
         outcomes=outcomes,
     )
-    return Draft(board_page(board), context, tuple(section_files(board, sections)))
+    return Draft(board.plan.page, context, tuple(section_files(board, sections)))
 
 
 def board_figures(board: Board, shown: Sequence[str], models: Models) -> list[Figure]:
@@ -139,41 +123,35 @@ def board_figures(board: Board, shown: Sequence[str], models: Models) -> list[Fi
 
 def _row(
     board: Board,
-    info: ModelInfo,
     place: Place,
     columns: Sequence[ColumnScores],
     reported: ReportedModels,
+    models: Models,
     costs: tuple[CostCell, ...],
 ) -> BoardRow:
-    figures = reported.fill.get(info.id, {})
-    cells = (
+    """A model of the board, or a published one, which has figures alone."""
+    other = place.reported
+    info = other.info if other else models[place.model]
+    figures = other.figures if other else reported.fill.get(place.model, {})
+    cells = tuple(
         cell(
             column,
-            info.id,
+            place.model,
             with_strip=column is board.headline,
             marked=bool(reported),
             reported=figures.get(column.column.id),
         )
         for column in columns
     )
-    open_units, done = board.open_units(info.id), part_run(board, info.id)
-    return BoardRow(info, tuple(cells), open_units, done, costs, info.page, place)
-
-
-def _reported_row(
-    model: ReportedModel, place: Place, columns: Sequence[ColumnScores], costs: int
-) -> BoardRow:
-    cells = (
-        Cell(None, column.column.maximum, Markup(""), reported=model.figures.get(column.column.id))
-        for column in columns
-    )
-    page = model.info.page if model.model else ""
-    return BoardRow(model.info, tuple(cells), None, "", (CostCell(None, "–"),) * costs, page, place)
+    if other:
+        return BoardRow(info, cells, None, "", costs, info.page if other.model else "", place)
+    open_units, done = board.open_units(info.id), board.part_run(info.id)
+    return BoardRow(info, cells, open_units, done, costs, info.page, place)
 
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:
     own = [other for other in boards if heading_of(other) == heading_of(board)]
-    return [Link(_sibling_title(other), board_page(other)) for other in own] if len(own) > 1 else []
+    return [Link(_sibling_title(other), other.plan.page) for other in own] if len(own) > 1 else []
 
 
 def _sibling_title(board: Board) -> str:
@@ -182,12 +160,5 @@ def _sibling_title(board: Board) -> str:
     return f"{board.plan.discipline}, {board.plan.title}" if under_another else board.plan.title
 
 
-def _outcomes(board: Board, models: Models) -> tuple[list[str], list[OutcomeRow]]:
-    """The outcomes that there are, and how many units of each model, in the board's order, ended so."""
-    totals = {model: Counter[str]() for model in board.models}
-    for model, total in totals.items():
-        for file in board.files[model]:
-            total.update(file.outcomes)
-    names = [name.value for name in Outcome if any(name in total for total in totals.values())]
-    rows = [OutcomeRow(models[m], tuple(total[name] for name in names)) for m, total in totals.items()]
-    return names, rows
+def _outcomes(board: Board, model: str) -> Mapping[str, int]:
+    return sum((Counter(file.outcomes) for file in board.files[model]), Counter[str]())

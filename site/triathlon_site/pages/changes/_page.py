@@ -71,14 +71,10 @@ def drafts(
         models: what is known of each model.
         measured: the models that have a page.
     """
-    titles = {board.plan.id: _board_title(board) for board in boards}
+    titles = {board.plan.id: f"{board.plan.discipline} ({board.plan.title})" for board in boards}
     entries = [_entry(change, titles, models, measured) for change in history.changes]
     yield Draft("changes.html", ChangesContext(entries, FEED))
     yield Draft(FEED, FeedContext(entries, FEED_ID))
-
-
-def _board_title(board: Board) -> str:
-    return f"{board.plan.discipline} ({board.plan.title})"
 
 
 def _entry(

@@ -19,7 +19,6 @@ class Candidate:
     """One model."""
 
     name: str
-    organization: str
     license: str
     openness: str
     """`open`, `closed` or empty where it is not known."""
@@ -52,7 +51,6 @@ def candidates(found: AllModels, solved: Mapping[str, float]) -> Candidates:
     models = tuple(
         Candidate(
             name=row.name,
-            organization=row.info.organization or "",
             license=row.info.license or "",
             openness=_OPENNESS[row.info.open_weights],
             context=int(row.facts.context) if row.facts.context else None,

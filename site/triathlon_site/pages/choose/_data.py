@@ -4,6 +4,7 @@ The first two are scripts that hold JSON, because a page opened from a file may 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
@@ -27,16 +28,7 @@ def files(every: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Iterato
     models = tuple({id(model): model for scored in every for model in scored.models}.values())
     index = {
         "models": [_model(model, costs) for model in models],
-        "scores": [
-            {
-                "id": one.score.id,
-                "title": one.score.title,
-                "short": one.score.short,
-                "maximum": one.score.maximum,
-                "file": _path(one),
-            }
-            for one in every
-        ],
+        "scores": [asdict(one.score) | {"file": _path(one)} for one in every],
         "costs": [
             {
                 "id": cost.id,

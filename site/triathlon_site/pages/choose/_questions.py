@@ -75,10 +75,6 @@ class Question:
         return f"choose.html?{urlencode(names)}"
 
 
-def _all(model: Candidate) -> bool:  # noqa: ARG001  takes what every group takes
-    return True
-
-
 def _open(model: Candidate) -> bool:
     return model.openness == "open"
 
@@ -87,7 +83,7 @@ def _small(model: Candidate) -> bool:
     return _open(model) and model.costs.get(SIZE.id, 10) < 10
 
 
-ALL: Final = Group("models", (), _all)
+ALL: Final = Group("models", (), lambda _: True)
 OPEN: Final = Group("open models", (("open", "open"),), _open)
 SMALL: Final = Group("open models under 10 B", (("open", "open"), ("size", "10")), _small)
 USUAL: Final = ((PRICE, ALL), (SIZE, OPEN), (SIZE, SMALL))

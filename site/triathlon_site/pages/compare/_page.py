@@ -43,15 +43,6 @@ class ModelPair:
 
 
 @dataclass(frozen=True)
-class Neighbours:
-    """Pairs of models that are neighbours in the overall order of one family of data."""
-
-    family: str
-    boards: tuple[Board, ...]
-    pairs: list[ModelPair]
-
-
-@dataclass(frozen=True)
 class CompareContext(PageContext):
     """What the page that compares models shows without a script."""
 
@@ -60,16 +51,14 @@ class CompareContext(PageContext):
     plotly_styles: str
     frames: list[Figure]
     """Empty figures, to which a script adds the lines of the chosen models."""
-    neighbours: list[Neighbours]
+    neighbours: Mapping[str, list[ModelPair]]
+    """By family of data, pairs of models that are neighbours in its overall order."""
 
 
 def draft(boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]) -> Draft:
     """The page that compares models."""
-    neighbours = [
-        Neighbours(family, tuple(overall.boards), pairs)
-        for family, overall in overalls.items()
-        if (pairs := list(model_pairs(overall, models)))
-    ]
+    pairs = {family: list(model_pairs(overall, models)) for family, overall in overalls.items()}
+    neighbours = {family: own for family, own in pairs.items() if own}
     context = CompareContext(PLOTLY, " ".join(plotly_styles()), _frames(boards), neighbours)
     return Draft("compare.html", context)
 
@@ -79,7 +68,7 @@ def _frames(boards: Sequence[Board]) -> list[Figure]:
     titles = [axis_title(board, column) for board, column in dimensions(boards)]
     frames = [
         Figure(
-            curves_frame("Degradation curves", steps, x_title="loop") if steps > 1 else Markup(""),
+            curves_frame("Degradation curves", steps) if steps > 1 else Markup(""),
             "Tasks that still pass in each loop, in per cent.",
         ),
         Figure(

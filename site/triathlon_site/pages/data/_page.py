@@ -6,11 +6,8 @@ from typing import Any, ClassVar
 
 from triathlon_site.exchange import EXPORTS, Archive, Export
 from triathlon_site.exports import DATA_SCHEMA, FORMATS, DataFormat
-from triathlon_site.load import Archived, Notice
 from triathlon_site.published import FactSources
-from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, PageContext
-from triathlon_site.scores import Board, Overall
 
 
 @dataclass(frozen=True)
@@ -18,12 +15,6 @@ class DataContext(PageContext):
     """What the page of the data files shows."""
 
     template: ClassVar[str] = "data/page"
-    boards: Sequence[Board]
-    overalls: Mapping[str, Overall]
-    notices: Sequence[Notice]
-    archived: Sequence[Archived]
-    """Results of an earlier protocol, put aside."""
-    recordings: Recordings
     facts: FactSources | None
     """What the facts of models rest on; None where there are none."""
     data_schema: int
@@ -36,23 +27,9 @@ class DataContext(PageContext):
     """The page's data as a `Dataset` of schema.org."""
 
 
-def draft(
-    boards: Sequence[Board],
-    overalls: Mapping[str, Overall],
-    notices: Sequence[Notice],
-    archived: Sequence[Archived],
-    recordings: Recordings,
-    facts: FactSources | None,
-    archives: Sequence[Archive],
-    json_ld: Mapping[str, Any],
-) -> Draft:
+def draft(facts: FactSources | None, archives: Sequence[Archive], json_ld: Mapping[str, Any]) -> Draft:
     """The page of the data files, and the archives that it links."""
     context = DataContext(
-        boards=boards,
-        overalls=overalls,
-        notices=notices,
-        archived=archived,
-        recordings=recordings,
         facts=facts,
         data_schema=DATA_SCHEMA,
         formats=FORMATS,

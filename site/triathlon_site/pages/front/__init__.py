@@ -3,18 +3,18 @@
 from triathlon_site.pages.front._cells import FrontCell, OwnCells
 from triathlon_site.pages.front._findings import is_small_and_open
 from triathlon_site.pages.front._models import AllModels, ModelRow, all_models
-from triathlon_site.pages.front._page import PATH, TITLE, drafts, empty_draft, has_models
+from triathlon_site.pages.front._page import PATH, TITLE, EmptyContext, drafts, has_models
 
 __all__ = [
     "PATH",
     "TITLE",
     "AllModels",
+    "EmptyContext",
     "FrontCell",
     "ModelRow",
     "OwnCells",
     "all_models",
     "drafts",
-    "empty_draft",
     "has_models",
     "is_small_and_open",
 ]

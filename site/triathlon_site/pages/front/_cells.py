@@ -1,6 +1,6 @@
 """Cells of the table of all models: one score of any grade, with its interval and where it comes from."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +9,6 @@ import numpy as np
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import ReportedTables
-from triathlon_site.pages.board import part_run
 from triathlon_site.pages.front._columns import FrontColumn
 from triathlon_site.published import JoinedModel
 from triathlon_site.scores import Board, ColumnScores
@@ -71,8 +70,8 @@ class OwnCells:
             return None
         score = scores.scores[model]
         suites = {suite for suite, _ in scores.column.parts}
-        day = self._newest(model, suites)
-        part = part_run(board, model) if not column.suite else ""
+        day = self.newest(model, suites)
+        part = board.part_run(model) if not column.suite else ""
         again = "graded again here" if score.judged_again else ""
         return FrontCell(
             score.value,
@@ -88,11 +87,8 @@ class OwnCells:
             tasks=min(column.index.tasks, independent_tasks(scores, model)),
         )
 
-    def newest(self, model: str) -> str:
-        """Day or month of the model's newest result on any suite; empty where it is not known."""
-        return self._newest(model, None)
-
-    def _newest(self, model: str, suites: set[str] | None) -> str:
+    def newest(self, model: str, suites: Collection[str] | None = None) -> str:
+        """Day or month of the model's newest result, on any or on these suites; empty if it is not known."""
         return max(
             (
                 file.manifest.ended[:10]

@@ -63,8 +63,9 @@ def _column_lead(
     board = own.board(column)
     measured = finding(board, models) if board else None
     reported = _reported_lead(column, rows)
-    if measured and reported and reported.cell.share <= measured.score.value / measured.maximum:
-        reported = None
+    if measured and reported:
+        share = measured.score.value / measured.board.plan.headline.maximum
+        reported = reported if reported.cell.share > share else None
     return ColumnLead(column, measured, reported) if measured or reported else None
 
 
@@ -82,18 +83,13 @@ def _reported_lead(column: FrontColumn, rows: Sequence[ModelRow]) -> ReportedLea
     )
 
 
-def index_lead(found: AllModels) -> IndexLead | None:
-    """The first of all models by the index."""
-    return _index_lead(found, [place for place, row in enumerate(found.rows) if row.index])
-
-
-def small_open_lead(found: AllModels) -> IndexLead | None:
-    """The first by the index among models under 10 billion parameters whose weights are open."""
-    places = [place for place, row in enumerate(found.rows) if row.index and is_small_and_open(row.info)]
-    return _index_lead(found, places)
-
-
-def _index_lead(found: AllModels, places: Sequence[int]) -> IndexLead | None:
+def index_lead(found: AllModels, *, small_open: bool = False) -> IndexLead | None:
+    """The first by the index of all models, or of those under 10 billion parameters with open weights."""
+    places = [
+        place
+        for place, row in enumerate(found.rows)
+        if row.index and (not small_open or is_small_and_open(row.info))
+    ]
     if not places or found.index is None:
         return None
     first, *others = places  # rows are in the order of the index

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 
 from triathlon_runner.records import RECORDED
 from triathlon_site.ability import Index, IndexRow, compute_index, years
@@ -89,7 +90,7 @@ def _rows(
     for place, model in enumerate(tables.models):
         ids = groups.pop(place, [])
         if ids or reported[place]:
-            title = tables.titles[next(iter(model.rows))]
+            title = tables.boards[next(iter(model.rows))].title
             yield _row(ids, tables.facts_of(model), _merged(ids, own, reported[place]), infos, own), title
     for key, ids in groups.items():
         cells = _merged(ids, own, {})
@@ -172,16 +173,17 @@ def _released(day: str) -> float:
 
 def _with_percentiles(rows: Sequence[ModelRow]) -> list[ModelRow]:
     """For the visitor's own weights."""
-    by_column = {}
-    for column in SHOWN:
-        values = [cell.share if (cell := row.cells.get(column.id)) else np.nan for row in rows]
-        by_column[column.id] = percentiles(values)
-    result = []
-    for place, row in enumerate(rows):
-        means = []
-        for discipline in DISCIPLINES:
-            own = [by_column[column.id][place] for column in SHOWN if column.discipline == discipline]
-            known = [float(value) for value in own if not np.isnan(value)]
-            means.append(sum(known) / len(known) if known else None)
-        result.append(replace(row, percentiles=tuple(means)))
-    return result
+    columns = pd.DataFrame(
+        {
+            column.id: percentiles(
+                [cell.share if (cell := row.cells.get(column.id)) else np.nan for row in rows]
+            )
+            for column in SHOWN
+        }
+    )
+    means = columns.T.groupby({column.id: column.discipline for column in SHOWN}).mean()
+    by_row = means.loc[list(DISCIPLINES)].T.to_numpy().tolist()
+    return [
+        replace(row, percentiles=tuple(None if np.isnan(share) else share for share in shares))
+        for row, shares in zip(rows, by_row, strict=True)
+    ]

@@ -10,7 +10,6 @@ import pandas as pd
 from triathlon_site.ability import CENTRE, POINTS, IndexRow
 from triathlon_site.load import Results
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._skipped import Skipped, skipped_models
 from triathlon_site.pages.front._cells import OwnCells
 from triathlon_site.pages.front._columns import FRONT, SHOWN, FrontColumn
 from triathlon_site.pages.front._findings import (
@@ -19,7 +18,6 @@ from triathlon_site.pages.front._findings import (
     ages,
     discipline_leads,
     index_lead,
-    small_open_lead,
 )
 from triathlon_site.pages.front._models import DISCIPLINES, AllModels, ModelRow
 from triathlon_site.pages.model import SteepestFall, steepest
@@ -34,10 +32,9 @@ TABLE: Final = "data/all-models.csv"
 
 @dataclass(frozen=True)
 class EmptyContext(PageContext):
-    """What the front page shows before there is anything to show."""
+    """Where there is nothing to show, the front page says what to do."""
 
     template: ClassVar[str] = "front/empty"
-    skipped: Sequence[Skipped]
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,6 @@ def drafts(
     """
     own = OwnCells(boards, results)
     on_core = {model for board in boards if board.plan.family == "core" for model in board.models}
-    families = {str(board.plan.family) for board in boards}
     official = [board for board in boards if board.plan.family == "official"]
     titled = {column.id for column in SHOWN}
     context = FrontContext(
@@ -101,27 +97,20 @@ def drafts(
         disciplines=DISCIPLINES,
         leads=dict(discipline_leads(found, own, models)),
         first=index_lead(found),
-        small_open=small_open_lead(found),
+        small_open=index_lead(found, small_open=True),
         ages=ages(found.rows),
         linking=[column.index.title for column in FRONT if column.id not in titled],
         fallen=steepest(official),
         core={model: f"{core_page}#{models[model].slug}" for model in sorted(on_core)},
-        neighbours=_neighbours(families) if len(results.models) > 1 else "",
+        neighbours=f"compare.html#neighbours-{'official' if official else 'core'}"
+        if len(results.models) > 1
+        else "",
         ranges=any(cell.upper is not None for row in found.rows for cell in row.cells.values()),
         centre=CENTRE,
         points=POINTS,
         table=TABLE,
     )
     yield Draft(PATH, context, (Page(TABLE, _table(found)),))
-
-
-def _neighbours(families: set[str]) -> str:
-    return f"compare.html#neighbours-{'official' if 'official' in families else 'core'}"
-
-
-def empty_draft(results: Results, models: Mapping[str, ModelInfo]) -> Draft:
-    """The front page where there is nothing to show: it says what to do."""
-    return Draft(PATH, EmptyContext(skipped_models(results, models)))
 
 
 def _table(found: AllModels) -> str:

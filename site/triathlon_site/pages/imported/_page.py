@@ -1,5 +1,6 @@
 """Imported results: other people's replies, graded by us; apart from what was measured, and never ranked."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
@@ -76,10 +77,7 @@ def _table(board: Board, models: Mapping[str, ModelInfo]) -> ImportedTable:
 
 def _row(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ImportedRow:
     files = board.files[model]
-    total: dict[str, int] = {}
-    for file in files:
-        for name, count in file.outcomes.items():
-            total[name] = total.get(name, 0) + count
+    total = sum((Counter(file.outcomes) for file in files), Counter[str]())
     outcomes = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(total.items()))
     cells = tuple(cell(column, model, with_strip=False) for column in board.shown if column.scores)
     return ImportedRow(models[model], cells, files, outcomes, imported_page(models[model].slug))

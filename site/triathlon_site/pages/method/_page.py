@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Manifest
@@ -13,49 +13,6 @@ from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.render import Draft, PageContext
 from triathlon_site.tasks import FEWEST_MODELS
 from triathlon_site.uncertainty import DRAWS, LEVEL
-
-SIMULATED: Final = (
-    ("pass@1", "40 to 378 tasks, 5 to 90 % solved, computed exactly", "94 to 99 %"),
-    ("ASL", "the same, and 60 to 95 % of programs survive a loop", "95 to 98 %"),
-    ("IC", "40 to 154 programs with 3 to 15 chains, 5 to 90 % of answers right, 2,000 each", "95 to 98 %"),
-    (
-        "mean of six sets",
-        "sets made as ours and EvoEval’s, correlation of a task with its seed 0 to 0.49, 2,000 each",
-        "93 to 97 %",
-    ),
-    ("relative drop", "the same sets, from 20 to 90 % solved to 5 to 60 %, 2,000 each", "93 to 96 %"),
-    (
-        "difference of two models",
-        "40 to 378 tasks, 5 to 90 % solved, equal or half as good, alike or not, 2,000 each",
-        "94 to 100 %",
-    ),
-    ("difference of two means", "the sets above, equal models, 2,000 each", "94 to 99 %"),
-    (
-        "rank",
-        "40 to 378 tasks, 500 tables of 12 models and 200 of 40, from nearly equal to far apart",
-        "96 to 100 %",
-    ),
-    (
-        "overall rank",
-        "three disciplines of 40 to 164 tasks made from the same seeds, 500 tables",
-        "97 to 100 %",
-    ),
-    (
-        "Spearman’s ρ, Kendall’s τ-b",
-        "5 to 60 models from a bivariate normal distribution, r from 0 to 0.9, 2,000 each",
-        "95 to 100 %",
-    ),
-    ("tiers", "12 and 40 equal models, 40 to 378 tasks, 2,000 tables each", "at most 4 % are split"),
-    (
-        "rank shifts",
-        "12 models that do not move, on the same tasks or on others, 500 tables",
-        "0 to 3 % are marked",
-    ),
-    ("strong and weak sides", "12 models with one rank in all six sets, 250 tables", "0 to 2 % are named"),
-)
-"""Interval, what was simulated, and the share of experiments in which it held the truth; for the last three
-the share in which something was called different that is equal. From benchmarks/coverage.py: its smallest and
-largest share over all settings, in whole per cent."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +41,6 @@ class MethodContext(PageContext):
     """Level of the tests between tiers."""
     fewest: int
     """Models below which nothing is said about tasks."""
-    simulated: Sequence[tuple[str, str, str]]
     facts: list[SuiteFacts]
     integrity: tuple[str, ...]
     """What attacks on the grader found, over all suites."""
@@ -108,7 +64,6 @@ def drafts(results: Results) -> Iterator[Draft]:
         level=LEVEL,
         significance=SIGNIFICANCE,
         fewest=FEWEST_MODELS,
-        simulated=SIMULATED,
         facts=facts,
         integrity=_different(value for suite in facts for value in suite.integrity),
         noise=suite_noise(results.files),

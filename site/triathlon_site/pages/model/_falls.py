@@ -9,7 +9,7 @@ import numpy as np
 
 from triathlon_site.evidence import ATTEMPTS, read_addresses
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages.board import BoardRetention, Retention, board_page, board_retention, view_of
+from triathlon_site.pages.board import BoardRetention, board_retention, view_of
 from triathlon_site.ranking import RankShift
 from triathlon_site.scores import Board, Score
 
@@ -32,10 +32,9 @@ class Fall:
     """One board on which a model ranks lower than by plain pass@1."""
 
     board: Board
-    path: str
     score: Score
     shift: RankShift
-    baseline: str
+    """That of the score."""
     text: tuple[str, ...]
     """What it loses, in sentences."""
     examples: tuple[Example, ...]
@@ -48,25 +47,6 @@ class SteepestFall:
     model: str
     board: Board
     places: int
-
-
-@dataclass(frozen=True)
-class _Loss:
-    """A task of which the other models keep more than one model does."""
-
-    suite: Retention
-    place: int
-    """Of the task in the suite."""
-    row: int
-    """Of the model."""
-
-    @property
-    def gap(self) -> float:
-        return float(self.suite.gaps[self.row, self.place])
-
-    @property
-    def task(self) -> str:
-        return self.suite.tasks[self.place]
 
 
 def falls_of(info: ModelInfo, boards: Sequence[Board]) -> Iterator[Fall]:
@@ -102,16 +82,12 @@ def retention_on(board: Board, parents: Mapping[str, Sequence[str]]) -> BoardRet
 
 def _fall(model: str, board: Board, score: Score, shift: RankShift) -> Fall:
     found = retention_on(board, _parents(model, board))
-    losses = _losses(found, found.models.index(model))
-    paths = _paths(model, board, losses)
     return Fall(
         board,
-        board_page(board),
         score,
         shift,
-        board.baseline or "plain pass@1",
         tuple(_text(model, board, found)),
-        tuple(_example(board, loss, paths) for loss in losses),
+        tuple(_examples(model, board, found)),
     )
 
 
@@ -120,17 +96,6 @@ def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
     if not view_of(board).has_parents:
         return {}
     return {task.task_id: task.parents for file in board.files[model] for task in file.tasks}
-
-
-def _losses(found: BoardRetention, row: int) -> list[_Loss]:
-    """The tasks of which the other models keep the most more."""
-    losses = [
-        _Loss(suite, int(place), row)
-        for suite in found.suites
-        for place in np.argsort(-suite.gaps[row], kind="stable")[:LISTED]
-        if suite.gaps[row, place] > 0
-    ]
-    return sorted(losses, key=lambda loss: (-loss.gap, loss.task))[:LISTED]
 
 
 def _text(model: str, board: Board, found: BoardRetention) -> Iterator[str]:
@@ -160,16 +125,21 @@ def _endings(model: str, board: Board, found: BoardRetention, row: int) -> Itera
         yield f"How the tasks that it loses end: {listed}."
 
 
-def _example(board: Board, loss: _Loss, paths: Mapping[str, Mapping[str, str]]) -> Example:
-    suite, place = loss.suite, loss.place
-    value = float(suite.values[loss.row, place])
-    others, total = float(suite.counts[place] - 1), float(suite.totals[place] - value)
-    note = view_of(board).loss_note(value, total, others, suite.most)
-    return Example(loss.task, note, paths[suite.suite].get(loss.task, ""))
-
-
-def _paths(model: str, board: Board, losses: Sequence[_Loss]) -> dict[str, dict[str, str]]:
-    """By suite and task: the evidence of its first unit that is not right."""
-    suites = {loss.suite.suite for loss in losses}
-    files = [file for file in board.files[model] if file.suite in suites]
-    return {file.suite: read_addresses(file.extracts.read(ATTEMPTS)) for file in files}
+def _examples(model: str, board: Board, found: BoardRetention) -> Iterator[Example]:
+    """The tasks of which the other models keep the most more, with the evidence of the model's units."""
+    row = found.models.index(model)
+    losses = [
+        (float(suite.gaps[row, place]), suite.tasks[place], int(place), suite)
+        for suite in found.suites
+        for place in np.argsort(-suite.gaps[row], kind="stable")[:LISTED]
+        if suite.gaps[row, place] > 0
+    ]
+    losses = sorted(losses, key=lambda loss: (-loss[0], loss[1]))[:LISTED]
+    named = {suite.suite for *_, suite in losses}
+    files = [file for file in board.files[model] if file.suite in named]
+    addresses = {file.suite: read_addresses(file.extracts.read(ATTEMPTS)) for file in files}
+    for _, task, place, suite in losses:
+        value = float(suite.values[row, place])
+        others, total = float(suite.counts[place] - 1), float(suite.totals[place] - value)
+        note = view_of(board).loss_note(value, total, others, suite.most)
+        yield Example(task, note, addresses[suite.suite].get(task, ""))

@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from triathlon_runner import catalogue, unit_pages
+from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
 from triathlon_site.costs import GroupBoard, group_boards, most_of_headline
 from triathlon_site.evidence import receipt_anchor
 from triathlon_site.exports import Badge, badge_files, badges_of
 from triathlon_site.figures import TokenPoint, score_by_tokens
-from triathlon_site.load import FileAggregate, Notice, Results
+from triathlon_site.load import FileAggregate, Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.noise import ScoreNoise, score_noise
 from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages.board import board_figures, board_page
+from triathlon_site.pages.board import board_figures
 from triathlon_site.pages.model._falls import Fall, falls_of
 from triathlon_site.pages.model._profile import Profile, profile
 from triathlon_site.pages.model._units import unit_draft
@@ -31,12 +31,9 @@ class ModelBoard:
     """One model on one board."""
 
     board: Board
-    path: str
     cells: tuple[tuple[Column, Cell], ...]
     headline: tuple[Column, Cell] | None
     figures: list[Figure]
-    of: int
-    """Models that the board ranks."""
     rise: float | None
     """How much its headline could rise at most if no reply had been cut."""
 
@@ -60,22 +57,14 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class OutcomeRow:
-    """How many units of one suite ended in each way, and what they took."""
-
-    file: FileAggregate
-    counts: tuple[int, ...]
-    cost: str
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """Where the numbers of one results file come from, and the command that verifies them."""
+class FileRow:
+    """One results file: what its units took, and the command that verifies them."""
 
     file: FileAggregate
     anchor: str
+    """Of its receipt."""
+    cost: str
     verify: str
-    passed: int
 
 
 @dataclass(frozen=True)
@@ -85,9 +74,6 @@ class ModelContext(PageContext):
     template: ClassVar[str] = "model/page"
     info: ModelInfo
     card: list[tuple[str, str]]
-    comparable: bool
-    """Whether there is another model to compare with."""
-    units_page: str
     overall: list[Place]
     boards: list[ModelBoard]
     efforts: list[Effort]
@@ -95,18 +81,12 @@ class ModelContext(PageContext):
     profile: Profile
     falls: list[Fall]
     outcome_names: list[str]
-    outcomes: list[OutcomeRow]
+    files: list[FileRow]
     noise: list[ScoreNoise]
     """Of the suites whose tasks it was asked several times."""
-    receipts: list[Receipt]
     anchors: Mapping[str, str]
     """By suite, the anchor of its receipt."""
     badges: list[Badge]
-    measured: bool
-    """Whether some of its results were measured here."""
-    recorded: bool
-    """Whether some are recorded."""
-    notices: list[Notice]
 
 
 def drafts(
@@ -118,45 +98,31 @@ def drafts(
 ) -> Iterator[Draft]:
     """The pages of these models, two each."""
     order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
-    comparable = len(results.models) > 1
     for model, unordered in results.of_models(shown).items():
         info = models[model]
-        files = sorted(unordered, key=lambda file: _place(file.suite, order))
+        # as the catalogue lists the suites, a suite's variants behind it
+        files = sorted(
+            unordered, key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite)
+        )
         own = [board for board in boards if model in board.models]
         badges = list(badges_of(info, own, overalls))
         names = [n.value for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)]
         context = ModelContext(
             info=info,
             card=[*_card(info), *_served(files)],
-            comparable=comparable,
-            units_page=units_page(info),
             overall=list(_places(overalls, model)),
             boards=[_model_board(board, model, models) for board in own],
             efforts=[_effort(one) for one in group_boards(info, own, models)],
             profile=profile(model, own, overalls, models),
             falls=list(falls_of(info, own)),
             outcome_names=names,
-            outcomes=[_outcomes(file, names) for file in files],
+            files=[_file_row(file) for file in files],
             noise=score_noise(files),
-            receipts=[_receipt(file) for file in files],
             anchors={file.suite: receipt_anchor(file.suite) for file in files},
             badges=badges,
-            measured=any(file.receipt is None for file in files),
-            recorded=any(file.receipt for file in files),
-            notices=[notice for file in files for notice in file.notices],
         )
         yield Draft(info.page, context, badge_files(badges))
-        yield unit_draft(info, files, units_page(info), info.page)
-
-
-def units_page(info: ModelInfo) -> str:
-    """The page of every unit of a model."""
-    return unit_pages.units_page(info.id)
-
-
-def _place(suite: str, order: Mapping[str, int]) -> tuple[int, str]:
-    """As the catalogue lists the suites, a suite's variants behind it."""
-    return order.get(suite.partition("@")[0], len(order)), suite
+        yield unit_draft(info, files, info.units_page, info.page)
 
 
 def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ModelBoard:
@@ -167,11 +133,9 @@ def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> M
     )
     return ModelBoard(
         board,
-        board_page(board),
         cells,
         next((pair for pair in cells if pair[0].headline), None),
         board_figures(board, _neighbours(board, model), models),
-        len(board.headline.scores),
         most_of_headline(board, model),
     )
 
@@ -200,10 +164,10 @@ def _effort(own: GroupBoard) -> Effort:
     return Effort(own, Figure(svg, caption))
 
 
-def _neighbours(board: Board, model: str, reach: int = 2) -> list[str]:
+def _neighbours(board: Board, model: str) -> list[str]:
     """The model, then those ranked next to it."""
     position = board.models.index(model)
-    around = board.models[max(0, position - reach) : position + reach + 1]
+    around = board.models[max(0, position - 2) : position + 3]
     return [model, *(other for other in around if other != model)]
 
 
@@ -213,13 +177,9 @@ def _places(overalls: Mapping[str, Overall], model: str) -> Iterator[Place]:
         yield from (Place(family, row, ranked) for row in overall.rows if row.model == model)
 
 
-def _outcomes(file: FileAggregate, names: Sequence[str]) -> OutcomeRow:
-    return OutcomeRow(file, tuple(file.outcomes.get(name, 0) for name in names), _cost(file))
-
-
-def _receipt(file: FileAggregate) -> Receipt:
+def _file_row(file: FileAggregate) -> FileRow:
     verify = f"triathlon verify --models {shlex.quote(file.model)} --suites {shlex.quote(file.suite)}"
-    return Receipt(file, receipt_anchor(file.suite), verify, file.outcomes.get("passed", 0))
+    return FileRow(file, receipt_anchor(file.suite), _cost(file), verify)
 
 
 def _cost(file: FileAggregate) -> str:

@@ -91,22 +91,14 @@ def _between_boards(model: str, overalls: Mapping[str, Overall]) -> Iterator[Con
 def _radar(model: str, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Figure:
     """Every dimension that the model has; grey: the median of all models."""
     axes = [(board, column) for board, column in dimensions(boards) if model in column.scores]
-    own = [100 * column.scores[model].value / column.column.maximum for _, column in axes]
-    median = [_medians(board)[column.column.id] for board, column in axes]
-    series = [Series(models[model].name, tuple(own))]
-    if axes and len(axes[0][1].scores) > 1:
-        series.append(Series("median of all models", tuple(median), muted=True))
+    shares = [
+        {one: 100 * score.value / column.column.maximum for one, score in column.scores.items()}
+        for _, column in axes
+    ]
+    series = [Series(models[model].name, tuple(share[model] for share in shares))]
+    if shares and len(shares[0]) > 1:
+        medians = tuple(float(np.median(list(share.values()))) for share in shares)
+        series.append(Series("median of all models", medians, muted=True))
     names = [axis_title(board, column) for board, column in axes]
     svg = radar(f"All dimensions of {models[model].name}", names, series) if axes else Markup("")
     return Figure(svg, "All dimensions, each axis from 0 in the centre to its maximum.")
-
-
-def _medians(board: Board) -> dict[str, float]:
-    """By column, the median of all models, in per cent of the column's maximum."""
-    return {
-        column.column.id: float(
-            np.median([100 * score.value / column.column.maximum for score in column.scores.values()])
-        )
-        for column in board.shown
-        if column.scores
-    }

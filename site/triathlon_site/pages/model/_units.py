@@ -35,9 +35,6 @@ class UnitsContext(PageContext):
     home: str
     """The page that it belongs to."""
     imported: bool
-    measured: bool
-    """Whether the texts of some units are kept."""
-    recorded: bool
 
 
 def unit_draft(
@@ -58,9 +55,7 @@ def unit_draft(
         )
         for file in files
     ]
-    measured = any(file.receipt is None for file in files)
-    recorded = any(file.receipt for file in files)
-    return Draft(path, UnitsContext(info, suites, home, imported, measured, recorded))
+    return Draft(path, UnitsContext(info, suites, home, imported))
 
 
 def _ordered(outcomes: dict[str, int]) -> list[tuple[str, int]]:

@@ -10,8 +10,7 @@ from triathlon_runner.records import Manifest, RecordedManifest
 from triathlon_site.load import Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages._skipped import Skipped, skipped_models
-from triathlon_site.pages.board import Finding, finding, part_run
+from triathlon_site.pages.board import Finding, finding
 from triathlon_site.pages.front import is_small_and_open
 from triathlon_site.pages.model import SteepestFall, steepest
 from triathlon_site.render import Draft, PageContext
@@ -55,7 +54,6 @@ class NothingMeasuredContext(PageContext):
     """What the page shows where nothing was measured on our own problems."""
 
     template: ClassVar[str] = "overall/empty"
-    skipped: Sequence[Skipped]
 
 
 @dataclass(frozen=True)
@@ -67,25 +65,13 @@ class OverallContext(PageContext):
     family: str
     lines: list[OverallLine]
     findings: list[Finding]
-    skipped: Sequence[Skipped]
-    partial: bool
-    """Whether some model was run on a part of the tasks."""
-    costs: bool
-    """Whether what some model's run cost is known."""
-    prices: bool
-    """Whether the price of some model is known."""
     fallen: SteepestFall | None
     measured: tuple[str, str] | None
     """Days of the oldest and of the newest result."""
-    neighbours: bool
-    """Whether there are two models to compare."""
     small_open: bool
     """Whether there are two small models with open weights."""
     robust: str
     """The order by the first discipline, as the page's address says it."""
-    old: int
-    """Models whose results are old."""
-    open_units: int
     graded: bool
     """Whether some scores are recorded: cells show their grade."""
 
@@ -110,18 +96,15 @@ def drafts(
     results: Results,
 ) -> Iterator[Draft]:
     """Each of `paths`; where nothing was measured on our own problems, that page says how to measure."""
-    skipped = skipped_models(results, models)
     newest = max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
     for family, path in pages.items():
         if family in overalls:
-            yield Draft(path, _context(family, overalls[family], models, skipped, newest))
+            yield Draft(path, _context(family, overalls[family], models, newest))
         else:
-            yield Draft(path, NothingMeasuredContext(skipped))
+            yield Draft(path, NothingMeasuredContext())
 
 
-def _context(
-    family: str, overall: Overall, models: Mapping[str, ModelInfo], skipped: Sequence[Skipped], newest: str
-) -> OverallContext:
+def _context(family: str, overall: Overall, models: Mapping[str, ModelInfo], newest: str) -> OverallContext:
     lines = [_line(overall, row, models, newest) for row in overall.rows]
     dates = [line.date for line in lines if line.date and line.measured]
     return OverallContext(
@@ -129,18 +112,11 @@ def _context(
         family=family,
         lines=lines,
         findings=[found for board in overall.boards if (found := finding(board, models))],
-        skipped=skipped,
-        partial=any(line.tasks_done for line in lines),
-        costs=any(line.cost is not None for line in lines),
-        prices=any(line.info.price for line in lines),
         fallen=steepest(overall.boards),
         measured=(min(dates), max(dates)) if dates else None,
-        neighbours=sum(row.rank is not None for row in overall.rows) > 1,
         small_open=sum(is_small_and_open(line.info) for line in lines) > 1,
         robust=_by_first_column(overall),
         graded=any(cell.receipt for line in lines for cell in line.cells),
-        old=sum(line.old for line in lines),
-        open_units=sum(line.open_units for line in lines),
     )
 
 
@@ -152,7 +128,7 @@ def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo], ne
         row,
         tuple(cell(board.headline, row.model, with_strip=True) for board in overall.boards),
         sum(board.open_units(row.model) for board in boards),
-        tuple(done for board in boards if (done := part_run(board, row.model))),
+        tuple(done for board in boards if (done := board.part_run(row.model))),
         _cost(manifests),
         (ended := max((manifest.ended[:10] for manifest in manifests), default="")),
         is_old(ended, newest),

@@ -25,7 +25,7 @@ def published_figures(board: PublishedBoard) -> list[Figure]:
 def _evaloop_figures(board: PublishedBoard) -> list[Figure]:
     with_curve = [row for row in board.rows if row.curve]
     series = [Series(row.name, row.curve, muted=position >= SHOWN) for position, row in enumerate(with_curve)]
-    lines = curves("Share of tasks that still pass after each loop", series, x_title="loop")
+    lines = curves("Share of tasks that still pass after each loop", series)
     caption = (
         f"Tasks that still pass in each loop, in per cent: the {SHOWN} best of {len(with_curve)} models with"
         " published curves, the others in grey."
@@ -48,9 +48,8 @@ def _evaloop_figures(board: PublishedBoard) -> list[Figure]:
 
 
 def _reval_figures(board: PublishedBoard) -> list[Figure]:
-    names = ("coverage", "state", "path", "output", "ic")
-    rows = [DotRow(row.name, tuple(_score(row, name) for name in names)) for row in board.rows]
-    figure = dots("The four questions and IC", (*names[:-1], "IC"), rows)
+    rows = [DotRow(row.name, tuple(_score(row, name) for name in (*QUESTIONS, "ic"))) for row in board.rows]
+    figure = dots("The four questions and IC", (*QUESTIONS, "IC"), rows)
     return [
         Figure(
             figure,
@@ -60,11 +59,7 @@ def _reval_figures(board: PublishedBoard) -> list[Figure]:
 
 
 def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
-    axes = [
-        c
-        for c in board.columns
-        if c.id in {"humaneval", "difficult", "creative", "subtle", "combine", "tool_use"}
-    ]
+    axes = [column for column in board.columns if column.id in SETS]
     series = [
         Series(row.name, tuple(row.scores[axis.id].value for axis in axes)) for row in board.rows[:SHOWN]
     ]
@@ -112,39 +107,27 @@ def _told(board: PublishedBoard, name: str) -> Markup:
 
 
 def _evalplus_figures(board: PublishedBoard) -> list[Figure]:
-    points = [
-        Point(row.name, row.scores["humaneval_plus"].value, row.scores["mbpp_plus"].value)
-        for row in board.rows
-        if "mbpp_plus" in row.scores
-    ]
-    plot = scatter(
-        "MBPP+ against HumanEval+",
-        points,
-        x_title="HumanEval+",
-        y_title="MBPP+",
-        x_maximum=100,
-        y_maximum=100,
-        identity=True,
-    )
+    plot = _against(board, "MBPP+ against HumanEval+", {"humaneval_plus": "HumanEval+", "mbpp_plus": "MBPP+"})
     return [Figure(plot, "Two plain benchmarks agree: what the three disciplines add is elsewhere.")]
 
 
 def _cruxeval_figures(board: PublishedBoard) -> list[Figure]:
-    points = [
-        Point(row.name, row.scores["input"].value, row.scores["output"].value)
-        for row in board.rows
-        if "input" in row.scores and "output" in row.scores
-    ]
-    plot = scatter(
-        "Output prediction against input prediction",
-        points,
-        x_title="Input pass@1",
-        y_title="Output pass@1",
-        x_maximum=100,
-        y_maximum=100,
-        identity=True,
-    )
+    columns = {"input": "Input pass@1", "output": "Output pass@1"}
+    plot = _against(board, "Output prediction against input prediction", columns)
     return [Figure(plot, "Saying what a program returns, and finding what makes it return that.")]
+
+
+def _against(board: PublishedBoard, title: str, columns: Mapping[str, str]) -> Markup:
+    """The rows that have both columns, each with its title, and the line on which both are equal."""
+    (x, x_title), (y, y_title) = columns.items()
+    points = [
+        Point(row.name, row.scores[x].value, row.scores[y].value)
+        for row in board.rows
+        if x in row.scores and y in row.scores
+    ]
+    return scatter(
+        title, points, x_title=x_title, y_title=y_title, x_maximum=100, y_maximum=100, identity=True
+    )
 
 
 _FIGURES: Final[Mapping[str, Callable[[PublishedBoard], list[Figure]]]] = {

@@ -11,7 +11,7 @@ import numpy as np
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_site.agreement import Correlation, correlate
 from triathlon_site.exports import latex_table, table_files
-from triathlon_site.pages.board import board_page
+from triathlon_site.pages._reported import ReportedTables
 from triathlon_site.pages.published._figures import published_figures
 from triathlon_site.pages.published._tables import side_tables
 from triathlon_site.published import (
@@ -21,7 +21,6 @@ from triathlon_site.published import (
     JoinedModel,
     Published,
     PublishedBoard,
-    join_models,
 )
 from triathlon_site.ranking import percentiles
 from triathlon_site.render import Draft, Figure, Link, Page, PageContext, Section, formats
@@ -38,25 +37,17 @@ class JoinedLine:
 
 
 @dataclass(frozen=True)
-class SourceRow:
-    """One published ranking in the overview."""
-
-    board: PublishedBoard
-    path: str
-
-
-@dataclass(frozen=True)
 class PublishedContext(PageContext):
     """What the overview of published results shows."""
 
     template: ClassVar[str] = "published/page"
     siblings: list[Link]
-    sources: list[SourceRow]
+    boards: Sequence[PublishedBoard]
     lines: list[JoinedLine]
     doubtful: Sequence[DoubtfulAlias]
     """Names that may be one model, and were not joined."""
     titles: Mapping[str, str]
-    """By id of a source, its title."""
+    """By id of a ranking."""
     pairs: list[tuple[str, str, Correlation]]
 
 
@@ -78,28 +69,20 @@ class PublishedBoardContext(PageContext):
     """Title of a column that stands on no board, and why."""
 
 
-def page_of(board: PublishedBoard) -> str:
-    """The page of one published ranking."""
-    return f"published/{board.id}.html"
-
-
-def paths(boards: Sequence[PublishedBoard]) -> Mapping[str, str]:
-    """By id of a published ranking, its page."""
-    return {board.id: page_of(board) for board in boards}
-
-
-def drafts(
-    published: Published, boards: Sequence[PublishedBoard], own: Sequence[Board] = ()
-) -> Iterator[Draft]:
+def drafts(published: Published, reported: ReportedTables, own: Sequence[Board] = ()) -> Iterator[Draft]:
     """The overview of published results, and a page for each ranking.
 
     Args:
         published: the tables.
-        boards: their rankings.
+        reported: their rankings and models.
         own: the boards of measured and recorded scores.
     """
-    siblings = [Link("All sources", "published.html"), *(Link(b.title, page_of(b)) for b in boards)]
-    yield _overview(published, boards, siblings)
+    boards = list(reported.boards.values())
+    siblings = [Link("All sources", "published.html"), *(Link(b.title, b.page) for b in boards)]
+    lines, pairs = _joined_lines(reported.models, boards), list(_correlations(reported.models, boards))
+    titles = {board.id: board.title for board in boards}
+    overview = PublishedContext(siblings, boards, lines, published.doubtful, titles, pairs)
+    yield Draft("published.html", overview)
     for board in boards:
         tables = list(side_tables(published, board))
         paths = {part.anchor: f"data/published-{board.id}-{part.anchor}.csv" for part in tables}
@@ -117,12 +100,12 @@ def drafts(
                 if (board.id, column.id) in ONLY_PUBLISHED
             ],
         )
-        yield Draft(page_of(board), context, (*files, ranking_file(board)))
+        yield Draft(board.page, context, (*files, ranking_file(board)))
 
 
 def _on_boards(board: PublishedBoard, own: Sequence[Board]) -> Iterator[tuple[str, str, str]]:
     plans = {plan.id: plan for plan in plan_boards(BUILT_IN.entries())}
-    shown = {one.plan.id: board_page(one) for one in own}
+    shown = {one.plan.id: one.plan.page for one in own}
     for column in board.columns:
         for name, columns in SAME.items():
             if any((board.id, column.id) in places for places in columns.values()):
@@ -149,19 +132,6 @@ def ranking_file(board: PublishedBoard) -> Page:
     return Page(f"data/published-{board.id}.tex", latex_table(title, head, rows))
 
 
-def _overview(published: Published, boards: Sequence[PublishedBoard], siblings: list[Link]) -> Draft:
-    joined = join_models(published, boards)
-    context = PublishedContext(
-        siblings=siblings,
-        sources=[SourceRow(board, page_of(board)) for board in boards],
-        lines=_joined_lines(joined, boards),
-        doubtful=published.doubtful,
-        titles={board.id: board.title for board in boards},
-        pairs=list(_correlations(joined, boards)),
-    )
-    return Draft("published.html", context)
-
-
 def _joined_lines(joined: Sequence[JoinedModel], boards: Sequence[PublishedBoard]) -> list[JoinedLine]:
     shares: dict[tuple[str, str], float] = {}
     for board in boards:
@@ -185,15 +155,9 @@ def _correlations(
     ]
     for (left, a), (right, b) in combinations(columns, 2):
         x, y = (
-            np.array([_value(model, board.id, column.id) for model in joined])
+            np.array([s.value if (s := model.score(board.id, column.id)) else math.nan for model in joined])
             for board, column in ((left, a), (right, b))
         )
         found = correlate(x, y, f"published {left.id} {a.id} {right.id} {b.id}")
         if found.n >= 3:
             yield f"{left.title} {a.title}", f"{right.title} {b.title}", found
-
-
-def _value(model: JoinedModel, board: str, column: str) -> float:
-    row = model.rows.get(board)
-    score = row.scores.get(column) if row else None
-    return score.value if score else math.nan

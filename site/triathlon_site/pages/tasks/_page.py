@@ -14,8 +14,6 @@ from triathlon_site.render import Draft, Figure, PageContext
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, TaskStatistics, suite_tasks
 
-LISTED: Final = 8
-"""Tasks in each of the short lists."""
 GRID_MODELS: Final = 40
 ENTRIES_A_PAGE: Final = 1200
 """Models × tasks on one page of details: about 100 kB."""
@@ -54,10 +52,6 @@ class SuitePage:
     rows: dict[str, TaskRow]
     """By task, the easiest first."""
 
-    def listed(self, tasks: Sequence[TaskStatistics]) -> list[TaskRow]:
-        """The rows of the first of these tasks."""
-        return [self.rows[task.task] for task in tasks[:LISTED]]
-
 
 @dataclass(frozen=True)
 class TasksContext(PageContext):
@@ -74,14 +68,9 @@ class SuiteContext(PageContext):
 
     template: ClassVar[str] = "tasks/suite"
     page: SuitePage
-    found: SuiteTasks
     figure: Figure
-    hardest: list[TaskRow]
-    separating: list[TaskRow]
-    suspect: list[TaskRow]
-    enough: bool
-    """Whether there are models enough to say which tasks tell them apart."""
     fewest: int
+    """Models below which nothing is said about which tasks tell them apart."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +79,6 @@ class DetailsContext(PageContext):
 
     template: ClassVar[str] = "tasks/details"
     page: SuitePage
-    found: SuiteTasks
     tasks: list[tuple[TaskRow, list[Solvers]]]
 
 
@@ -137,17 +125,7 @@ def _suite_draft(page: SuitePage, models: Models) -> Draft:
         "A row a model, the best on top; a column a task, the easiest on the left."
         " Full blue: solved; half blue: in part; grey: not solved; blank: not run.",
     )
-    context = SuiteContext(
-        page=page,
-        found=found,
-        figure=figure,
-        hardest=page.listed(found.hardest),
-        separating=page.listed(found.separating),
-        suspect=[page.rows[task.task] for task in found.suspect],
-        enough=len(found.models) >= FEWEST_MODELS,
-        fewest=FEWEST_MODELS,
-    )
-    return Draft(page.path, context)
+    return Draft(page.path, SuiteContext(page, figure, FEWEST_MODELS))
 
 
 def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
@@ -156,4 +134,4 @@ def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
     rows = list(page.rows.items())
     for start in range(0, len(rows), each):
         tasks = [(row, solvers.get(task, [])) for task, row in rows[start : start + each]]
-        yield Draft(_details_page(found, start), DetailsContext(page, found, tasks))
+        yield Draft(_details_page(found, start), DetailsContext(page, tasks))

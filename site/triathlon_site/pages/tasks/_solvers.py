@@ -40,12 +40,10 @@ def solvers_by_task(
     for model, file in files.items():
         for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
             found[task][outcome].append((address, models[model].name))
-    return {task: _ordered(outcomes) for task, outcomes in found.items()}
-
-
-def _ordered(outcomes: Mapping[str, list[tuple[str, str]]]) -> list[Solvers]:
-    groups = [Solvers(outcome, models) for outcome, models in outcomes.items()]
-    return sorted(groups, key=lambda group: group.order)
+    return {
+        task: sorted((Solvers(*group) for group in outcomes.items()), key=lambda group: group.order)
+        for task, outcomes in found.items()
+    }
 
 
 def _failure(outcome: str) -> int:

@@ -65,7 +65,7 @@ def _drops(board: Board, found: analysis.Measured, models: Models) -> Section | 
         (
             named(models[m]),
             *(drops.get(m, Value(formats.NONE)) for drops in own_drops),
-            _overall_drop(overall, m),
+            Value(_fall(overall.per_model[m]) if overall and m in overall.per_model else formats.NONE),
         )
         for m in order
     ]
@@ -132,11 +132,6 @@ def _model_drop(seeds: float, changed: float, low: float, high: float) -> Value:
     )
 
 
-def _overall_drop(overall: analysis.Drops | None, model: str) -> Value:
-    known = overall is not None and model in overall.per_model
-    return Value(_fall(overall.per_model[model]) if overall and known else formats.NONE)
-
-
 def _old_and_new(board: Board, found: analysis.Measured, models: Models) -> Section | None:
     """Figure 2 of EvoEval."""
     old = analysis.column(found.board, found.old)
@@ -190,14 +185,9 @@ def _pairs(board: Board, found: analysis.Measured, models: Models) -> Section | 
 def _pair(found: analysis.Paired | None) -> Value:
     if found is None:
         return Value(formats.NONE)
+    p = "< 0.001" if found.p_value < 0.001 else f"{found.p_value:.2g}"
     sure = found.p_value < SIGNIFICANCE
-    return Value(
-        f"{found.first_only} : {found.second_only}", f"of {found.n}, p {_p(found.p_value)}", sure=sure
-    )
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.2g}"
+    return Value(f"{found.first_only} : {found.second_only}", f"of {found.n}, p {p}", sure=sure)
 
 
 def _retold(board: Board, found: analysis.Measured, models: Models) -> Section | None:
@@ -234,7 +224,10 @@ def _arrows(board: Board, found: analysis.Measured, name: str, models: Models) -
 def _compositions(board: Board, found: analysis.Measured, models: Models) -> Section | None:
     """Table 2 of EvoEval."""
     names = list(found.compositions)
-    order = [m for m in board.models if any(_has_both(found.compositions[n].get(m)) for n in names)]
+    # some combined problem has two parents that the model solves
+    order = [
+        m for m in board.models if any((one := found.compositions[n].get(m)) and one.both for n in names)
+    ]
     rows = [
         (named(models[m]), *(_composed(found.compositions[name].get(m)) for name in names)) for m in order
     ]
@@ -243,11 +236,6 @@ def _compositions(board: Board, found: analysis.Measured, models: Models) -> Sec
         " with a 95 % interval."
     )
     return Section("Composition", text, ("Model", *map(set_title, names)), tuple(rows)) if rows else None
-
-
-def _has_both(one: analysis.Composition | None) -> bool:
-    """Some combined problem whose two parents are solved."""
-    return one is not None and one.both > 0
 
 
 def _composed(one: analysis.Composition | None) -> Value:

@@ -1,7 +1,6 @@
 """The runtime discipline on the pages."""
 
-from triathlon_site.pages.board.runtime._prediction import PREDICTION
 from triathlon_site.pages.board.runtime._sections import runtime_sections
-from triathlon_site.pages.board.runtime._view import RUNTIME
+from triathlon_site.pages.board.runtime._view import PREDICTION, RUNTIME
 
 __all__ = ["PREDICTION", "RUNTIME", "runtime_sections"]

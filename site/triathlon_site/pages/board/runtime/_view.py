@@ -11,9 +11,15 @@ from triathlon_site.scores import Board
 
 
 def _retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
-    """Incremental consistency of each program."""
+    """The headline's score of each program."""
     (sample,) = board.headline.samples
     yield retention(sample, sample.shares() * sample.maximum, sample.maximum)
+
+
+def _predicted(model: str, _: Board, found: BoardRetention) -> Iterator[str]:
+    """The share of programs that the model predicts, beside the others'."""
+    own, others = found.beside(model, found.means)
+    yield f"It predicts {100 * own:.0f} % of the programs; the other models {100 * others:.0f} %."
 
 
 def _losses(model: str, board: Board, _: BoardRetention) -> Iterator[str]:
@@ -48,3 +54,16 @@ RUNTIME = DisciplineView(
     loss_note=_loss_note,
     names_endings=False,
 )
+
+PREDICTION = DisciplineView(
+    figures_title="Program by program",
+    unit="program",
+    endings="A unit is one answer about a program with one input.",
+    models_drawn=30,
+    figures=lambda *_: iter(()),
+    sections=runtime_sections,
+    retentions=_retentions,
+    losses=_predicted,
+    loss_note=lambda _value, total, others, _most: f"{total:.0f} of {others:.0f} other models predict it",
+)
+"""Of output and input prediction."""
