@@ -82,7 +82,7 @@ def read_submission(
     entry = next((one for one in catalogue.entries() if one.id == suite), None)
     if entry is None:
         known = any(one.id == suite.partition("@")[0] for one in catalogue.entries())
-        why = "boards have no variant with settings" if known else "others cannot grade results of suites"
+        why = "submissions have no settings" if known else "others cannot grade results of suites"
         message = f"expected a built-in suite: {why} of your own, got {suite!r}; leave it out"
         return None, None, [], [Problem(name, message)]
     problems: list[Problem] = []

@@ -265,7 +265,7 @@ def test_keys_strangers_and_own_suites_are_refused(place: SmallRun) -> None:
     assert code == 1 and key not in json.dumps(document)
     assert f"{SEEDS}.jsonl, line 1: expected no key" in problems(document, SEEDS)
     assert "others cannot grade results of suites of your own" in problems(document, "loop/mine")
-    assert "no variant with settings of your own" in problems(document, f"{SEEDS}@temperature-0.9")
+    assert "submissions have no settings of your own" in problems(document, f"{SEEDS}@temperature-0.9")
     assert document["problems"][0]["place"] == "notes.txt"
 
 
