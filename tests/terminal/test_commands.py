@@ -105,7 +105,7 @@ def test_doctor(measured: Place) -> None:
     assert_in_order(terminal)
     lines = [line.split() for line in terminal.text.splitlines()]
     assert any(words[-1:] in (["program"], ["that"], ["is"]) for words in lines if words[:1] == ["verdicts"])
-    assert "judged" in {words[0] for words in lines if words}, "the rest of the sentence, not of the word"
+    assert "graded" in {words[0] for words in lines if words}, "the rest of the sentence, not of the word"
     assert "fetched when run, or read from --data FOLDER" in " ".join(terminal.text.split())
     assert re.search(r"^sandbox +\w+", terminal.text, re.MULTILINE)
     assert re.search(r"^model +broken-model: ready", terminal.text, re.MULTILINE)

@@ -81,8 +81,10 @@ def read_submission(
     name = f"{suite}.jsonl"
     entry = next((one for one in catalogue.entries() if one.id == suite), None)
     if entry is None:
-        why = "expected a built-in suite: others cannot grade results of your own suites again"
-        return None, None, [], [Problem(name, f"{why}, got {suite!r}; leave it out")]
+        known = any(one.id == suite.partition("@")[0] for one in catalogue.entries())
+        why = "submissions have no settings" if known else "others cannot grade results of suites"
+        message = f"expected a built-in suite: {why} of your own, got {suite!r}; leave it out"
+        return None, None, [], [Problem(name, message)]
     problems: list[Problem] = []
     manifest: Manifest | None = None
     try:

@@ -259,11 +259,13 @@ def test_keys_strangers_and_own_suites_are_refused(place: SmallRun) -> None:
     (own / "notes.txt").write_text("x")
     for ending in (".jsonl", ".manifest.json"):
         shutil.copy(own / f"{SEEDS}{ending}", own / f"loop/mine{ending}")
+        shutil.copy(own / f"{SEEDS}{ending}", own / f"{SEEDS}@temperature-0.9{ending}")
     change(place, SEEDS, leak)
     code, document = check(place)
     assert code == 1 and key not in json.dumps(document)
     assert f"{SEEDS}.jsonl, line 1: expected no key" in problems(document, SEEDS)
-    assert "expected a built-in suite" in problems(document, "loop/mine")
+    assert "others cannot grade results of suites of your own" in problems(document, "loop/mine")
+    assert "submissions have no settings of your own" in problems(document, f"{SEEDS}@temperature-0.9")
     assert document["problems"][0]["place"] == "notes.txt"
 
 
