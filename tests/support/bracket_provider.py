@@ -18,7 +18,7 @@ class Brackets:
     def request(self, question: Question) -> Request:
         assert isinstance(question.prompt, Chat)
         body = {"say": question.prompt.messages[-1].content, "most": question.sampling.max_tokens}
-        return Request(question, "/say", body, question.sampling.max_tokens, repeatable=True)
+        return Request(question, "/say", body)
 
     def read(self, request: Request, reply: HttpReply) -> ParsedReply:
         said = json.loads(reply.body)

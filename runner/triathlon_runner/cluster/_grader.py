@@ -18,7 +18,6 @@ class ClusterSandbox:
     """
 
     def __init__(self, tasks: NodeTasks) -> None:
-        """Made by `open_cluster`."""
         self._tasks = tasks
 
     @property
@@ -50,7 +49,6 @@ class ClusterGrader:
     """Implements `Grader`: a program is graded whole, on one node."""
 
     def __init__(self, tasks: NodeTasks) -> None:
-        """Made by `open_cluster`, which closes the sandbox."""
         self._tasks = tasks
         self.sandbox: Sandbox = ClusterSandbox(tasks)
 

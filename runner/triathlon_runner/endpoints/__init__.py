@@ -11,7 +11,7 @@ from triathlon_runner.endpoints._api import (
     Sampling,
 )
 from triathlon_runner.endpoints._cache import CacheInfo, ReplyCache
-from triathlon_runner.endpoints._config import ApiConfig, LocalServer, is_loopback
+from triathlon_runner.endpoints._config import ApiConfig, is_loopback
 from triathlon_runner.endpoints._endpoint import Asking, asking
 from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.endpoints._limits import Limits
@@ -30,7 +30,6 @@ __all__ = [
     "EndpointError",
     "EndpointStats",
     "Limits",
-    "LocalServer",
     "Message",
     "Model",
     "ModelKind",

@@ -170,55 +170,41 @@ def _connect(path: Path) -> sqlite3.Connection:
     Raises:
         CacheError: it cannot be opened, or is no cache of ours.
     """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return _open(path)
+        except (OSError, sqlite3.Error) as error:
+            # Switching to WAL does not wait for another process that does the same.
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise CacheError(
+                    f"the cache of replies {str(path)!r} cannot be used ({error}): "
+                    "make it writable, move it away, or name another folder"
+                ) from error
+            time.sleep(0.05)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    db = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_SECONDS)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        db = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_SECONDS)
-    except (OSError, sqlite3.Error) as error:
-        raise _unusable(path, error) from error
-    try:
-        _prepare(db, path)
+        db.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute("PRAGMA journal_size_limit=67108864")
+        if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+            db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version={_VERSION}; COMMIT;")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version != _VERSION:
+            raise CacheError(
+                f"expected the cache of replies {str(path)!r} to have format {_VERSION}, got {version}: "
+                "it was made by another version of Triathlon; move it away, or use that version"
+            )
     except BaseException:
         db.close()
         raise
     return db
-
-
-def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        try:
-            _create(db)
-            break
-        except sqlite3.OperationalError as error:
-            # Switching to WAL does not wait for another process that does the same.
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise _unusable(path, error) from error
-            time.sleep(0.05)
-        except sqlite3.Error as error:
-            raise _unusable(path, error) from error
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version != _VERSION:
-        raise CacheError(
-            f"expected the cache of replies {str(path)!r} to have format {_VERSION}, got {version}: "
-            "it was made by another version of Triathlon; move it away, or use that version"
-        )
-
-
-def _create(db: sqlite3.Connection) -> None:
-    db.execute("PRAGMA auto_vacuum=INCREMENTAL")
-    if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        db.execute("PRAGMA journal_mode=WAL")
-    db.execute("PRAGMA synchronous=NORMAL")
-    db.execute("PRAGMA journal_size_limit=67108864")
-    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-        db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version={_VERSION}; COMMIT;")
-
-
-def _unusable(path: Path, error: Exception) -> CacheError:
-    return CacheError(
-        f"the cache of replies {str(path)!r} cannot be used ({error}): "
-        "make it writable, move it away, or name another folder"
-    )
 
 
 def _size_bytes(db: sqlite3.Connection) -> int:

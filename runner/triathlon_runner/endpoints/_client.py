@@ -30,19 +30,14 @@ class OpenAIClient:
     """A `Client` over the official package."""
 
     def __init__(self, openai: AsyncOpenAI) -> None:
-        """Made by `open_client`."""
         self._openai = openai
 
     async def post(self, path: str, body: bytes) -> HttpReply:
-        """Sends a JSON body to a path below the base URL, or to a whole address.
-
-        Raises:
-            Unreachable: no whole reply came.
-        """
+        """See `Client.post`."""
         return await _reply_of(self._openai.post(path, cast_to=httpx2.Response, content=body))
 
     async def get(self, path: str) -> HttpReply:
-        """Sends a GET request without a body; see `post`."""
+        """See `Client.get`."""
         return await _reply_of(self._openai.get(path, cast_to=httpx2.Response))
 
 
@@ -103,11 +98,7 @@ async def open_client(
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
-    """Refuses headers with characters that none may have.
-
-    Raises:
-        UserError: names the header, whose value may be secret.
-    """
+    """Raises a UserError, without the value, if a header has characters that none may have."""
     for name, value in headers.items():
         if not (name.isascii() and name.isprintable() and value.isprintable()) or set(name) & set(' :"'):
             raise UserError(
@@ -132,12 +123,8 @@ class Transport(httpx2.AsyncBaseTransport):
     ) -> None:
         """Opens no connection yet; must be made inside a running event loop.
 
-        Args:
-            config: Whose server, how long a reply may take, and which client certificate it wants.
-            limits: How long connecting may take.
-            headers: All that are sent. The SDK would add some of its own, and those of
-                OPENAI_CUSTOM_HEADERS; a server gets only what the model's row asks for.
-            say: Gets a line where the first connection takes long.
+        `headers` are all that are sent. The SDK would add some of its own, and those of
+        OPENAI_CUSTOM_HEADERS; a server gets only what the model's row asks for.
 
         Raises:
             UserError: the environment names a proxy that cannot be used, or the certificate cannot be read.
@@ -219,11 +206,7 @@ async def _note_reused(session: object, context: SimpleNamespace, parameters: ob
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """Returns the unpacked body.
-
-    Raises:
-        ValueError: it is longer than any answer.
-    """
+    """Returns the unpacked body; raises a ValueError if it is longer than any answer."""
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece

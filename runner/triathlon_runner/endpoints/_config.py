@@ -1,10 +1,9 @@
-"""Where and how a model is asked: the `api:` block of a row of models.yaml, or a server that we started."""
+"""Where and how a model is asked: the `api:` block of a row of models.yaml."""
 
 import os
 import re
-from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
@@ -13,23 +12,17 @@ from triathlon_runner.endpoints.providers import PROVIDERS
 
 Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
 """The decoding settings that a provider may refuse."""
-SUITE_FIELDS = frozenset(
-    [
-        "model",
-        "messages",
-        "system",
-        "prompt",
-        "max_tokens",
-        "max_completion_tokens",
-        "temperature",
-        "top_p",
-        "stop",
-        "stop_sequences",
-        "seed",
-        "n",
-        "stream",
-    ]
-)
+_SUITE_FIELDS = {
+    *get_args(Parameter),
+    "max_completion_tokens",
+    "messages",
+    "model",
+    "n",
+    "prompt",
+    "stop_sequences",
+    "stream",
+    "system",
+}
 """Body fields that the protocol of a suite decides, never the `body` of a row."""
 
 _SECRET = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
@@ -146,7 +139,7 @@ class ApiConfig(BaseModel):
     @field_validator("body")
     @classmethod
     def _leaves_ours(cls, value: dict[str, Any]) -> dict[str, Any]:
-        if taken := sorted(SUITE_FIELDS & value.keys()):
+        if taken := sorted(_SUITE_FIELDS & value.keys()):
             raise ValueError(f"body may not set {', '.join(taken)}: the suite's protocol decides these")
         return value
 
@@ -163,21 +156,3 @@ def is_loopback(base_url: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-@dataclass(frozen=True, slots=True)
-class LocalServer:
-    """A server that we started. Its port is chance: the engine's description stands for it in the cache."""
-
-    base_url: str
-    model: str
-    """The name that it serves the model under."""
-    engine: str
-    """Engine with version, precision and device, as in `Manifest.served_by`."""
-    revision: str
-    """Hash or revision of the weights."""
-    slots: int
-    """Requests in flight at once."""
-    timeout_seconds: float = 600.0
-    key: str = field(default="", repr=False)
-    """API key of the server; empty where it listens on this machine only."""

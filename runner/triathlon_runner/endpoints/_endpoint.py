@@ -74,9 +74,8 @@ class Endpoint:
     def __init__(
         self, config: ApiConfig, provider: Provider, client: Client, queue: RequestQueue, secrets: Secrets
     ) -> None:
-        """Made by `open_model`; limits and counters are those of the queue."""
-        self.provider, self.client, self.stats = provider, client, queue.stats
-        self._config, self._queue, self._secrets = config, queue, secrets
+        self.config, self.provider, self.client, self.stats = config, provider, client, queue.stats
+        self._queue, self._secrets = queue, secrets
         self._limits = queue.limits
         self._unreadable = self._by_another_model = 0
         self._unexplained: list[tuple[int, bytes]] = []
@@ -125,7 +124,7 @@ class Endpoint:
         if isinstance(error, OtherModel):
             return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
         return ModelUnavailableError(
-            f"expected replies of the {self._config.provider} protocol from {self._config.base_url!r}, got"
+            f"expected replies of the {self.config.provider} protocol from {self.config.base_url!r}, got"
             f" {error.reason}; look at base_url and provider in the model's row (most addresses end with /v1)"
         )
 
@@ -169,12 +168,7 @@ class Endpoint:
         except Retryable as error:
             self._note_failure(request, error, sent_at)
             raise
-        seconds = self._queue.now() - sent_at
-        self._note_answer(request, parsed, sent_at, reply.headers)
-        scrub = self._secrets.scrub  # again: in JSON a key may have been escaped
-        text, reasoning = scrub(parsed.reply.text), scrub(parsed.reply.reasoning)
-        scrubbed = Reply(text=text, reasoning=reasoning, finish=parsed.reply.finish)
-        answer = Answer(scrubbed, parsed.usage, seconds, scrub(parsed.served_model))
+        answer = self._counted(request, parsed, sent_at, reply.headers)
         if parsed.is_empty:
             empty = NullContent(answer)
             self.stats.retries += 1
@@ -183,11 +177,7 @@ class Endpoint:
         return answer
 
     async def _send(self, request: Request, hangs_after: float) -> HttpReply:
-        """Returns the reply.
-
-        Raises:
-            Unreachable: none came, or not within `hangs_after` seconds.
-        """
+        """Returns the reply; raises `LostReply` if none came within `hangs_after` seconds."""
         try:
             async with asyncio.timeout(None if math.isinf(hangs_after) else hangs_after):
                 return await self.client.post(request.path, request.payload)
@@ -196,9 +186,10 @@ class Endpoint:
                 f"no reply within {hangs_after:.0f} s, three times what the slowest of the last ones took"
             ) from None
 
-    def _note_answer(
+    def _counted(
         self, request: Request, parsed: ParsedReply, sent_at: float, headers: Mapping[str, str]
-    ) -> None:
+    ) -> Answer:
+        """Counts an answer for the queue and the panel, and returns it without keys."""
         usage, reply, stats = parsed.usage, parsed.reply, self.stats
         seconds = self._queue.now() - sent_at
         self._queue.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
@@ -210,6 +201,9 @@ class Endpoint:
             stats.estimate_answer(request.question.characters, len(reply.text) + len(reply.reasoning))
         stats.oddities.update(parsed.oddities)
         stats.truncated += reply.finish is Finish.LENGTH
+        scrub = self._secrets.scrub  # again: in JSON a key may have been escaped
+        reply = Reply(text=scrub(reply.text), reasoning=scrub(reply.reasoning), finish=reply.finish)
+        return Answer(reply, usage, seconds, scrub(parsed.served_model))
 
     def _note_failure(self, request: Request, error: Retryable, sent_at: float) -> None:
         """Tells the queue of a failed try.

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from triathlon_runner.endpoints._api import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.endpoints._cache import ReplyCache, reply_key
-from triathlon_runner.endpoints._config import ApiConfig, LocalServer
+from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._endpoint import Endpoint
 from triathlon_runner.endpoints._errors import ModelUnavailableError
 from triathlon_runner.endpoints._limits import Limits
@@ -17,6 +17,7 @@ from triathlon_runner.endpoints._request_queue import RequestQueue, silent
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
 from triathlon_runner.endpoints.provider import Question, Request, ServerInfo, open_provider
+from triathlon_runner.records import Finish, Outcome
 
 
 class OpenAIModel:
@@ -53,12 +54,15 @@ class OpenAIModel:
             EndpointError: no answer to this one after all retries.
             CacheError: the answer came but cannot be stored.
         """
-        request = self._endpoint.provider.request(Question(prompt, sampling))
+        config = self._endpoint.config
+        limit = sampling.max_tokens + config.reasoning_max_tokens
+        request = self._endpoint.provider.request(Question(prompt, replace(sampling, max_tokens=limit)))
+        is_greedy = sampling.temperature == 0 and "temperature" not in config.unsupported
         settings = {
             **self._identity,
             "path": request.path,
             "stop": sampling.stop,
-            "sample": 0 if request.repeatable else sample,
+            "sample": 0 if is_greedy else sample,
             "turn": prompt.turn,
         }
         key = reply_key(settings, request.payload)
@@ -72,7 +76,9 @@ class OpenAIModel:
                 answer = await self._endpoint.answer(request)
                 if self._cache is not None:
                     answer = self._cache.put(key, self.id, answer)
-        self.stats.count_reply(answer.reply)
+        finish = answer.reply.finish
+        has_text = finish is Finish.STOP and answer.reply.text.strip()
+        self.stats.outcomes[Outcome.PASSED if has_text else finish.outcome_without_answer] += 1
         return answer
 
     def _check_length(self, request: Request) -> None:
@@ -83,11 +89,12 @@ class OpenAIModel:
         """
         server = self._server
         prompt = math.ceil(request.question.characters / CHARACTERS_A_TOKEN)
-        needed = prompt + request.max_tokens
+        most = request.question.sampling.max_tokens
+        needed = prompt + most
         if server.context is not None and needed > server.context and not server.is_models_limit:
             raise ModelUnavailableError(
                 f"expected a context of at least {needed} tokens (about {prompt} of a prompt and"
-                f" {request.max_tokens} of its longest reply), got {server.context} from {server.name}:"
+                f" {most} of its longest reply), got {server.context} from {server.name}:"
                 f" {server.how_to_raise}, or set a smaller `max_tokens` in the model's row"
             )
 
@@ -96,8 +103,9 @@ class OpenAIModel:
 async def open_model(
     model_id: str,
     kind: ModelKind,
-    source: ApiConfig | LocalServer,
+    config: ApiConfig,
     *,
+    engine: str = "",
     cache: ReplyCache | None = None,
     limits: Limits | None = None,
     may_send: Callable[[], bool] = lambda: True,
@@ -108,7 +116,9 @@ async def open_model(
     Args:
         model_id: The row's id.
         kind: Whether it is asked by `Chat` or by `Completion`.
-        source: The row's `api:` block, or the server that was started for it.
+        config: The row's `api:` block, or that of the server that was started for it.
+        engine: Describes a server that we started: it is up, and has `concurrency` slots. Its port is chance,
+            so the cache knows it by this and not by its address.
         cache: Where replies are looked up before a request is sent, and stored.
         limits: Attempts, waits and concurrency.
         may_send: Called before each request; while it returns False, questions wait until they are cancelled.
@@ -117,44 +127,25 @@ async def open_model(
     Raises:
         UserError: an environment variable that the row names is not set, or a proxy cannot be used.
     """
-    config = source if isinstance(source, ApiConfig) else _config_of(source)
-    secrets = Secrets(config, key=source.key if isinstance(source, LocalServer) else "")
+    limits = limits or Limits()
+    slots = config.concurrency or limits.concurrency
+    limits = replace(
+        limits,
+        first_concurrency=slots if engine else limits.first_concurrency,
+        concurrency=slots,
+        requests_per_minute=config.requests_per_minute,
+        tokens_per_minute=config.tokens_per_minute,
+    )
+    secrets = Secrets(config)
     provider = open_provider(config)
-    limits = _limits_of(source, limits or Limits())
 
     def tell(message: str) -> None:
         say(f"{model_id}: {secrets.scrub_message(message)}")
 
-    is_up = isinstance(source, LocalServer)
-    queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=is_up)
+    queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=bool(engine))
     from triathlon_runner.endpoints._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
 
     async with open_client(config, secrets, limits, provider.headers(secrets.key), tell) as client:
         endpoint = Endpoint(config, provider, client, queue, secrets)
-        yield OpenAIModel(model_id, kind, endpoint, cache, _identity(source))
-
-
-def _config_of(server: LocalServer) -> ApiConfig:
-    return ApiConfig(
-        base_url=server.base_url,
-        model=server.model,
-        revision=server.revision,
-        timeout_seconds=server.timeout_seconds,
-    )
-
-
-def _limits_of(source: ApiConfig | LocalServer, limits: Limits) -> Limits:
-    """Returns the limits with those of the row, or of the server that we started, in place."""
-    if isinstance(source, LocalServer):
-        return replace(limits, first_concurrency=source.slots, concurrency=source.slots)
-    return replace(
-        limits,
-        concurrency=source.concurrency or limits.concurrency,
-        requests_per_minute=source.requests_per_minute,
-        tokens_per_minute=source.tokens_per_minute,
-    )
-
-
-def _identity(source: ApiConfig | LocalServer) -> dict[str, str]:
-    provider = source.engine if isinstance(source, LocalServer) else source.base_url
-    return {"provider": provider, "model": source.model, "revision": source.revision}
+        identity = {"provider": engine or config.base_url, "model": config.model, "revision": config.revision}
+        yield OpenAIModel(model_id, kind, endpoint, cache, identity)

@@ -13,7 +13,6 @@ class Outage:
     """
 
     def __init__(self, limits: Limits, *, reached: bool = False) -> None:
-        """Starts with a server that is expected to answer."""
         self._limits = limits
         self._failures = 0
         self._answered_at = float("-inf")
@@ -29,7 +28,7 @@ class Outage:
 
     @property
     def patience(self) -> float:
-        """Seconds that the server may be silent."""
+        """Seconds that the server may be silent before the model is given up."""
         outage = self._limits.outage_seconds
         return outage if self.reached else min(outage, self._limits.first_contact_seconds)
 
@@ -40,10 +39,6 @@ class Outage:
     def seconds(self, now: float) -> float:
         """How long the server has answered nothing; 0 where the last reply was an answer."""
         return 0.0 if self._since is None else now - self._since
-
-    def is_too_long(self, now: float) -> bool:
-        """Whether the model should be given up."""
-        return self._since is not None and self.seconds(now) >= self.patience
 
     def answered(self, now: float) -> None:
         """Ends it."""

@@ -20,16 +20,7 @@ _VERSION = re.compile(r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-
 
 
 def read_error(reply: HttpReply, config: ApiConfig) -> ParsedReply:
-    """Reads a reply whose status is no success.
-
-    Returns:
-        The model's own outcome: its context is too short, or the content of the request was refused.
-
-    Raises:
-        Retryable: another attempt may do better.
-        ModelUnavailableError: no other question will do better either.
-        UnexplainedError: this question cannot be asked.
-    """
+    """Reads a reply whose status is no success; returns and raises what `classify_http_error` does."""
     return error_outcome(read_failure(reply.status, reply.body, reply.headers), config, config.model)
 
 
@@ -62,11 +53,7 @@ def _beginning(raw: bytes) -> bytes:
 
 
 def check_model(config: ApiConfig, served: str) -> None:
-    """Refuses a reply in another model's name.
-
-    Raises:
-        OtherModel: the name is neither related to the row's nor one of its `served_as`.
-    """
+    """Raises `OtherModel` if a reply's name is neither related to the row's nor one of its `served_as`."""
     if not is_related(config.model, served) and served not in config.served_as:
         raise OtherModel(
             f"asked for {config.model!r}, answered by {served!r}; if that is the same model, ask for it by"

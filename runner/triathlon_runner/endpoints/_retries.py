@@ -20,7 +20,6 @@ class RetryState:
     """How often and how long one question was tried."""
 
     def __init__(self, limits: Limits) -> None:
-        """Nothing was tried yet."""
         self._limits = limits
         self._began = math.inf
         self._loop = asyncio.get_running_loop()
@@ -67,13 +66,11 @@ _IN_TEXT = re.compile(
     re.IGNORECASE,
 )
 
-_LIMIT_HEADERS = tuple(
-    pair
-    for kind in ("requests", "tokens")
-    for pair in (
-        (f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}"),
-        (f"anthropic-ratelimit-{kind}-remaining", f"anthropic-ratelimit-{kind}-reset"),
-    )
+_LIMIT_HEADERS = (
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
 )
 """What is left of a limit, and when it is whole again."""
 

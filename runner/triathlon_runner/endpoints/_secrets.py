@@ -12,8 +12,8 @@ class Secrets:
 
     __slots__ = ("_values", "headers", "key")
 
-    def __init__(self, config: ApiConfig, *, key: str = "") -> None:
-        """Reads the variables that the row names; `key` is that of a server that we started.
+    def __init__(self, config: ApiConfig) -> None:
+        """Reads the variables that the row names.
 
         Raises:
             UserError: one of them is not set, or holds several lines.
@@ -21,7 +21,7 @@ class Secrets:
         if missing := config.missing_variables():
             names = ", ".join(f"${name}" for name in missing)
             raise UserError(f"Expected the environment to hold {names} for {config.model!r}: not set.")
-        self.key = _line(config.key_env, config) if config.key_env else key
+        self.key = _line(config.key_env, config) if config.key_env else ""
         """Empty where the server wants none."""
         self.headers = {header: _line(name, config) for header, name in config.secret_headers.items()}
         """Headers whose values are secret."""
@@ -54,11 +54,7 @@ class Secrets:
 
 
 def _line(variable: str, config: ApiConfig) -> str:
-    """Returns what a variable of the environment holds.
-
-    Raises:
-        UserError: it is more than a line.
-    """
+    """Returns what a variable of the environment holds; raises a UserError if it is more than a line."""
     value = os.environ[variable].strip()
     if not value.isprintable():
         raise UserError(f"Expected one line of text in ${variable} for {config.model!r}, got several.")

@@ -5,7 +5,7 @@ import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.records import Outcome
 
 CHARACTERS_A_TOKEN = 3.5
 """Of prompts that are half prose, half code; tokenisers differ by a third in either direction."""
@@ -66,11 +66,6 @@ class EndpointStats:
         self.output_tokens += output_tokens
         self._recent.append((now, output_tokens))
         self._add_busy(now - seconds, now)
-
-    def count_reply(self, reply: Reply) -> None:
-        """Counts the outcome of a reply, new or from the cache."""
-        has_text = reply.finish is Finish.STOP and reply.text.strip()
-        self.outcomes[Outcome.PASSED if has_text else reply.finish.outcome_without_answer] += 1
 
     def estimate_answer(self, input_characters: int, output_characters: int) -> None:
         """Adds what a reply took that the server has not counted, by the length of the texts."""

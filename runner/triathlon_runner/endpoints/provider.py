@@ -26,6 +26,7 @@ class Question:
 
     prompt: Chat | Completion
     sampling: Sampling
+    """Its token limit includes the row's `reasoning_max_tokens`."""
 
     @property
     def is_chat(self) -> bool:
@@ -48,10 +49,6 @@ class Request:
     path: str
     """Below the base URL."""
     body: dict[str, Any]
-    max_tokens: int
-    """Most tokens of the reply, reasoning included."""
-    repeatable: bool
-    """Greedy: repeats are the same question."""
 
     @functools.cached_property
     def payload(self) -> bytes:
@@ -65,7 +62,7 @@ class Request:
     @property
     def estimated_tokens(self) -> int:
         """About how many tokens question and longest reply take together."""
-        return self.question.characters // _CHARACTERS_A_TOKEN + self.max_tokens
+        return self.question.characters // _CHARACTERS_A_TOKEN + self.question.sampling.max_tokens
 
 
 @dataclass(frozen=True, slots=True)

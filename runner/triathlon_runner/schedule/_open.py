@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from triathlon_runner.endpoints import (
+    ApiConfig,
     Limits,
-    LocalServer,
     ReplyCache,
     open_model,
 )
@@ -119,6 +119,7 @@ class ModelOpener:
                     row.id,
                     row.kind,
                     source,
+                    engine=str(server.info),
                     cache=self._replies,
                     limits=RESTARTING_LIMITS,
                     may_send=self._may_send,
@@ -130,7 +131,7 @@ class ModelOpener:
                 yield OpenModel(
                     RestartingModel(model, server),
                     self._settings_of(row),
-                    served_by=source.engine,
+                    served_by=str(server.info),
                     served_model=source.model,
                     slots=slots,
                     weights=source.revision,
@@ -144,11 +145,7 @@ class ModelOpener:
         )
 
 
-def _source(server: Served, slots: int) -> LocalServer:
-    return LocalServer(
-        base_url=server.base_url,
-        model=server.model,
-        engine=str(server.info),
-        revision=server.info.weights,
-        slots=slots,
+def _source(server: Served, slots: int) -> ApiConfig:
+    return ApiConfig(
+        base_url=server.base_url, model=server.model, revision=server.info.weights, concurrency=slots
     )

@@ -7,14 +7,17 @@ import asyncio
 import sys
 from pathlib import Path
 
-from triathlon_runner.endpoints import Chat, LocalServer, Message, Model, ReplyCache, Sampling, open_model
+from triathlon_runner.endpoints import ApiConfig, Chat, Message, Model, ReplyCache, Sampling, open_model
 
 
 async def main(base_url: str, path: Path, count: int, slots: int) -> None:
     """All questions at once; the model's slots keep them apart."""
-    server = LocalServer(base_url, "scripted", engine="scripted", revision="1", slots=slots)
+    server = ApiConfig(base_url=base_url, model="scripted", concurrency=slots)
     with ReplyCache(path) as cache:
-        async with open_model("m", "instruct", server, cache=cache) as model, asyncio.TaskGroup() as group:
+        async with (
+            open_model("m", "instruct", server, engine="scripted", cache=cache) as model,
+            asyncio.TaskGroup() as group,
+        ):
             for number in range(count):
                 group.create_task(ask(model, number))
 

@@ -16,7 +16,6 @@ from triathlon_runner.endpoints import (
     Completion,
     EndpointError,
     Limits,
-    LocalServer,
     Message,
     Model,
     ModelUnavailableError,
@@ -393,8 +392,10 @@ async def test_own_server_keeps_its_cache_under_another_port(tmp_path: Path) -> 
         counts = []
         for revision in ("one", "one", "two"):
             async with ModelServer(echo) as server:
-                local = LocalServer(server.base_url, "scripted", "vllm 1 bf16", revision, slots=4)
-                async with open_model("m", "instruct", local, cache=cache) as model:
+                local = ApiConfig(
+                    base_url=server.base_url, model="scripted", revision=revision, concurrency=4
+                )
+                async with open_model("m", "instruct", local, engine="vllm 1 bf16", cache=cache) as model:
                     await model.ask(chat("q"), GREEDY)
             counts.append(server.count)
     assert counts == [1, 0, 1]
@@ -403,8 +404,8 @@ async def test_own_server_keeps_its_cache_under_another_port(tmp_path: Path) -> 
 async def test_slots_of_an_own_server() -> None:
     """A server that we started gets as many requests at once as it has slots, from the start."""
     async with ModelServer(echo, latency=0.02) as server:
-        local = LocalServer(server.base_url, "scripted", "vllm", "r", slots=10)
-        async with open_model("m", "instruct", local) as model:
+        local = ApiConfig(base_url=server.base_url, model="scripted", concurrency=10)
+        async with open_model("m", "instruct", local, engine="vllm") as model:
             await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(60)))
     assert server.most_in_flight == 10
 
@@ -439,8 +440,8 @@ async def test_giving_up_the_second_of_two_equal_questions() -> None:
 async def test_statistics() -> None:
     """The panel sees what is in flight, waiting, answered, and how fast."""
     async with ModelServer(echo, latency=0.05) as server:
-        local = LocalServer(server.base_url, "scripted", "vllm", "r", slots=2)
-        async with open_model("m", "instruct", local) as model:
+        local = ApiConfig(base_url=server.base_url, model="scripted", concurrency=2)
+        async with open_model("m", "instruct", local, engine="vllm") as model:
             asks = [asyncio.create_task(model.ask(chat(str(n)), GREEDY)) for n in range(5)]
             await asyncio.sleep(0.03)
             stats = model.stats

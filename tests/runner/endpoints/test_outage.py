@@ -32,10 +32,10 @@ def test_too_long() -> None:
     outage = Outage(LIMITS, reached=True)
     for _ in range(10):
         outage.failed(0.0)
-    assert not outage.is_too_long(99.0)
-    assert outage.is_too_long(101.0)
+    assert outage.seconds(99.0) < outage.patience
+    assert outage.seconds(101.0) >= outage.patience
     outage.answered(101.0)
-    assert not outage.is_too_long(1000.0)
+    assert outage.seconds(1000.0) < outage.patience
 
 
 def test_idle_time_is_no_silence() -> None:
@@ -44,7 +44,7 @@ def test_idle_time_is_no_silence() -> None:
     outage.answered(0.0)
     for _ in range(3):
         outage.failed(5000.0)
-    assert not outage.is_too_long(5001.0)
+    assert outage.seconds(5001.0) < outage.patience
 
 
 def test_time_before_the_last_answer_is_no_silence() -> None:

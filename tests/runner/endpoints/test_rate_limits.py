@@ -9,6 +9,12 @@ from support.virtual_server import FAULTS, VirtualServer, ask
 from support.virtual_time import run_virtually
 
 
+@pytest.fixture(autouse=True)
+def same_jitter() -> None:
+    """Waits between two tries are random: each run of a test draws the same ones."""
+    random.seed(1)
+
+
 def fast(rng: random.Random) -> float:
     return 0.01
 

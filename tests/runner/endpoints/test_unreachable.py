@@ -16,7 +16,6 @@ from triathlon_runner.endpoints import (
     Chat,
     EndpointError,
     Limits,
-    LocalServer,
     Message,
     ModelUnavailableError,
     ReplyCache,
@@ -160,8 +159,8 @@ async def test_a_kept_connection_that_was_closed() -> None:
         await reader.readuntil(b"\r\n\r\n")  # the third question is read and never answered
 
     async with listening(serve) as port:
-        local = LocalServer(f"http://127.0.0.1:{port}/v1", "m", "engine", "1", slots=1)
-        async with open_model("m", "instruct", local) as model:
+        local = ApiConfig(base_url=f"http://127.0.0.1:{port}/v1", model="m", concurrency=1)
+        async with open_model("m", "instruct", local, engine="engine") as model:
             for number in range(12):
                 assert (await model.ask(chat(str(number)), GREEDY)).reply.text == "yes"
             assert model.stats.retries == 0

@@ -12,10 +12,10 @@ from support.fake_vllm import fake_row
 from support.model_server import ModelServer, Script
 from support.server_replies import Status
 from triathlon_runner.endpoints import (
+    ApiConfig,
     Completion,
     EndpointError,
     Limits,
-    LocalServer,
     ModelUnavailableError,
     ReplyCache,
     Sampling,
@@ -51,8 +51,8 @@ class FakeServer:
 @asynccontextmanager
 async def managed(script: Script, server: FakeServer) -> AsyncIterator[RestartingModel]:
     async with ModelServer(script) as there:
-        source = LocalServer(there.base_url, "scripted", "fake", "1", slots=4)
-        async with open_model("m", "base", source, limits=QUICK) as model:
+        config = ApiConfig(base_url=there.base_url, model="scripted", concurrency=4)
+        async with open_model("m", "base", config, engine="fake", limits=QUICK) as model:
             yield RestartingModel(model, cast(Served, server))
 
 

@@ -36,7 +36,6 @@ class Anthropic:
     """Implements `Provider`."""
 
     def __init__(self, config: ApiConfig) -> None:
-        """Takes the row's `api:` block."""
         self._config = config
 
     def headers(self, key: str) -> Mapping[str, str]:
@@ -54,16 +53,14 @@ class Anthropic:
             raise ModelUnavailableError(
                 f"{config.model!r} chats and completes no texts: set `kind: instruct` in its row"
             )
-        max_tokens = sampling.max_tokens + config.reasoning_max_tokens
-        body: dict[str, Any] = {"model": config.model, "max_tokens": max_tokens}
+        body: dict[str, Any] = {"model": config.model, "max_tokens": sampling.max_tokens}
         if system := "\n\n".join(each.content for each in prompt.messages if each.role == "system"):
             body["system"] = system
         body["messages"] = [
             {"role": each.role, "content": each.content} for each in prompt.messages if each.role != "system"
         ]
         body.update(self._decoding(question), **config.body)
-        greedy = sampling.temperature == 0 and "temperature" not in config.unsupported
-        return Request(question, "/messages", body, max_tokens, repeatable=greedy)
+        return Request(question, "/messages", body)
 
     def _decoding(self, question: Question) -> dict[str, Any]:
         """The settings that are sent: not `top_p: 1`, which newer models refuse with a temperature."""

@@ -15,7 +15,6 @@ class Azure(OpenAIChat):
     """Implements `Provider`."""
 
     def __init__(self, config: ApiConfig) -> None:
-        """Takes the row's `api:` block."""
         super().__init__(config)
         self._config = config
         version = config.api_version or (None if config.base_url.endswith("/v1") else _API_VERSION)

@@ -47,7 +47,6 @@ class OpenAIChat:
     """Implements `Provider`."""
 
     def __init__(self, config: ApiConfig) -> None:
-        """Takes the row's `api:` block."""
         self._config = config
 
     def headers(self, key: str) -> Mapping[str, str]:
@@ -62,20 +61,13 @@ class OpenAIChat:
             body["messages"] = [{"role": each.role, "content": each.content} for each in prompt.messages]
         else:
             body["prompt"] = prompt.text
-        max_tokens = question.sampling.max_tokens + config.reasoning_max_tokens
-        body.update(self._decoding(question, max_tokens), **config.body)
-        return Request(
-            question=question,
-            path="/chat/completions" if question.is_chat else "/completions",
-            body=body,
-            max_tokens=max_tokens,
-            repeatable=question.sampling.temperature == 0 and "temperature" not in config.unsupported,
-        )
+        body.update(self._decoding(question), **config.body)
+        return Request(question, "/chat/completions" if question.is_chat else "/completions", body)
 
-    def _decoding(self, question: Question, max_tokens: int) -> dict[str, Any]:
+    def _decoding(self, question: Question) -> dict[str, Any]:
         config, sampling = self._config, question.sampling
         wanted = {
-            "max_tokens": max_tokens,
+            "max_tokens": sampling.max_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "stop": list(sampling.stop[: config.max_stop_sequences]) or None,
@@ -106,10 +98,10 @@ class OpenAIChat:
             check_model(config, served)
         choice = _choice(body, oddities)
         usage = _usage(body, oddities)
-        finish = _finish(choice, usage, request.max_tokens, oddities)
-        is_chat = request.question.is_chat
-        uncut = _chat_reply(choice, finish) if is_chat else _text_reply(choice, finish)
-        cut = cut_at_stop(uncut or Reply(text=""), request.question.sampling.stop)
+        question = request.question
+        finish = _finish(choice, usage, question.sampling.max_tokens, oddities)
+        uncut = _chat_reply(choice, finish) if question.is_chat else _text_reply(choice, finish)
+        cut = cut_at_stop(uncut or Reply(text=""), question.sampling.stop)
         return ParsedReply(cut, usage, served, tuple(oddities), is_empty=uncut is None)
 
     async def server_info(self, client: Client) -> ServerInfo:
@@ -119,21 +111,12 @@ class OpenAIChat:
 
 def _choice(body: dict[str, Any], oddities: list[str]) -> dict[str, Any]:
     choices = body.get("choices")
-    if (
-        not isinstance(choices, list)
-        or not choices
-        or not all(isinstance(choice, dict) for choice in choices)
-    ):
+    if not (isinstance(choices, list) and choices and all(isinstance(choice, dict) for choice in choices)):
         raise Malformed("a reply without choices")
     if len(choices) > 1:
         oddities.append(f"{len(choices)} choices where one was asked for; the first was taken")
-    first: dict[str, Any] = min(choices, key=_index)
+    first: dict[str, Any] = min(choices, key=lambda choice: count(choice.get("index")))
     return first
-
-
-def _index(choice: dict[str, Any]) -> int:
-    index = choice.get("index")
-    return index if isinstance(index, int) else 0
 
 
 def _usage(body: dict[str, Any], oddities: list[str]) -> Usage:
