@@ -238,7 +238,7 @@ def test_recorded_samples_of_a_task(tmp_path: Path) -> None:
     record_answers(tmp_path / "results", "other", outcomes)
     assert not build_small(tmp_path).notices
     page = page_text(tmp_path / "_site/models/other-tasks.html")
-    links = re.findall(r'<li><a class="(\w+)" href="([^"]+)">([^<]+)</a>(?: <small>([^<]+))?', page)
+    links = re.findall(r'<li> ?<a class="(\w+)" href="([^"]+)">([^<]+)</a>(?: <small>([^<]+))?', page)
     receipt = "../models/other.html#receipt-runtime-cruxeval-output"
     assert links == [
         ("passed", receipt, "sample_0", ""),
