@@ -36,7 +36,6 @@ WORTH_A_PROCESS: Final = 20_000
 class BuildReport:
     """What a build did."""
 
-    out: Path
     pages: int
     models: int
     units: int
@@ -81,7 +80,7 @@ def build(
     inputs = inputs_of(results, registry, (ids, known), url, history)
     if cache and not strict and (last := last_build(cache, out, results, inputs)):
         seconds = time.monotonic() - started
-        return BuildReport(out, last.pages, last.models, last.units, seconds, last.notices)
+        return BuildReport(last.pages, last.models, last.units, seconds, last.notices)
     with _folder(cache) as kept, _rare_collections():
         site = replace(gather(results, registry, catalogue=catalogue, known=known, cache=kept), url=url)
         if strict and site.notices:
@@ -106,7 +105,7 @@ def build(
             notices=notices,
         )
         remember_build(kept, out, built)
-    return BuildReport(out, pages, built.models, built.units, time.monotonic() - started, notices)
+    return BuildReport(pages, built.models, built.units, time.monotonic() - started, notices)
 
 
 def about_commands(results: Path) -> str:

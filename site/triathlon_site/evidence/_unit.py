@@ -106,13 +106,7 @@ class UnitView:
 
 
 def unit_view(record: UnitRecord, anchor: str, parents: Mapping[str, UnitRecord]) -> UnitView:
-    """What the article of a unit shows.
-
-    Args:
-        record: the unit.
-        anchor: its id on the page.
-        parents: by task_id, what the model did with the problems that this one may have been made from.
-    """
+    """What the article of a unit shows; `parents`: by task_id, the problems that it may be made from."""
     return UnitView(record, anchor, _body(record, parents))
 
 

@@ -6,7 +6,7 @@ The fields are those of the project's JSON Schemas `eval.schema.json` and `insta
 import hashlib
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from triathlon_site.exchange._instances import VERSION, instances
 from triathlon_site.exchange._source import Source, folder_name, uuid_of
 from triathlon_site.load import Parts
 from triathlon_site.scores import Column, Score
-
-_COLLECTION: Final = "triathlon"
-_LIBRARY: Final = "triathlon"
 
 
 def fault(source: Source) -> str:
@@ -50,14 +47,11 @@ def _as_file(source: Source, content: dict[str, Any]) -> tuple[str, str]:
 
 
 def _stem(source: Source) -> str:
-    return f"{_folder(source)}/{uuid_of(evaluation_id(source))}"
-
-
-def _folder(source: Source) -> str:
-    """`data/<collection>/<developer>/<model>`, as the schema's `file_path` has it."""
+    """`data/<collection>/<developer>/<model>/<id>`, as the schema's `file_path` has it."""
     developer, _, name = source.repository.rpartition("/")
-    collection = f"{_COLLECTION}-{folder_name(source.entry.id.replace('/', '-'))}"
-    return f"data/{collection}/{folder_name(developer)}/{folder_name(name)}"
+    collection = f"triathlon-{folder_name(source.entry.id.replace('/', '-'))}"
+    folder = f"data/{collection}/{folder_name(developer)}/{folder_name(name)}"
+    return f"{folder}/{uuid_of(evaluation_id(source))}"
 
 
 def evaluation_id(source: Source) -> str:
@@ -73,7 +67,7 @@ def _scores(source: Source) -> dict[str, Any]:
         "retrieved_timestamp": source.time,
         "source_metadata": _origin(source),
         "eval_library": {
-            "name": _LIBRARY,
+            "name": "triathlon",
             "version": source.manifest.runner_version or "unknown",
             "additional_details": _texts(
                 {
@@ -147,7 +141,7 @@ def _result(source: Source, column: Column, score: Score) -> dict[str, Any]:
         "score_upper": score.upper,
     }
     return {
-        "evaluation_result_id": result_id(source, metric.id),
+        "evaluation_result_id": f"{evaluation_id(source)}#{metric.id}",
         "evaluation_name": source.entry.id,
         "source_data": _data(source),
         "metric_config": {
@@ -181,11 +175,6 @@ def standard_error(parts: Parts, scale: float) -> float:
         return 0.0
     rest = parts.numerators - parts.numerators.sum() / total * parts.denominators
     return float(scale * np.sqrt(clusters / (clusters - 1) * np.square(rest).sum()) / total)
-
-
-def result_id(source: Source, metric: str) -> str:
-    """What lines of samples refer to."""
-    return f"{evaluation_id(source)}#{metric}"
 
 
 def _data(source: Source) -> dict[str, Any]:

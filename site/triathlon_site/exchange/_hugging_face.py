@@ -27,16 +27,11 @@ DATA_SETS: Final[Mapping[str, str]] = {
 """Data sets on the hub by suite. Our own problems and sets that are not there have none."""
 
 
-def data_set(source: Source) -> str | None:
-    """The hub's data set that a suite asks about; None where the hub has none."""
-    return DATA_SETS.get(source.entry.id)
-
-
 def fault(source: Source) -> str:
     """Why there is nothing to say on the hub; empty where there is."""
     if not source.on_hub:
         return "the model's `link` in models.yaml is no repository of huggingface.co"
-    if data_set(source) is None:
+    if source.entry.id not in DATA_SETS:
         return f"the hub has no data set for {source.entry.id!r}"
     if not any(True for _ in _headlines(source)):
         return "it has no score of its own on a board"
@@ -60,7 +55,7 @@ def _entries(source: Source) -> Iterator[dict[str, object]]:
         about = f"{column.title}; 95 % interval {formats.span(score.interval, column.maximum)}"
         grade = "graded again from a recording" if receipt else "asked and graded by Triathlon"
         entry: dict[str, object] = {
-            "dataset": {"id": data_set(source), "task_id": source.entry.id},
+            "dataset": {"id": DATA_SETS[source.entry.id], "task_id": source.entry.id},
             "value": float(f"{score.value:.6g}"),
         }
         if source.manifest.ended:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from triathlon_runner.metrics import Metric
 from triathlon_runner.records import (
     AnswerRecord,
     EvolvedRecord,
@@ -25,22 +24,19 @@ def instances(source: Source, evaluation_id: str) -> Iterator[_Row]:
 
     Prompts and replies stand in it only where they may be handed on.
     """
+    headline = next(metric for metric in source.entry.metrics if metric.headline)
     for record in source.records():
         common = {
             "schema_version": VERSION,
             "evaluation_id": evaluation_id,
             "model_id": source.repository,
             "evaluation_name": source.entry.id,
-            "evaluation_result_id": f"{evaluation_id}#{_headline(source).id}",
+            "evaluation_result_id": f"{evaluation_id}#{headline.id}",
             "sample_hash": None,
             "error": None,
         }
         for row in _rows(record, with_texts=source.with_texts):
             yield common | row
-
-
-def _headline(source: Source) -> Metric:
-    return next(metric for metric in source.entry.metrics if metric.headline)
 
 
 def _rows(record: UnitRecord, *, with_texts: bool) -> Iterator[_Row]:

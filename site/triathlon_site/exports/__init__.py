@@ -6,7 +6,7 @@ from triathlon_site.exports._files import data_files, published_files
 from triathlon_site.exports._latex import latex_table
 from triathlon_site.exports._schema import DATA_SCHEMA, FORMATS, DataFormat
 from triathlon_site.exports._scores import Reported, ReportedScore, noise_records, records, score_frame
-from triathlon_site.exports._sections import section_files, section_path, table_files
+from triathlon_site.exports._sections import section_path, table_files
 
 __all__ = [
     "DATA_SCHEMA",
@@ -24,7 +24,6 @@ __all__ = [
     "published_files",
     "records",
     "score_frame",
-    "section_files",
     "section_path",
     "table_files",
 ]

@@ -43,9 +43,7 @@ def core_files(url: str = "") -> Iterator[Page]:
     """Yields the prompts of our own problems as JSON lines, and their Croissant metadata.
 
     References and inputs stay in the package: whoever collects texts for training would take them along.
-
-    Args:
-        url: where the site will be published, with a slash at its end; empty where that is not known.
+    `url`: where the site will be published, with a slash at its end; empty where that is not known.
     """
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in _rows())
     yield Page(LINES, lines)

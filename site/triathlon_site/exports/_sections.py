@@ -19,14 +19,11 @@ def section_path(board: Board, section: Section) -> str:
     return f"data/{board.plan.id}-{section.anchor}.csv"
 
 
-def section_files(board: Board, sections: Sequence[Section]) -> Iterator[Page]:
-    """The smaller tables as they are shown; what stands in small print has a column of its own."""
-    for section in sections:
-        yield from table_files(section_path(board, section), section)
-
-
 def table_files(path: str, section: Section) -> Iterator[Page]:
-    """One table as it is shown, as CSV under `path` and as LaTeX beside it; nothing where it has no rows."""
+    """One table as it is shown, as CSV under `path` and as LaTeX beside it; nothing where it has no rows.
+
+    What stands in small print has a column of its own.
+    """
     if section.rows:
         yield section_file(path.removesuffix(".csv") + ".tex", section)
         columns = {name: pd.Series(values, dtype=object) for name, values in _columns(section).items()}

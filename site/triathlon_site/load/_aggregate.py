@@ -1,7 +1,7 @@
 """What the site keeps of one results file: a row a unit and sums by task, no replies."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Finish, Manifest, Receipt, RecordedManifest, UnitRecord, Usage
-from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._notice import Notice
 
 PARENTS: Final = "parents"
@@ -149,35 +148,6 @@ class FileAggregate:
         return self.manifest is not None and self.manifest.tasks_planned < self.manifest.tasks_in_suite
 
 
-def aggregate(
-    entry: SuiteEntry,
-    *,
-    model: str,
-    file: str,
-    sha256: str,
-    records: Sequence[UnitRecord],
-    manifest: Manifest | None,
-    notices: Iterable[Notice] = (),
-) -> FileAggregate:
-    """Sums up one file's records. Those of another protocol than the manifest's are counted, not summed."""
-    protocol = current_protocol(records, manifest)
-    current = [record for record in records if record.protocol == protocol]
-    others = len(records) - len(current)
-    return FileAggregate(
-        model=model,
-        suite=entry.id,
-        file=file,
-        sha256=sha256,
-        protocol=protocol,
-        manifest=manifest,
-        frame=unit_frame(entry.metrics, current),
-        other_protocols=others,
-        metrics={metric.id: parts(metric, current) for metric in entry.metrics},
-        repeats=repeats(entry.metrics, current),
-        notices=(*notices, *_about_protocols(file, others, protocol)),
-    )
-
-
 def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:
     """A row a record, as `FileAggregate.frame` has it."""
     parents = [parents_of(record) for record in records] if records and _names_parents(records[0]) else []
@@ -240,10 +210,3 @@ def parts(metric: Metric, records: Sequence[UnitRecord]) -> Parts:
     ordered = sorted(sums)
     numerators, denominators = np.array([sums[cluster] for cluster in ordered]).reshape(-1, 2).T
     return Parts(tuple(ordered), numerators.copy(), denominators.copy())
-
-
-def _about_protocols(file: str, others: int, protocol: str) -> list[Notice]:
-    if not others:
-        return []
-    message = f"{others} lines were made under another protocol than {protocol!r} and are not counted"
-    return [Notice(file=file, message=message)]

@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -14,9 +16,11 @@ from triathlon_runner.store import RUN_AGAIN, RecordedFile
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._aggregate import (
     FileAggregate,
-    aggregate,
     current_protocol,
     parents_of,
+    parts,
+    repeats,
+    unit_frame,
 )
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
 from triathlon_site.load._files import RUNS, RunFile, find_files
@@ -80,14 +84,9 @@ class Extractor(Protocol):
         *,
         private: bool = False,
     ) -> Mapping[str, str]:
-        """Texts by the names of the files that keep them.
+        """Texts by the names of the files that keep them; none of the tasks and replies where `private`.
 
-        Args:
-            records: of one file.
-            model: whose they are.
-            suite: whose they are.
-            parents: by task_id what the model did with the problems that these were evolved from.
-            private: whether texts of tasks and replies are left out.
+        `parents`: by task_id, what the model did with the problems that these were evolved from.
         """
         ...
 
@@ -105,20 +104,14 @@ def read_results(
     keys = {file: reader.key(file) for file in files}
     known = {file: cache.get(key) for file, key in keys.items()}
     changed = [file for file, found in known.items() if found is None]
-    jobs = [partial(reader.read_model, own, keys) for own in _by_model(changed)]
+    by_model = groupby(sorted(changed, key=attrgetter("model")), attrgetter("model"))
+    jobs = [partial(reader.read_model, list(own), keys) for _, own in by_model]
     enough = sum(file.path.stat().st_size for file in changed) >= WORTH_A_PROCESS
     run_all(jobs, PROCESSES if enough else 1)
     read = [known[file] or cache.read(keys[file]) for file in files]
     found, about_statements = mark_judged_again(root, read)
     said = [notice for file in found for notice in file.notices]
     return Results(found, tuple(_skipped(root)), (*notices, *about_statements, *said))
-
-
-def _by_model(files: Sequence[RunFile]) -> list[list[RunFile]]:
-    models: dict[str, list[RunFile]] = {}
-    for file in files:
-        models.setdefault(file.model, []).append(file)
-    return list(models.values())
 
 
 @dataclass(frozen=True)
@@ -144,8 +137,8 @@ class _Reader:
             for one in self._seeds_of(file):
                 if one not in seeds:
                     seeds[one] = self._first_samples(one)
-            known = [seeds[one] for one in self._seeds_of(file)]
-            self._read(file, keys[file], known[0] if known else {})
+            known = next((seeds[one] for one in self._seeds_of(file)), {})
+            self._read(file, keys[file], known)
 
     def _read(self, file: RunFile, key: str, seeds: Mapping[str, UnitRecord]) -> None:
         entry = self.entries[file.suite]
@@ -164,13 +157,20 @@ class _Reader:
         extracts = self.extractor(current, file.model, file.suite, parents, private=private)
         with file.path.open("rb") as lines:
             sha256 = hashlib.file_digest(lines, "sha256").hexdigest()
-        result = aggregate(
-            entry,
+        if others := len(records) - len(current):
+            message = f"{others} lines were made under another protocol than {protocol!r} and are not counted"
+            faults.append(Notice(file=file.name, message=message))
+        result = FileAggregate(
             model=file.model,
+            suite=entry.id,
             file=file.name,
             sha256=sha256,
-            records=records,
+            protocol=protocol,
             manifest=manifest,
+            frame=unit_frame(entry.metrics, current),
+            other_protocols=others,
+            metrics={metric.id: parts(metric, current) for metric in entry.metrics},
+            repeats=repeats(entry.metrics, current),
             notices=(*notices, *faults),
         )
         self.cache.put(key, result, extracts)

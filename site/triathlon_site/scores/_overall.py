@@ -59,7 +59,7 @@ def overall(boards: Sequence[Board]) -> Overall:
     drawn = [_among(board, complete) for board in boards]
     best, worst = (-np.mean([own[end] for own in drawn], axis=0) for end in (0, 1))
     placed = ranks(means, better_in_draws(worst, best)) if complete else []
-    together = _ranked(worst, best)
+    together = drawn_ranks(worst, None if np.array_equal(worst, best) else best)
     contrasts = [
         rank_shifts(np.array([board.headline.scores[m].value for m in complete]), own, means, together)
         for board, own in zip(boards, drawn, strict=True)
@@ -87,11 +87,6 @@ def _among(board: Board, models: Sequence[str]) -> DrawnRanks:
     chosen = np.isin(sorted(board.models), models)
     best, worst = ranks_among(board.headline.ranked, chosen)
     return DrawnRanks(best[:, chosen], worst[:, chosen])
-
-
-def _ranked(low: Array, high: Array) -> DrawnRanks:
-    """Ranks by the mean place within each draw."""
-    return drawn_ranks(low, None if np.array_equal(low, high) else high)
 
 
 def _known_first(model: str, boards: Sequence[Board]) -> tuple[int, float, str]:

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from triathlon_runner.records import Outcome
 from triathlon_site.costs import CostCell, CostColumn, cost_cells, cost_columns, run_cost
-from triathlon_site.exports import section_files, section_path
+from triathlon_site.exports import section_path, table_files
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages.board._finding import Finding, finding
@@ -78,14 +78,7 @@ class BoardContext(PageContext):
 def board_draft(
     board: Board, boards: Sequence[Board], models: Models, reported: ReportedModels = NOTHING_REPORTED
 ) -> Draft:
-    """The page of one board, with the files of its smaller tables.
-
-    Args:
-        board: measured and recorded scores.
-        boards: it and all others.
-        models: what is known of models with results.
-        reported: figures of others that stand in the same table.
-    """
+    """The page of one board with the files of its smaller tables; `reported` stand in the same table."""
     view = view_of(board)
     sections = list(view.sections(board, models))
     outcomes = [(models[model], _outcomes(board, model)) for model in board.models]
@@ -96,6 +89,8 @@ def board_draft(
         _row(board, place, columns, reported, models, cost_cells(costs, spent.get(place.model, run_cost([]))))
         for place in places(board, reported)
     ]
+    paths = {part.anchor: section_path(board, part) for part in sections if part.rows}
+    files = [page for part in sections if part.rows for page in table_files(paths[part.anchor], part)]
     context = BoardContext(
         board=board,
         discipline=board.plan.discipline,
@@ -109,11 +104,11 @@ def board_draft(
         finding=finding(board, models),
         figures=board_figures(board, board.models[: view.models_drawn], models),
         sections=sections,
-        section_paths={part.anchor: section_path(board, part) for part in sections if part.rows},
+        section_paths=paths,
         outcome_names=[name.value for name in Outcome if any(name in total for _, total in outcomes)],
         outcomes=outcomes,
     )
-    return Draft(board.plan.page, context, tuple(section_files(board, sections)))
+    return Draft(board.plan.page, context, tuple(files))
 
 
 def board_figures(board: Board, shown: Sequence[str], models: Models) -> list[Figure]:

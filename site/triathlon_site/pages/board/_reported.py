@@ -61,14 +61,7 @@ class Place:
 def reported_models(
     board: Board, tables: ReportedTables, same: Mapping[str, JoinedModel], models: Mapping[str, ModelInfo]
 ) -> ReportedModels:
-    """The reported figures of the suites of a board.
-
-    Args:
-        board: measured and recorded scores.
-        tables: the published tables.
-        same: by id of a model with results, the published model that it is.
-        models: what is known of models with results.
-    """
+    """The reported figures of a board's suites; `same`: by id of a model with results, the published one."""
     ids: dict[int, list[str]] = {}
     for model, joined in same.items():
         ids.setdefault(id(joined), []).append(model)

@@ -63,14 +63,7 @@ class FeedContext(PageContext):
 def drafts(
     history: History, boards: Sequence[Board], models: Mapping[str, ModelInfo], measured: Sequence[str]
 ) -> Iterator[Draft]:
-    """The page of changes, and its feed.
-
-    Args:
-        history: the changes of each build.
-        boards: the boards, for their titles.
-        models: what is known of each model.
-        measured: the models that have a page.
-    """
+    """The page of changes, and its feed; `measured` are the models that have a page."""
     titles = {board.plan.id: f"{board.plan.discipline} ({board.plan.title})" for board in boards}
     entries = [_entry(change, titles, models, measured) for change in history.changes]
     yield Draft("changes.html", ChangesContext(entries, FEED))

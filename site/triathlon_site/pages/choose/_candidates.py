@@ -42,12 +42,7 @@ class Candidates:
 
 
 def candidates(found: AllModels, solved: Mapping[str, float]) -> Candidates:
-    """The models of the table of all models, in its order.
-
-    Args:
-        found: the table.
-        solved: what a solved task cost where a model was measured, in dollars, by its name.
-    """
+    """The models of a table, in its order; `solved`: by name, what a solved task cost, in dollars."""
     models = tuple(
         Candidate(
             name=row.name,

@@ -78,15 +78,7 @@ def drafts(
     results: Results,
     core_page: str,
 ) -> Iterator[Draft]:
-    """The front page and its CSV file.
-
-    Args:
-        found: the table of all models.
-        boards: measured and recorded scores.
-        models: what is known of models that have results.
-        results: where the scores come from.
-        core_page: the board of our own problems.
-    """
+    """The front page and its CSV file; `core_page` is the board of our own problems."""
     own = OwnCells(boards, results)
     on_core = {model for board in boards if board.plan.family == "core" for model in board.models}
     official = [board for board in boards if board.plan.family == "official"]

@@ -40,15 +40,7 @@ class UnitsContext(PageContext):
 def unit_draft(
     info: ModelInfo, files: Sequence[FileAggregate], path: str, home: str, *, imported: bool = False
 ) -> Draft:
-    """The page of every unit of a model.
-
-    Args:
-        info: the model.
-        files: its results, a suite each.
-        path: of the page.
-        home: the page that it belongs to.
-        imported: whether others asked the model.
-    """
+    """The page of every unit of a model, under `path`; `home` is the page that it belongs to."""
     suites = [
         SuiteUnits(
             file.suite, _ordered(file.outcomes), Markup(file.extracts.read(LINKS).decode()), file.receipt

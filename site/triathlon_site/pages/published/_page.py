@@ -70,13 +70,7 @@ class PublishedBoardContext(PageContext):
 
 
 def drafts(published: Published, reported: ReportedTables, own: Sequence[Board] = ()) -> Iterator[Draft]:
-    """The overview of published results, and a page for each ranking.
-
-    Args:
-        published: the tables.
-        reported: their rankings and models.
-        own: the boards of measured and recorded scores.
-    """
+    """The overview of published results, and a page for each ranking."""
     boards = list(reported.boards.values())
     siblings = [Link("All sources", "published.html"), *(Link(b.title, b.page) for b in boards)]
     lines, pairs = _joined_lines(reported.models, boards), list(_correlations(reported.models, boards))
