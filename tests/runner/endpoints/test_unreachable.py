@@ -22,6 +22,7 @@ from triathlon_runner.endpoints import (
     ReplyCache,
     Sampling,
     ServerUnreachableError,
+    _client,
     open_model,
 )
 from triathlon_runner.records import Finish
@@ -94,6 +95,19 @@ async def test_no_such_host() -> None:
     error, _, seconds = await refused("http://no-such-host.invalid/v1")
     assert "the host of http://no-such-host.invalid cannot be found" in str(error)
     assert seconds < 10
+
+
+async def test_nothing_is_said_of_a_connection_that_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`still connecting` comes only while a connection is being made, not after its error."""
+    monkeypatch.setattr(_client, "_SLOW_CONNECT_SECONDS", 0.3)
+    lines: list[str] = []
+    config = ApiConfig(base_url="http://127.0.0.1:9/v1", model="m")
+    limits = Limits(first_contact_seconds=0.6)
+    async with open_model("m", "instruct", config, limits=limits, say=lines.append) as model:
+        with pytest.raises(ModelUnavailableError):
+            await model.ask(chat("q"), GREEDY)
+        await asyncio.sleep(0.4)
+    assert not [line for line in lines if "still connecting" in line]
 
 
 async def test_untrusted_certificate() -> None:
