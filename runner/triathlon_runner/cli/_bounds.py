@@ -138,7 +138,7 @@ def about_replies(account: Account) -> str:
     for outcome, (what, remedy) in _UNUSABLE.items():
         if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:
             number = "all" if outcomes[outcome] == total else f"{outcomes[outcome]} of"
-            which = f"{number} {total} replies were" if total > 1 else "its only reply was"
+            which = f"the replies to {number} {total} questions were" if total > 1 else "its only reply was"
             return f"warning: {account.model}: {which} {what} (outcome {outcome}): {remedy}"
     return ""
 

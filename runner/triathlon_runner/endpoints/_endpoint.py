@@ -145,6 +145,7 @@ class Endpoint:
             try:
                 async with self._queue.slot(turn, request.estimated_tokens) as sent_at:
                     retries.begin()
+                    self.stats.retries += failed is not None
                     with request_in_flight():
                         return await self._try(request, sent_at, first=failed is None)
             except Retryable as error:
@@ -177,7 +178,6 @@ class Endpoint:
         answer = Answer(scrubbed, parsed.usage, seconds, scrub(parsed.served_model))
         if parsed.is_empty:
             empty = NullContent(answer)
-            self.stats.retries += 1
             self.stats.last_error = empty.reason
             raise empty
         return answer
@@ -218,7 +218,6 @@ class Endpoint:
             ModelUnavailableError: no other try can do better.
         """
         reason = self._secrets.scrub_message(error.reason)
-        self.stats.retries += 1
         self.stats.last_error = reason
         if isinstance(error, LostReply | Malformed):
             self.stats.estimate_lost_reply(request.question.characters)
