@@ -142,9 +142,9 @@ async def test_outage() -> None:
             await asyncio.sleep(1.0)
             away = False
             assert [(await each).reply.text for each in asks] == ["echo 0", "echo 1"]
-    assert [line.split(" for ")[0].split(" after ")[0] for line in lines] == [
-        "m: no answer",
-        "m: the server answers again",
+    assert [line.split(": ")[1].split(" after ")[0] for line in lines] == [
+        "no answer from the server",  # not: for 0 s
+        "the server answers again",
     ]
     assert "for 10 min at most" in lines[0]
 
