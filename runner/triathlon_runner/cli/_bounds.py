@@ -165,9 +165,14 @@ def estimated_part(accounts: Sequence[Account]) -> str:
 
 
 def _once(error: str, progress: ConsoleProgress) -> str:
-    """The error; where it stands among the messages above, whose it is and at what time."""
+    """The error; where it stands among the messages above, whose it is and at what time.
+
+    Where the message above refers to an earlier one itself, that message: no reference leads to another.
+    """
     at = progress.printed_at(error)
-    return error if at is None else f"{at.model}, see the error of {at.time} above"
+    if at is None:
+        return error
+    return at.line or f"{at.model}, see the error of {at.time} above"
 
 
 def say(screen: Console, line: str) -> None:
