@@ -138,7 +138,7 @@ def about_replies(account: Account) -> str:
     for outcome, (what, remedy) in _UNUSABLE.items():
         if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:
             number = "all" if outcomes[outcome] == total else f"{outcomes[outcome]} of"
-            which = f"{number} {total} replies were" if total > 1 else "its only reply was"
+            which = f"the replies to {number} {total} questions were" if total > 1 else "its only reply was"
             return f"warning: {account.model}: {which} {what} (outcome {outcome}): {remedy}"
     return ""
 
@@ -165,9 +165,14 @@ def estimated_part(accounts: Sequence[Account]) -> str:
 
 
 def _once(error: str, progress: ConsoleProgress) -> str:
-    """The error; where it stands among the messages above, whose it is and at what time."""
+    """The error; where it stands among the messages above, whose it is and at what time.
+
+    Where the message above refers to an earlier one itself, that message: no reference leads to another.
+    """
     at = progress.printed_at(error)
-    return error if at is None else f"{at.model}, see the error of {at.time} above"
+    if at is None:
+        return error
+    return at.line or f"{at.model}, see the error of {at.time} above"
 
 
 def say(screen: Console, line: str) -> None:

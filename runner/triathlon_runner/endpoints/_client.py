@@ -148,6 +148,7 @@ class Transport(httpx2.AsyncBaseTransport):
             try:
                 return await self._exchange(session, request, attempt)
             except _FAILURES as error:
+                self._end_slow()  # that it failed is said
                 failure = connection_failure(error, self._config, self._proxy, first=self._first)
                 was_closed = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
             if not (was_closed and attempt.reused):  # else the server had closed an idle connection
@@ -155,9 +156,12 @@ class Transport(httpx2.AsyncBaseTransport):
         raise failure  # not inside `except`: the error would carry the request and its key along
 
     async def aclose(self) -> None:
-        """Ends all connections."""
-        await self._reusing.close()
-        await self._new_connections.close()
+        """Ends all connections, also where a second Ctrl-C cancels this."""
+        self._end_slow()
+        try:
+            await self._reusing.close()
+        finally:
+            await self._new_connections.close()
 
     async def _exchange(
         self, session: aiohttp.ClientSession, request: httpx2.Request, attempt: SimpleNamespace
@@ -196,6 +200,9 @@ class Transport(httpx2.AsyncBaseTransport):
 
     async def _connected(self, *_: object) -> None:
         self._first = False
+        self._end_slow()
+
+    def _end_slow(self) -> None:
         if self._slow is not None:
             self._slow.cancel()
 

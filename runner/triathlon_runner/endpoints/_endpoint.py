@@ -144,6 +144,7 @@ class Endpoint:
             try:
                 async with self._queue.slot(turn, request.estimated_tokens) as sent_at:
                     retries.begin()
+                    self.stats.retries += failed is not None
                     with request_in_flight():
                         return await self._try(request, sent_at, first=failed is None)
             except Retryable as error:
@@ -171,7 +172,6 @@ class Endpoint:
         answer = self._counted(request, parsed, sent_at, reply.headers)
         if parsed.is_empty:
             empty = NullContent(answer)
-            self.stats.retries += 1
             self.stats.last_error = empty.reason
             raise empty
         return answer
@@ -212,7 +212,6 @@ class Endpoint:
             ModelUnavailableError: no other try can do better.
         """
         reason = self._secrets.scrub_message(error.reason)
-        self.stats.retries += 1
         self.stats.last_error = reason
         if isinstance(error, LostReply | Malformed):
             self.stats.estimate_lost_reply(request.question.characters)

@@ -156,7 +156,8 @@ class RequestQueue:
             return False
         self.pause(max(wait, retry_after or 0.0))
         seconds, patience = self.outage.seconds(self.now()), self.outage.patience
-        silence = f"no answer for {_minutes(seconds)}" if self.outage.reached else "no answer from the server"
+        lasts = self.outage.reached and round(seconds) > 0
+        silence = f"no answer for {_minutes(seconds)}" if lasts else "no answer from the server"
         if seconds >= patience:
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}"))
         else:

@@ -30,7 +30,7 @@ class EndpointStats:
     unexplained: int = 0
     """Of these, those since the last change of status that met an HTTP error that no rule explains."""
     retries: int = 0
-    """Tries that gave no answer; nearly all are followed by another."""
+    """Requests that repeat one without an answer: a question's first try is none of them."""
     throttled: int = 0
     truncated: int = 0
     """Replies that were cut at the token limit."""

@@ -18,6 +18,8 @@ class Printed:
 
     model: str
     time: str
+    line: str = ""
+    """What was printed, where that refers to an earlier error itself; else empty."""
 
 
 @dataclass(slots=True)
@@ -29,6 +31,8 @@ class _ModelMessages:
     """Time of day by error."""
     quoted: dict[str, str] = field(default_factory=dict)
     """Time of day by error of its server that a message has quoted."""
+    referring: dict[str, str] = field(default_factory=dict)
+    """What was printed, by error, where that refers to an earlier one."""
     repeatable: set[str] = field(default_factory=set)
     """Errors that came as messages and are printed each time: `starting, 30 s so far`."""
 
@@ -87,16 +91,13 @@ class Messages:
         name, _, text = message.partition(": ")
         if message in self._others:
             return Printed(name, self._others[message])
-        if name in self._models:
-            time = self._models[name].errors.get(_without_numbers(text))
-            return Printed(name, time) if time else None
-        error = _without_numbers(message)
-        printed = (
-            Printed(name, model.errors[error])
-            for name, model in self._models.items()
-            if error in model.errors
-        )
-        return next(printed, None)
+        names = [name] if name in self._models else list(self._models)
+        error = _without_numbers(text if name in self._models else message)
+        for name in names:
+            model = self._models[name]
+            if error in model.errors:
+                return Printed(name, model.errors[error], model.referring.get(error, ""))
+        return None
 
     def _print_error(self, name: str, error: str, message: str) -> None:
         """Prints a message with an error; where it quotes one that was printed, with the time of that."""
@@ -108,6 +109,8 @@ class Messages:
         elif last and last in message:
             model.quoted[last] = time_of_day()
         says_no_more = known is not None and error == _without_numbers(known)
+        if known is not None and not says_no_more:
+            model.referring[error] = message
         model.errors[error] = model.quoted[known] if known and says_no_more else time_of_day()
         self._print(message)
 

@@ -18,6 +18,7 @@ from rich.segment import ControlType
 from rich.table import Table
 from rich.text import Text
 
+from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._columns import FINAL, PANEL, Column
 from triathlon_runner.schedule._messages import Messages, Printed, time_of_day
@@ -48,6 +49,7 @@ class _Model:
             total.done_before += tally.done_before
             total.done += tally.done
             total.failed += tally.failed
+            total.from_cache += tally.from_cache
             total.usage += tally.usage
             if tally.started is not None:
                 total.started = min(tally.started, total.started or tally.started)
@@ -60,24 +62,38 @@ class _Model:
         return [(name, tally) for name, tally in self.suites.items() if tally.open and tally.started]
 
     @property
+    def seconds_left(self) -> float | None:
+        """By the rate of all suites, and no less than the slowest suite takes by its own."""
+        tallies = [self.total, *(tally for tally in self.suites.values() if tally.open)]
+        return max((left for tally in tallies if (left := tally.seconds_left) is not None), default=None)
+
+    def add(self, record: UnitRecord) -> Tally:
+        """Counts a unit that is done, and returns its suite's counts."""
+        tally = self.suites[record.suite]
+        only_cache = self.account is not None and not self.account.stats.answered
+        tally.add(record, from_cache=only_cache)
+        return tally
+
+    @property
     def stopped(self) -> bool:
         return self.account is not None and bool(self.account.stats.stopped)
 
     def cells(self) -> dict[str, str]:
         """By the names of columns."""
-        cells = _tally_cells(self.total) if self.suites else {}
+        total = self.total
+        cells = (
+            {**_tally_cells(total), "time left": _time_left(total, self.seconds_left)} if self.suites else {}
+        )
         if self.account is None:
             return cells
         stats = self.account.stats
         return {
             **cells,
             **({"time left": "stopped"} if self.stopped else {}),
-            "tokens/s": _speed(stats.tokens_per_second, stats.uncounted),
+            **_server_cells(stats),
             "in flight": f"{stats.in_flight}",
             "limit": f"{stats.limit}",
             "replies": f"{stats.answered}",
-            "tokens": _tokens(stats.output_tokens, stats.uncounted),
-            "cached": f"{stats.from_cache}",
             "retries": f"{stats.retries}",
             "cut": f"{stats.truncated}",
             "USD": "" if self.account.price is None else f"{self.account.usd:.4f}",
@@ -141,8 +157,7 @@ class ConsoleProgress:
         self._models[model].suites[suite].started = time.monotonic()
 
     def finished(self, record: UnitRecord) -> None:
-        tally = self._models[record.model].suites[record.suite]
-        tally.add(record)
+        tally = self._models[record.model].add(record)
         if tally.open == 0 or (not self._live and time.monotonic() - self._last_line > self._interval):
             self._line(record.model, record.suite)
 
@@ -244,9 +259,15 @@ class ConsoleProgress:
         if self._live:
             return
         self._last_line = time.monotonic()
+        account = self._models[model].account
         cells = _tally_cells(self._models[model].suites[suite])
+        if account:
+            cells |= (
+                _server_cells(account.stats) if account.stats.answered else {"tokens": "", "tokens/s": ""}
+            )
+            cells["cached"] = f"{account.stats.from_cache or ''}"
         parts = [f"{cell} {name}" for name, cell in cells.items() if cell]
-        if account := self._models[model].account:
+        if account:
             parts += [f"limit {account.stats.limit}", *([f"{account.usd:.2f} USD"] if account.price else [])]
         self._print("  ".join((f"{model} {suite}", *parts)))
 
@@ -254,7 +275,11 @@ class ConsoleProgress:
         text = indented(visible(message))
         if self._live is None:
             self._console.print(
-                f"{time_of_day()} {text}", markup=False, highlight=False, emoji=False, soft_wrap=True
+                f"{time_of_day()} {text}",
+                markup=False,
+                highlight=False,
+                emoji=False,
+                soft_wrap=not self._console.is_terminal,  # a terminal would break it inside a number
             )
             return
         line = Table.grid(padding=(0, 1, 0, 0))  # breaks long messages between words, behind the time
@@ -295,14 +320,26 @@ def _row(cells: dict[str, str], columns: Sequence[str]) -> Iterator[str]:
 
 
 def _tally_cells(tally: Tally) -> dict[str, str]:
-    left = tally.seconds_left
     return {
         "done": f"{tally.done_before + tally.done}/{tally.planned}",
         "open": f"{tally.open}",
         "failed": f"{tally.failed or ''}",
         "tokens": _tokens(tally.usage.output_tokens, tally.usage.uncounted),
         "tokens/s": _speed(tally.tokens_per_second, tally.usage.uncounted),
-        "time left": "" if left is None or not tally.open else duration(left),
+        "time left": _time_left(tally, tally.seconds_left),
+    }
+
+
+def _time_left(tally: Tally, seconds: float | None) -> str:
+    return "" if seconds is None or not tally.open else duration(seconds)
+
+
+def _server_cells(stats: EndpointStats) -> dict[str, str]:
+    """What the server has sent, and how many questions the cache answered: their tokens were sent before."""
+    return {
+        "tokens": _tokens(stats.output_tokens, stats.uncounted),
+        "tokens/s": _speed(stats.tokens_per_second, stats.uncounted),
+        "cached": f"{stats.from_cache}",
     }
 
 

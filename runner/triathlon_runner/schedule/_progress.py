@@ -65,6 +65,8 @@ class Tally:
     truncated: int = 0
     failed: int = 0
     """Units whose infrastructure failed in this run; they stay open."""
+    from_cache: int = 0
+    """Of the units done, those before the server's first reply: they say nothing about its speed."""
     usage: Usage = field(default_factory=Usage)
     started: float | None = None
 
@@ -72,8 +74,11 @@ class Tally:
     def open(self) -> int:
         return self.planned - self.done_before - self.done
 
-    def add(self, record: UnitRecord) -> None:
+    def add(self, record: UnitRecord, *, from_cache: bool = False) -> None:
         self.done += 1
+        if from_cache:
+            self.from_cache += 1
+            self.started = time.monotonic()
         self.passed += record.outcome is Outcome.PASSED
         self.truncated += record.outcome is Outcome.TRUNCATED
         self.usage += record.usage
@@ -86,7 +91,8 @@ class Tally:
 
     @property
     def seconds_left(self) -> float | None:
-        """None until the first unit is done."""
-        if self.started is None or not self.done:
+        """None until the first unit is done that the cache did not answer."""
+        done = self.done - self.from_cache
+        if self.started is None or not done:
             return None
-        return (time.monotonic() - self.started) / self.done * self.open
+        return (time.monotonic() - self.started) / done * self.open

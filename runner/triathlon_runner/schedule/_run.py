@@ -13,6 +13,7 @@ from triathlon_runner.schedule._open import ModelOpener
 from triathlon_runner.schedule._plan import RunPlan, Work
 from triathlon_runner.schedule._progress import Progress
 from triathlon_runner.store import ResultsFolder, Unit
+from triathlon_runner.terminal import counted
 
 STOP_SECONDS = 30.0
 """How long a stop waits for requests in flight and for programs."""
@@ -130,13 +131,13 @@ class Runner:
                 say_again += _SAY_SECONDS
                 self._progress.say(f"stopping: waiting for {self._in_flight()}")
         if units.tasks:
-            self._progress.say(f"{self._stop_seconds:g} s are over: given up are {self._in_flight()}")
+            self._progress.say(f"{self._stop_seconds:g} s are over; given up: {self._in_flight()}")
         units.cut()
 
     def _in_flight(self) -> str:
         requests = self._control.in_flight
         grading = max(0, len(self._context.units.tasks) - self._control.waiting)
-        return f"{requests} requests, {grading} units being graded"
+        return f"{counted(requests, 'request')}, {counted(grading, 'unit')} being graded"
 
     def _wait_no_longer(self) -> None:
         """Ends the waiting for servers: nothing new is started."""

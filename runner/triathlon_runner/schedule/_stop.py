@@ -89,7 +89,7 @@ class Bounds:
     def reached(self) -> str:
         """Which bound does not allow new work, in words; empty while both do."""
         if self.deadline is not None and self._late(self.deadline):
-            return f"the deadline {self.deadline.astimezone().isoformat(sep=' ', timespec='seconds')} is here"
+            return f"the deadline is here: {_in_words(self.deadline)}"
         if self.budget_usd is None:
             return ""
         committed = sum(account.usd_in_flight for account in self.accounts)
@@ -131,6 +131,12 @@ def span_seconds(text: str) -> float | None:
         return None
     days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
+def _in_words(moment: datetime) -> str:
+    """`18:13:52 on 23 November 2026, local time`."""
+    local = moment.astimezone()
+    return f"{local:%H:%M:%S} on {local.day} {local:%B %Y}, local time"
 
 
 def _moment(text: str, now: datetime) -> datetime | None:

@@ -26,9 +26,13 @@ def url(requests: Path) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("empty", "empty: all 3 replies were empty (outcome no_answer)"),
-        ("long", "long: all 3 replies were refused as longer than its context (outcome context_overflow)"),
-        ("cut", "cut: all 3 replies were cut at the token limit (outcome truncated)"),
+        ("empty", "empty: the replies to all 3 questions were empty (outcome no_answer)"),
+        (
+            "long",
+            "long: the replies to all 3 questions were refused as longer than its context (outcome"
+            " context_overflow)",
+        ),
+        ("cut", "cut: the replies to all 3 questions were cut at the token limit (outcome truncated)"),
     ],
 )
 def test_replies_without_anything_to_judge(tmp_path: Path, url: str, model: str, said: str) -> None:

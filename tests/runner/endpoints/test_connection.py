@@ -1,6 +1,7 @@
 """One connection: what counts as a whole reply, and when a connection is used again."""
 
 import asyncio
+import gc
 import gzip
 import zlib
 from collections.abc import AsyncIterator
@@ -162,6 +163,25 @@ async def test_headers() -> None:
     assert lines[-1] == "{}"
     assert [line for line in lines if line.lower().startswith("user-agent")] == ["user-agent: ours"]
     assert {f"Host: 127.0.0.1:{port}", "Content-Length: 2", "X-Team: é"} < set(lines)
+
+
+async def test_closing_that_is_cancelled() -> None:
+    """Where Ctrl-C comes again while connections are closed, all are closed: aiohttp reports none."""
+    reported: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))
+    raw = RawServer(OK + b"Content-Length: 2\r\n\r\n{}")
+
+    async def ask() -> None:
+        async with posting(raw) as client:
+            await client.post("/x", b"{}")
+            task = asyncio.current_task()
+            assert task is not None
+            asyncio.get_running_loop().call_soon(task.cancel)
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.create_task(ask())
+    gc.collect()
+    assert reported == []
 
 
 @pytest.mark.parametrize("headers", [{"X-Team": "a\r\nHost: b"}, {"X Team": "a"}, {"X-Té": "a"}])

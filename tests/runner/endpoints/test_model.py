@@ -164,6 +164,18 @@ async def test_tried_again(bad: Response) -> None:
     assert model.stats.retries == 1 and model.stats.last_error
 
 
+@pytest.mark.parametrize("bad", [Said(None), Status(500), too_many(0.01)], ids=["empty", "500", "429"])
+async def test_retries_are_counted(bad: Response) -> None:
+    """A retry is a request that repeats another: the first try of a question is none."""
+    limits = Limits(attempts=3, throttled_attempts=3, first_wait=0.01, longest_wait=0.02)
+    async with ModelServer(lambda asked: bad) as server:
+        config = ApiConfig(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config, limits=limits) as model:
+            with pytest.raises(EndpointError):
+                await model.ask(chat("q"), GREEDY)
+        assert model.stats.retries == server.count - 1 > 0
+
+
 async def test_hanging_server() -> None:
     """A server that says nothing is not waited for longer than the row says."""
     answer, _, model = await ask_one(once(Hang(30)), timeout_seconds=0.2)

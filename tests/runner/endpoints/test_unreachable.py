@@ -21,6 +21,7 @@ from triathlon_runner.endpoints import (
     ReplyCache,
     Sampling,
     ServerUnreachableError,
+    _client,
     open_model,
 )
 from triathlon_runner.records import Finish
@@ -95,6 +96,19 @@ async def test_no_such_host() -> None:
     assert seconds < 10
 
 
+async def test_nothing_is_said_of_a_connection_that_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`still connecting` comes only while a connection is being made, not after its error."""
+    monkeypatch.setattr(_client, "_SLOW_CONNECT_SECONDS", 0.3)
+    lines: list[str] = []
+    config = ApiConfig(base_url="http://127.0.0.1:9/v1", model="m")
+    limits = Limits(first_contact_seconds=0.6)
+    async with open_model("m", "instruct", config, limits=limits, say=lines.append) as model:
+        with pytest.raises(ModelUnavailableError):
+            await model.ask(chat("q"), GREEDY)
+        await asyncio.sleep(0.4)
+    assert not [line for line in lines if "still connecting" in line]
+
+
 async def test_untrusted_certificate() -> None:
     """A certificate that is not trusted ends the model at once, with the variable that would mend it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -127,9 +141,9 @@ async def test_outage() -> None:
             await asyncio.sleep(1.0)
             away = False
             assert [(await each).reply.text for each in asks] == ["echo 0", "echo 1"]
-    assert [line.split(" for ")[0].split(" after ")[0] for line in lines] == [
-        "m: no answer",
-        "m: the server answers again",
+    assert [line.split(": ")[1].split(" after ")[0] for line in lines] == [
+        "no answer from the server",  # not: for 0 s
+        "the server answers again",
     ]
     assert "for 10 min at most" in lines[0]
 

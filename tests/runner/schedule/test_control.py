@@ -148,7 +148,7 @@ async def test_a_stop_gives_up_what_takes_too_long(tmp_path: Path) -> None:
     async with ModelServer(say) as server:
         summary = await stopped_after(run, server, 3 * QUESTIONS + 6, stop_seconds=0.5)
     assert (summary.finished, summary.open, summary.failures) == (3, 1, {})
-    assert any("given up are 1 requests" in line for line in run.said)
+    assert any("given up: 1 request, " in line for line in run.said)
 
 
 async def test_a_stop_does_not_wait_for_tries_to_come(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord, Usage
 from triathlon_runner.registry import Price
-from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog, Progress, ProgressFanout
+from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog, Progress, ProgressFanout, _progress
 
 RECORD = UnitRecord(
     suite="evolved/x",
@@ -89,6 +89,58 @@ def test_suites_under_way() -> None:
     progress.start("m", "evolved/1")
     rows = [line.split() for line in shown(progress, screen).splitlines()[1:]]
     assert [row[:3] for row in rows] == [["m", "5/12", "7"], ["evolved/1", "1/4", "3"]]
+
+
+def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Units of the cache are no measure of a server's speed; a model takes as long as its slowest suite."""
+    clock = [100.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: clock[0])
+    screen = Console(file=io.StringIO(), width=80, height=24)
+    progress = ConsoleProgress(screen)
+    stats = EndpointStats(from_cache=40)
+    progress.attach(Account("m", stats, None))
+    for suite, planned in (("evolved/x", 60), ("evolved/y", 20)):
+        progress.plan("m", suite, planned=planned, done=0)
+        progress.start("m", suite)
+    for _ in range(40):
+        progress.finished(RECORD)
+    assert " s" not in shown(progress, screen).replace(" suite", "")
+    stats.answered, clock[0] = 20, 110.0
+    for _ in range(19):
+        progress.finished(RECORD)
+    progress.finished(RECORD.model_copy(update={"suite": "evolved/y"}))
+    rows = shown(progress, screen).splitlines()[1:]
+    assert [row.split()[-4:] for row in rows if "evolved/y" in row or row.startswith("m ")] == [
+        ["3", "min", "10", "s"]
+    ] * 2
+
+
+def lines_of(width: int, stats: EndpointStats, *, is_terminal: bool = False) -> list[str]:
+    """What a finished suite's line is, where no panel is drawn."""
+    screen = Console(file=io.StringIO(), width=width, force_terminal=is_terminal, color_system=None)
+    progress = ConsoleProgress(screen)
+    with screen.capture() as capture:
+        progress.plan("m", "evolved/x", planned=1, done=0)
+        progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
+        progress.start("m", "evolved/x")
+        progress.finished(RECORD)
+    return capture.get().splitlines()
+
+
+def test_line_of_replies_from_the_cache() -> None:
+    """What the cache answered is said to be of the cache, and counts as no tokens and no speed."""
+    (line,) = lines_of(200, EndpointStats(limit=2, from_cache=3))
+    assert "1/1 done  0 open  3 cached  limit 2" in line and "tokens" not in line
+    (line,) = lines_of(200, EndpointStats(limit=2, from_cache=3, answered=1, output_tokens=5))
+    assert "5 tokens  0 tokens/s  3 cached" in line
+
+
+def test_a_line_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the panel a line that is too long for the terminal is broken between words."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    lines = lines_of(40, EndpointStats(limit=2, answered=1, output_tokens=123456789), is_terminal=True)
+    assert len(lines) > 1 and all(len(line) <= 40 for line in lines)
+    assert "123456789 tokens" in " ".join(" ".join(lines).split())
 
 
 def test_errors() -> None:

@@ -7,7 +7,7 @@ from triathlon_runner.schedule import Account, _messages
 
 
 def test_a_message_that_says_more_than_the_error_it_quotes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A later line points at the message with what to do, not at the server's words that it quotes."""
+    """It can be repeated as it stands: it has what to do, and refers to the words that it quotes."""
     clock = ["10:00:00"]
     lines: list[str] = []
     monkeypatch.setattr(_messages, "time_of_day", lambda: clock[0])
@@ -20,6 +20,6 @@ def test_a_message_that_says_more_than_the_error_it_quotes(monkeypatch: pytest.M
     messages.say(stopped)
     assert lines[1] == "m: expected an answer, got none: the error of 10:00:00 above; look at the quota"
     printed = messages.printed_at(stopped)
-    assert printed is not None and printed.time == "10:10:00"
+    assert printed is not None and (printed.time, printed.line) == ("10:10:00", lines[1])
     repeated = messages.printed_at("m: 429, the server said 'no'")
-    assert repeated is not None and repeated.time == "10:00:00"
+    assert repeated is not None and (repeated.time, repeated.line) == ("10:00:00", "")

@@ -70,9 +70,9 @@ async def test_deadline_stops_new_work(tmp_path: Path) -> None:
     bench.bounds = Bounds(deadline=datetime.now(UTC) - timedelta(seconds=1))
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code, bench.model.asked) == (0, 2, 1, [])
-    assert re.search(r"deadline .* \d\d:\d\d:\d\d\S* is here", summary.stopped), (
-        "to the second: it may be 10 s away"
-    )
+    assert re.fullmatch(
+        r"the deadline is here: \d\d:\d\d:\d\d on \d+ [A-Z][a-z]+ \d{4}, local time", summary.stopped
+    ), "to the second: it may be 10 s away"
     bench.bounds = Bounds()
     assert (await bench.run()).exit_code == 0
 
