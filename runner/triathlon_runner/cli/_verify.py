@@ -159,8 +159,10 @@ def _wanted(
     there: list[_Stored | RecordedFile] = [*files, *recorded]
     if not there:
         raise UserError(f"no results in {str(root.root)!r}; name their folder with --results")
-    check_names(models or (), sorted({one.model for one in there}), what="model")
-    check_names(suites or (), sorted({one.suite for one in there}), what="suite")
+    model_ids = sorted({one.model for one in there})
+    check_names(models or (), model_ids, what="model", command="triathlon results list")
+    suite_ids = sorted({one.suite for one in there})
+    check_names(suites or (), suite_ids, what="suite", command="triathlon results list")
 
     def chosen(one: _Stored | RecordedFile) -> bool:
         return (models is None or one.model in models) and (suites is None or one.suite in suites)

@@ -115,8 +115,8 @@ def _of_row(row: dict[str, Any], place: int, problems: Mapping[str, AnyProblem])
     given = {key: row[key] for key in ("solution", "completion") if key in row}
     got = ", ".join(f"{key} {value!r:.60}" for key, value in given.items()) or "neither"
     return _Broken(
-        f"line {place}: expected the program of {task_id!r:.60} as text in `solution` or `completion`, got {got};"
-        " write it there, or remove the line"
+        f"line {place}: expected the program of {task_id!r:.60} as text in `solution` or `completion`, got"
+        f" {got}; write it there, or remove the line"
     )
 
 
