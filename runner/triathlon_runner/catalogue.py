@@ -55,7 +55,8 @@ class Catalogue:
         """
         own = {text: entry for text in ids or () if (entry := self._suite_of_user(text, prompts)) is not None}
         if ids is not None:
-            check_names(ids, [*(entry.id for entry in self.entries()), *own], what="suite")
+            known = [*(entry.id for entry in self.entries()), *own]
+            check_names(ids, known, what="suite", command="triathlon suites --variants")
         kinds = sorted({entry.variant_kind for entry in self.entries() if entry.variant_kind is not None})
         check_names(variants, kinds, what="kind of variant")
 

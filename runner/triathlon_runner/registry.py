@@ -149,7 +149,7 @@ class Registry(_Config):
         """
         if ids is None:
             return self.models
-        check_names(ids, [row.id for row in self.models], what="model")
+        check_names(ids, [row.id for row in self.models], what="model", command="triathlon models")
         return tuple(row for row in self.models if row.id in ids)
 
     def temperature(self, row: ModelRow, suites: float) -> float:
@@ -165,17 +165,36 @@ class Registry(_Config):
         return getattr(self.defaults, name) if own is None else own
 
 
-def check_names(names: Iterable[str], known: Sequence[str], *, what: str) -> None:
-    """Refuses a name that is not known, with the nearest that is.
+_MOST_LISTED: Final = 8
+"""Known names that an error lists; where there are more it names the command that does."""
+
+
+def check_names(names: Iterable[str], known: Sequence[str], *, what: str, command: str = "") -> None:
+    """Refuses names that are not known, each with the nearest that are.
+
+    Args:
+        names: what was asked for.
+        known: what there is.
+        what: a name's kind, in words.
+        command: lists all that are known, such as `triathlon models`.
 
     Raises:
-        UserError: naming the first unknown one.
+        UserError: naming all unknown ones, a line each.
     """
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"known are: {', '.join(known)}"
-            raise UserError(f"unknown {what} {name!r}; {hint}")
+    unknown = dict.fromkeys(name for name in names if name not in known)
+    if unknown:
+        raise UserError(
+            "\n".join(f"unknown {what} {name!r}; {_hint(name, known, command)}" for name in unknown)
+        )
+
+
+def _hint(name: str, known: Sequence[str], command: str) -> str:
+    """The nearest known names, else all where they are few, else the command that lists them."""
+    if near := difflib.get_close_matches(name, known, n=3):
+        return f"did you mean {' or '.join(near)}?"
+    if command and len(known) > _MOST_LISTED:
+        return f"`{command}` lists the {len(known)} that there are"
+    return f"known are: {', '.join(known)}"
 
 
 _NUMBERS: Final = {
@@ -207,7 +226,8 @@ def load(path: Path, *, missing_ok: bool = False) -> Registry:
     file = yaml_file.read(path, _NUMBERS)
     pasted_keys.check_file(file)
     if not isinstance(file.content, dict):
-        got = "nothing" if file.content is None else f"{file.content!r:.80}"
+        text = repr(file.content)
+        got = "nothing" if file.content is None else text if len(text) <= 80 else f"{text[:79]}…"
         raise UserError(
             f"{path}: expected a mapping with the key 'models', got {got}; see the README, 'Add a model'"
         )

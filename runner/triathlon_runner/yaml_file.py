@@ -191,9 +191,9 @@ def _check_keys(node: yaml.MappingNode, path: Path, place: Place) -> None:
         if key.tag not in {_TEXT, _MERGE}:
             raise UserError(f"{where}: expected text as a key, got {key.value!r:.40}; put it in quotes")
         if key.value in lines:
-            raise UserError(
-                f"{path}, line {line}: key {key.value!r} also stands in line {lines[key.value]}; keep one"
-            )
+            first = lines[key.value]
+            again = "stands twice in it" if first == line else f"also stands in line {first}"
+            raise UserError(f"{path}, line {line}: key {key.value!r} {again}; keep one")
         lines[key.value] = line
 
 

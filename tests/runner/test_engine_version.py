@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "30833cd4d202b39b111ef7ffe1381894352b46c2f35d06d299ef3c7173364c4c")
+DECIDED = (1, "b62812ff8d7dbb4317f004dfc6fcfa2cb0ff83ccdc49bb76102eb6e18ee988cf")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

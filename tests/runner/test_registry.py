@@ -211,3 +211,27 @@ def test_an_unknown_model_gets_the_nearest_name(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"unknown model .gpt-lrage.; did you mean gpt-large"):
         listed.select(["gpt-lrage"])
     assert [row.id for row in listed.select(["a"])] == ["a"]
+
+
+def test_all_unknown_models_are_named() -> None:
+    """Each with its nearest name; where there is none and many are known, the command that lists them."""
+    listed = registry.Registry.model_construct(
+        models=tuple(registry.ModelRow.model_construct(id=f"row-{n}") for n in range(9))
+    )
+    with pytest.raises(UserError) as refused:
+        listed.select(["nope", "rwo-3", "row-1"])
+    first, second = str(refused.value).splitlines()
+    assert first == "unknown model 'nope'; `triathlon models` lists the 9 that there are"
+    assert second.startswith("unknown model 'rwo-3'; did you mean row-3")
+
+
+def test_a_key_that_stands_twice_in_one_line(tmp_path: Path) -> None:
+    """The message does not send one to another line."""
+    with pytest.raises(UserError, match="line 1: key 'models' stands twice in it; keep one"):
+        load(tmp_path, "{models: [], models: []}\n")
+
+
+def test_a_list_in_place_of_the_mapping_is_quoted_with_a_mark_where_it_is_cut(tmp_path: Path) -> None:
+    """A long value ends with dots, so that nobody takes its beginning for the whole."""
+    with pytest.raises(UserError, match=r"expected a mapping with the key 'models', got \[.{78}…; see"):
+        load(tmp_path, f"- {{id: a, name: {'x' * 100}}}\n")

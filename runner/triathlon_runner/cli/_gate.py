@@ -149,14 +149,14 @@ async def _gate(
     for account in options.bounds.accounts:
         for message in filter(None, (about_tokens(account), about_replies(account))):
             screen.print_message(message)
-    priced = any(account.price for account in options.bounds.accounts)
+    asked = [account for account in options.bounds.accounts if account.stats.answered]
     return report_of(
         comparison,
         options.folder,
         summary,
         suites=options.wanted.suites or (),
         seed=request.seed,
-        usd=options.bounds.spent if priced or not options.bounds.accounts else None,
+        usd=options.bounds.spent if not asked or any(account.price for account in asked) else None,
         site=request.site_url or SITE_FOLDER,
     )
 

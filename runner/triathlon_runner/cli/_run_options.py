@@ -132,7 +132,7 @@ class Options:
             UserError: an unknown model or suite, a named model that cannot run here, or no model at all that
                 can; prompts that are none; a budget without prices.
         """
-        rows = listed.select(self.wanted.models)
+        rows = self._models_and_suites(listed)
         if not rows:
             raise UserError(
                 "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"
@@ -143,9 +143,28 @@ class Options:
             _check_that_they_run(rows)
         if self.bounds.budget_usd is not None:
             check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])], self.single)
-        self.wanted.catalogue.select(self.wanted.suites, self.wanted.variants)
         if self.wanted.prompts is not None:
             catalogue.check_prompts(self.wanted.prompts)
+
+    def _models_and_suites(self, listed: registry.Registry) -> Sequence[ModelRow]:
+        """The wanted rows.
+
+        Raises:
+            UserError: unknown models or suites; names all of both.
+        """
+        rows: Sequence[ModelRow] = ()
+        faults = []
+        try:
+            rows = listed.select(self.wanted.models)
+        except UserError as error:
+            faults.append(str(error))
+        try:
+            self.wanted.catalogue.select(self.wanted.suites, self.wanted.variants)
+        except UserError as error:
+            faults.append(str(error))
+        if faults:
+            raise UserError("\n".join(faults))
+        return rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,8 +159,10 @@ def _wanted(
     there: list[_Stored | RecordedFile] = [*files, *recorded]
     if not there:
         raise UserError(f"no results in {str(root.root)!r}; name their folder with --results")
-    check_names(models or (), sorted({one.model for one in there}), what="model")
-    check_names(suites or (), sorted({one.suite for one in there}), what="suite")
+    model_ids = sorted({one.model for one in there})
+    check_names(models or (), model_ids, what="model", command="triathlon results list")
+    suite_ids = sorted({one.suite for one in there})
+    check_names(suites or (), suite_ids, what="suite", command="triathlon results list")
 
     def chosen(one: _Stored | RecordedFile) -> bool:
         return (models is None or one.model in models) and (suites is None or one.suite in suites)
@@ -256,7 +258,7 @@ def _show(verified: _Verified, screen: Console) -> None:
         say(screen, f"  {note}")
     if verified.update is not None and verified.update.archived is not None:
         say(screen, f"  as it was: {verified.update.archived}")
-    for reason, count in _counted(report.unverified).items():
+    for reason, count in _counted(report).items():
         say(screen, f"  not graded again: {reason}" + (f" ({counted(count, 'unit')})" if count > 1 else ""))
 
 
@@ -319,9 +321,12 @@ def _document(verified: list[_Verified]) -> dict[str, Any]:
     }
 
 
-def _counted(unverified: dict[str, str]) -> dict[str, int]:
+def _counted(report: FileReport) -> dict[str, int]:
+    """How many units have each reason; a damaged line is always named, because it is to be deleted."""
     reasons: dict[str, int] = {}
-    for what, why in unverified.items():
-        key = why if list(unverified.values()).count(why) > 1 else f"{what}: {why}"
+    everything = list(report.unverified.values())
+    for what, why in report.unverified.items():
+        shared = everything.count(why) > 1 and what not in report.damaged_lines
+        key = why if shared else f"{what}: {why}"
         reasons[key] = reasons.get(key, 0) + 1
     return reasons

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from triathlon_runner.gate._comparison import Comparison
 from triathlon_runner.gate._sequential import Verdict
@@ -13,7 +13,9 @@ from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import counted
 from triathlon_runner.unit_pages import SITE_FOLDER, unit_address
 
-EXIT_CODES: Final[dict[Verdict, int]] = {"better": 0, "not worse": 0, "worse": 1, "undecided": 3}
+Result = Verdict | Literal["none"]
+"""The test's verdict; "none" where an error kept the gate from one."""
+EXIT_CODES: Final[dict[Result, int]] = {"better": 0, "not worse": 0, "worse": 1, "undecided": 3, "none": 2}
 _SHOWN = 20
 """Lost tasks that are printed; the JSON has all."""
 
@@ -47,7 +49,7 @@ class GateReport:
 
     baseline: str
     candidate: str
-    verdict: Verdict
+    verdict: Result
     suites: tuple[str, ...]
     tasks: int
     """Compared; each model's."""
@@ -58,7 +60,7 @@ class GateReport:
     asked: int
     """Units that were asked by this gate; the others were in the results folder."""
     usd: float | None
-    """None where no model that was asked has a price."""
+    """None where models were asked and none of them has a price."""
     difference: float | None
     """Candidate's mean score minus the baseline's, scores from 0 to 1; None without a compared task."""
     interval: tuple[float, float]
@@ -75,8 +77,8 @@ class GateReport:
 
     @property
     def exit_code(self) -> int:
-        """0: not worse, 1: worse, 2: undecided by a user's error, 3: undecided."""
-        return 2 if self.verdict == "undecided" and self.errors else EXIT_CODES[self.verdict]
+        """0: not worse, 1: worse, 2: an error kept it from a verdict, 3: undecided."""
+        return EXIT_CODES[self.verdict]
 
     def as_json(self) -> dict[str, Any]:
         """Returns the document of `--json`."""
@@ -94,7 +96,7 @@ class GateReport:
                 f"{counted(self.clusters_left_out, 'cluster')} of tasks not compared: a server failed on a"
                 " task of each; run the same command again to ask it"
             )
-        if self.stopped and self.verdict == "undecided":
+        if self.stopped and not self.is_decided:
             lines.append(f"stopped: {self.stopped}")
         lines += [f"error: {error}" for error in self.errors]
         lines += self.notes
@@ -112,9 +114,16 @@ class GateReport:
         return lines
 
     @property
+    def is_decided(self) -> bool:
+        """Whether there is a verdict."""
+        return self.verdict not in ("undecided", "none")
+
+    @property
     def headline(self) -> str:
         """The verdict in words."""
         margin = f" by more than {self.margin:g}" if self.margin else ""
+        if self.verdict == "none":
+            return "NO VERDICT (the errors below kept tasks from being compared; mend them and run again)"
         if self.verdict == "undecided":
             return "UNDECIDED (the tasks so far show neither that it is worse nor that it is not)"
         return "BETTER" if self.verdict == "better" else f"{self.verdict.upper()}{margin}"
@@ -146,7 +155,7 @@ class GateReport:
             ("suites", ", ".join(self.suites)),
             ("α, margin, seed", f"{self.alpha:g}, {self.margin:g}, {self.seed}"),
         ]
-        rows += [("stopped", self.stopped)] if self.stopped and self.verdict == "undecided" else []
+        rows += [("stopped", self.stopped)] if self.stopped and not self.is_decided else []
         rows += [("error", error) for error in self.errors] + [("note", note) for note in self.notes]
         text = f"## {_cell(self.candidate)} against {_cell(self.baseline)}\n\n| | |\n| --- | --- |\n"
         text += "".join(f"| {name} | {_cell(value)} |\n" for name, value in rows)
@@ -186,10 +195,11 @@ def report_of(
         summary: of the run that asked; an empty one where nothing was asked.
         suites: ids of the suites.
         seed: of the random order.
-        usd: what asking has cost; None where no price is known.
+        usd: what asking has cost; None where models were asked and none of them has a price.
         site: folder or web address of the site, in front of the pages that are named.
     """
     baseline, candidate = comparison.models
+    errors = (*summary.errors, *_kept_apart(summary))
     losses = comparison.lost()
     lines = {
         (model, suite): _line_numbers(folder.lines(model, suite))
@@ -214,7 +224,7 @@ def report_of(
     return GateReport(
         baseline=baseline,
         candidate=candidate,
-        verdict=comparison.verdict,
+        verdict="none" if errors and not comparison.decided else comparison.verdict,
         suites=tuple(suites),
         tasks=comparison.tasks,
         tasks_planned=sum(len(cluster.tasks) for cluster in comparison.planned),
@@ -230,7 +240,7 @@ def report_of(
         won=comparison.won(),
         lost=lost,
         stopped=summary.stopped,
-        errors=(*summary.errors, *_kept_apart(summary)),
+        errors=errors,
         notes=tuple(summary.notes),
     )
 

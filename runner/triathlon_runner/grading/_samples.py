@@ -33,7 +33,7 @@ class Samples:
     samples: list[Sample]
     """In the order of the folder's names or of the file's lines."""
     broken: list[str]
-    """Lines without a readable task: their numbers, and what is wrong with them."""
+    """Lines without a readable task or program: their numbers, and what is wrong with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +102,22 @@ def _of_line(line: bytes, place: int, problems: Mapping[str, AnyProblem]) -> Sam
         return _Broken(f"line {place}: not JSON: {error}")
     if not isinstance(row, dict) or not isinstance(row.get("task_id"), str | int):
         return _Broken(f"line {place}: expected an object with task_id, got {line[:60]!r}")
-    return _of_row(row, problems)
+    return _of_row(row, place, problems)
 
 
-def _of_row(row: dict[str, Any], problems: Mapping[str, AnyProblem]) -> Sample:
+def _of_row(row: dict[str, Any], place: int, problems: Mapping[str, AnyProblem]) -> Sample | _Broken:
     task_id = str(row["task_id"])
     if isinstance(row.get("solution"), str):
         return _sample(task_id, 0, row["solution"])
     if isinstance(row.get("completion"), str):
         problem = problems.get(task_id)
         return _sample(task_id, 0, row["completion"], _prompt(problem))
-    return Sample(task_id, 0, "", "neither a solution nor a completion")
+    given = {key: row[key] for key in ("solution", "completion") if key in row}
+    got = ", ".join(f"{key} {value!r:.60}" for key, value in given.items()) or "neither"
+    return _Broken(
+        f"line {place}: expected the program of {task_id!r:.60} as text in `solution` or `completion`, got"
+        f" {got}; write it there, or remove the line"
+    )
 
 
 def _prompt(problem: AnyProblem | None) -> str:

@@ -93,7 +93,10 @@ def manifest_of(
         open_units,
         file.size,
     )
-    if holds and not failures and opened is None and not (before and before.unfinished):
+    asked_nothing = opened is None and not failures
+    if asked_nothing and (
+        _of_larger_run(before, file, open_units) or (holds and before and not before.unfinished)
+    ):
         return None
     wanted = {task.task_id for task in work.built.chosen} | {task_id for task_id, _ in file.units}
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -126,6 +129,13 @@ def manifest_of(
         started=before.started if before else now,
         ended="" if begins else now,
     )
+
+
+def _of_larger_run(before: Manifest | None, file: ResultsFile[UnitRecord], open_units: int) -> bool:
+    """Whether a manifest knows of more open units than this run planned, and its lines are still there."""
+    if before is None or not (before.unfinished or before.outcomes == dict(sorted(file.outcomes.items()))):
+        return False
+    return sum(before.outcomes.values()) + before.open_units - len(file.units) > open_units
 
 
 def _engine_versions(

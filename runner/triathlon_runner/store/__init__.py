@@ -26,7 +26,7 @@ from triathlon_runner.store._lines import (
     set_torn_line_aside,
 )
 from triathlon_runner.store._recorded import RecordedFile, recorded_files
-from triathlon_runner.store._usable import usable_units
+from triathlon_runner.store._usable import read_undamaged_records, usable_units
 
 __all__ = [
     "DEFAULT_ROOT",
@@ -55,6 +55,7 @@ __all__ = [
     "read_judged_again",
     "read_lines",
     "read_records",
+    "read_undamaged_records",
     "recorded_files",
     "replace_file",
     "set_torn_line_aside",

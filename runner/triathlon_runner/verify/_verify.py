@@ -13,7 +13,7 @@ from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.schedule import Work
-from triathlon_runner.store import DamagedLineError, count_lines, read_records
+from triathlon_runner.store import count_lines, read_undamaged_records
 from triathlon_runner.verify._replay import NotInEvidenceError, replayed
 
 _AT_ONCE = 8
@@ -81,6 +81,8 @@ class FileReport:
     """Each stored record with the one that its replies lead to now."""
     not_in_evidence: set[str] = field(default_factory=set)
     """Those of `unverified` that ask for replies that are not stored."""
+    damaged_lines: set[str] = field(default_factory=set)
+    """Those of `unverified` that are lines which cannot be read."""
 
     @property
     def follows(self) -> bool:
@@ -108,13 +110,13 @@ async def verify_file(
         on_unit: Called after each unit.
     """
     report = FileReport(work.row.id, work.suite_id)
-    try:
-        stored = list(read_records(path, work.built.entry.record))
-    except DamagedLineError as error:
-        report.unverified["the file"] = str(error)
-        return report
+    stored, damaged = read_undamaged_records(path, work.built.entry.record)
     report.units = len(stored)
     _about_the_run(path, manifest, report)
+    report.units += len(damaged)
+    faults = {f"{path}, line {number}": fault for number, fault in damaged.items()}
+    report.unverified.update(faults)
+    report.damaged_lines.update(faults)
     tasks = {task.task_id for task in work.built.tasks}
     limit = asyncio.Semaphore(_AT_ONCE)
 
@@ -128,7 +130,9 @@ async def verify_file(
     graded = [record for _, record in report.pairs if record is not None]
     report.verified = len(graded)
     _compare_scores(work, stored, graded, report)
-    _compare_manifest(work, stored, graded, manifest, report)
+    _compare_manifest(work, manifest, report)
+    if not damaged:  # else its counts differ, of course
+        _compare_counts(stored, graded, manifest, report)
     return report
 
 
@@ -231,29 +235,33 @@ def _compare_scores(
             report.mismatches.append(Mismatch(f"score {metric.id}", repr(before), repr(after)))
 
 
-def _compare_manifest(
-    work: Work,
-    stored: Sequence[UnitRecord],
-    graded: Sequence[UnitRecord],
-    manifest: Manifest | None,
-    report: FileReport,
-) -> None:
+def _compare_manifest(work: Work, manifest: Manifest | None, report: FileReport) -> None:
     if manifest is None:
         report.unverified.setdefault("manifest", "the file has none")
         return
     data = work.built.suite.data
-    counted = sum(manifest.outcomes.values())
-    if manifest.unfinished and counted > len(stored):
-        found = f"{len(stored)} units" if len(stored) != 1 else "1 unit"
-        report.mismatches.append(CountMismatch("manifest units", f"{counted} units or more", found))
-    if not manifest.unfinished:
-        _compare_outcomes(manifest.outcomes, stored, graded, report)
     for what, stated, computed in (
         ("protocol", manifest.protocol, work.settings_hash),
         ("data", manifest.data.sha256, data.sha256),
     ):
         if stated != computed:
             report.mismatches.append(Mismatch(f"manifest {what}", _short(stated), _short(computed)))
+
+
+def _compare_counts(
+    stored: Sequence[UnitRecord],
+    graded: Sequence[UnitRecord],
+    manifest: Manifest | None,
+    report: FileReport,
+) -> None:
+    if manifest is None:
+        return
+    counted = sum(manifest.outcomes.values())
+    if not manifest.unfinished:
+        _compare_outcomes(manifest.outcomes, stored, graded, report)
+    elif counted > len(stored):
+        found = f"{len(stored)} units" if len(stored) != 1 else "1 unit"
+        report.mismatches.append(CountMismatch("manifest units", f"{counted} units or more", found))
 
 
 def _compare_outcomes(

@@ -96,9 +96,9 @@ def _sources(site: "Gathered", root: Path, wanted: Wanted, known: Catalogue) -> 
     if not files:
         raise UserError(f"no results to export in {str(root)!r}; `triathlon run` makes some")
     if wanted.models is not None:
-        check_names(wanted.models, models, what="model")
+        check_names(wanted.models, models, what="model", command="triathlon results list")
     if wanted.suites is not None:
-        check_names(wanted.suites, suites, what="suite")
+        check_names(wanted.suites, suites, what="suite", command="triathlon results list")
     chosen = (
         file
         for file in files

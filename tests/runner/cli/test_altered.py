@@ -75,3 +75,17 @@ def test_lines_of_another_model_are_not_counted(altered: SmallRun) -> None:
     verified = altered.call("verify", "--models", "copy")
     assert verified.exit_code == 1 and "nan" not in verified.output
     assert "expected a line of copy loop/core, got one of m loop/core" in verified.output
+
+
+def test_verify_names_every_damaged_line_and_grades_the_others(altered: SmallRun) -> None:
+    """An altered and two broken lines: the readable ones are graded again, each of the others is named."""
+    lines = altered.results / LINES
+    with lines.open("a") as file:
+        file.write("\n{\n")
+    result = altered.call("verify", "--suites", SUITE)
+    output = " ".join(result.output.split())
+    assert result.exit_code == 1
+    assert f"m {SUITE}: 2/4 units, DOES NOT FOLLOW" in output
+    assert "outcome: stored 'refused', graded again 'passed'" in output
+    for line in ("line 3: expected a JSON object, got ''", "line 4: expected a JSON object, got '{'"):
+        assert f"not graded again: results/{LINES}, {line}; delete the line" in output

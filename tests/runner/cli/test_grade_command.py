@@ -130,6 +130,22 @@ def test_unknown_tasks_and_broken_lines_are_named(place: SmallRun, tmp_path: Pat
     assert "nan" not in result.output and "0 of 1" in result.output
 
 
+def test_lines_without_a_program_are_no_failures(place: SmallRun, tmp_path: Path) -> None:
+    """A line whose `solution` is missing or no text cannot be read: named, exit code 1, no failed sample."""
+    problems = write(tmp_path / "p.jsonl", [problem(1)])
+    rows: list[dict[str, Any] | str] = [
+        {"task_id": "Own/1", "solution": RIGHT},
+        {"task_id": "Own/1"},
+        {"task_id": "Own/1", "solution": 5},
+    ]
+    found = write(tmp_path / "s.jsonl", rows)
+    assert graded(place, found, "--problems", problems, code=1)["outcomes"] == {"passed": 1}
+    result = said(place, found, "--problems", problems)
+    assert result.exit_code == 1 and "2 lines cannot be read:" in result.output
+    assert "line 2: expected the program of 'Own/1' as text" in result.output
+    assert "got neither" in result.output and "got solution 5" in result.output
+
+
 def test_pass_at_k(place: SmallRun, tmp_path: Path) -> None:
     """The unbiased estimate over tasks; with fewer samples than k nothing is said, and why."""
     problems = write(tmp_path / "p.jsonl", [problem(1), problem(2)])

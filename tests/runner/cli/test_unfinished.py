@@ -111,6 +111,19 @@ def test_lines_that_were_lost_do_not_follow(small: SmallRun) -> None:
     assert "manifest units: the manifest counts 2 units or more, its lines 1 unit" in result.output
 
 
+@pytest.mark.parametrize("ended", ["", "2026-01-01T00:00:00+00:00"])
+def test_a_smaller_run_that_asks_nothing_hides_no_open_units(small: SmallRun, ended: str) -> None:
+    """What a larger run left open stays listed after a run whose own units were all there."""
+    path = small.results / MANIFEST
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps({**manifest, "ended": ended, "open_units": 3, "planned": "of 5 tasks"}))
+    result = small.run()
+    assert result.exit_code == 0 and "0 units finished, 0 open" in result.output
+    rows = json.loads(small.call("results", "list", "--json").output)
+    (row,) = [row for row in rows if row["suite"] == SUITE]
+    assert (row["units"], row["open"], row["ended"]) == (2, 3, ended)
+
+
 MANIFESTS: dict[str, Callable[[str], str]] = {
     "torn": lambda text: text[: len(text) // 2],
     "newer": lambda text: text.replace('"schema_version": 1', '"schema_version": 2'),

@@ -23,7 +23,6 @@ SAMPLES: list[tuple[dict[str, Any], str]] = [
     ({"task_id": "Test/0", "completion": "    return x + 1\n"}, "passed"),
     ({"task_id": "Test/0", "solution": "def f(x):\n    return 2\n"}, "failed"),
     ({"task_id": "Test/0", "solution": " \n"}, "no_answer"),
-    ({"task_id": "Test/0", "solution": None}, "no_answer"),
     ({"task_id": "Test/0", "solution": "def f(:"}, "crashed"),
     ({"task_id": "Test/0", "solution": "a\0b"}, "crashed"),
     ({"task_id": "Test/0", "solution": "'\ud800'"}, "crashed"),
@@ -32,8 +31,15 @@ SAMPLES: list[tuple[dict[str, Any], str]] = [
     ({"task_id": "Test/1", "solution": "def g(x):\n    return -x\n"}, "failed"),
     ({"task_id": "Other/7", "solution": "x"}, UNKNOWN_TASK),
 ]
-BROKEN = (b'{"task_id": "Test/0", ', b"\xff\xfe", b'{"solution": "x"}')
-"""Lines of which nobody can say whose they are."""
+BROKEN = (
+    b'{"task_id": "Test/0", ',
+    b"\xff\xfe",
+    b'{"solution": "x"}',
+    b'{"task_id": "Test/0"}',
+    b'{"task_id": "Test/0", "solution": 5}',
+    b'{"task_id": "Test/0", "solution": null}',
+)
+"""Lines of which nobody can say whose they are, or that hold no text to execute."""
 
 
 def write(path: Path) -> None:
@@ -51,7 +57,7 @@ async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
     assert [line["outcome"] for line in report.lines] == [outcome for _, outcome in SAMPLES]
     assert [json.loads(line) for line in out.read_text().splitlines()] == report.lines
     assert report.open == [] and {line["model"] for line in report.lines} == {"m"}
-    assert [one.partition(":")[0] for one in report.broken] == ["line 13", "line 14", "line 15"]
+    assert [one.partition(":")[0] for one in report.broken] == [f"line {n}" for n in range(12, 18)]
 
 
 async def test_a_second_run_keeps_what_is_there(tmp_path: Path) -> None:
