@@ -132,7 +132,7 @@ class Transport(httpx2.AsyncBaseTransport):
         self._config, self._headers, self._say = config, headers, say
         self._timeout = aiohttp.ClientTimeout(total=config.timeout_seconds, connect=limits.connect_seconds)
         self._proxy = proxy_for(config.base_url)
-        self._first = True
+        self._first, self._replied = True, False
         self._slow: asyncio.TimerHandle | None = None
         self._reusing = self._session(keepalive_timeout=_KEEP_IDLE_SECONDS)
         self._new_connections = self._session(force_close=True)
@@ -149,7 +149,9 @@ class Transport(httpx2.AsyncBaseTransport):
                 return await self._exchange(session, request, attempt)
             except _FAILURES as error:
                 self._end_slow()  # that it failed is said
-                failure = connection_failure(error, self._config, self._proxy, first=self._first)
+                failure = connection_failure(
+                    error, self._config, self._proxy, first=self._first, replied=self._replied
+                )
                 was_closed = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
             if not (was_closed and attempt.reused):  # else the server had closed an idle connection
                 break
@@ -179,6 +181,7 @@ class Transport(httpx2.AsyncBaseTransport):
             if response.status < 200:
                 raise ValueError(f"status {response.status} in place of a reply")
             body = await _read(response)
+            self._replied = True
             headers = [pair for pair in response.headers.items() if pair[0].lower() != "content-encoding"]
             return httpx2.Response(response.status, headers=headers, content=body, request=request)
 

@@ -25,6 +25,8 @@ _SUITE_FIELDS = {
 }
 """Body fields that the protocol of a suite decides, never the `body` of a row."""
 
+_PATHS_OF_REQUESTS = ("/chat/completions", "/completions", "/messages")
+"""Endings that are no part of a base address: requests add them to it."""
 _SECRET = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
@@ -118,7 +120,13 @@ class ApiConfig(BaseModel):
             parts.port, parts.hostname.encode("idna")
         except ValueError as error:
             raise ValueError(f"expected a possible host and port, got {parts.netloc!r}: {error}") from None
-        return value.rstrip("/")
+        value = value.rstrip("/")
+        if ending := next((path for path in _PATHS_OF_REQUESTS if parts.path.rstrip("/").endswith(path)), ""):
+            raise ValueError(
+                f"expected an address without the {ending} that requests add to it, got {value!r}; write"
+                f" {value.removesuffix(ending)!r}"
+            )
+        return value
 
     @field_validator("provider")
     @classmethod

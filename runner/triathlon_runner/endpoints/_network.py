@@ -85,6 +85,8 @@ def _open_socket(address: Any) -> socket.socket:
 
 def _certificates(config: ApiConfig) -> ssl.SSLContext:
     """Trusts the system's authorities and, unless SSL_CERT_FILE or SSL_CERT_DIR narrows them, Mozilla's."""
+    if config.base_url.startswith("https:"):
+        _check_named_authorities()
     context = ssl.create_default_context()
     if not (os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")):
         context.load_verify_locations(certifi.where())
@@ -99,7 +101,28 @@ def _certificates(config: ApiConfig) -> ssl.SSLContext:
     return context
 
 
-def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *, first: bool) -> Unreachable:
+def _check_named_authorities() -> None:
+    """Refuses a file in SSL_CERT_FILE without a certificate: OpenSSL would trust nobody, and not say why.
+
+    Raises:
+        UserError: it is missing, or holds no certificate.
+    """
+    file = os.environ.get("SSL_CERT_FILE")
+    if not file:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+    except OSError as error:  # an SSLError is one
+        got = "no certificate in it" if isinstance(error, ssl.SSLError) else error.strerror
+        raise UserError(
+            "expected SSL_CERT_FILE to name a PEM file with the certificates of authorities, got"
+            f" {file!r}: {got}; name another, or unset SSL_CERT_FILE"
+        ) from None
+
+
+def connection_failure(
+    error: Exception, config: ApiConfig, proxy: str | None, *, first: bool, replied: bool
+) -> Unreachable:
     """Returns what failed in words, and by its type whether another try can do better.
 
     Args:
@@ -107,9 +130,12 @@ def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *
         config: Whose server.
         proxy: The proxy on the way, if any.
         first: Whether no connection to this server was ever made.
+        replied: Whether a whole reply has come from it.
     """
     server = f"the proxy {_address(proxy)}" if proxy else _address(config.base_url)
     failure = Unreachable(f"the connection to {server} failed: {type(error).__name__} {error}")
+    may_want_tls = config.base_url.startswith("http:") and not proxy and not replied
+    hint = "; should it be https:// ?" if may_want_tls else ""
     match error:
         case aiohttp.ConnectionTimeoutError():
             failure = Unreachable(f"the connection failed: none to {server} in time")
@@ -120,7 +146,7 @@ def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *
         case aiohttp.ClientHttpProxyError():
             failure = _proxy_failure(error)
         case aiohttp.ServerDisconnectedError():
-            failure = Unreachable(f"{server} closed the connection without a reply")
+            failure = Unreachable(f"{server} closed the connection without a reply{hint}")
         case aiohttp.ClientConnectorCertificateError():
             failure = NeverReachable(
                 f"the certificate of {server} is not trusted: {error.certificate_error}; name the file of the"
@@ -137,6 +163,8 @@ def connection_failure(error: Exception, config: ApiConfig, proxy: str | None, *
             )
         case aiohttp.ClientConnectorError() if error.os_error.errno == errno.ECONNREFUSED:
             failure = Unreachable(f"{server} refused the connection (is it running, and is the port right?)")
+        case aiohttp.ClientOSError() if error.errno == errno.ECONNRESET:
+            failure = Unreachable(f"{server} reset the connection without a reply{hint}")
     return failure
 
 

@@ -42,6 +42,13 @@ def test_refuses(wrong: dict[str, Any]) -> None:
         ApiConfig.model_validate({**GOOD, **wrong})
 
 
+@pytest.mark.parametrize("ending", ["/chat/completions", "/completions/", "/messages"])
+def test_an_address_of_requests(ending: str) -> None:
+    """An address with the path that each request adds is refused, with the one to write."""
+    with pytest.raises(ValidationError, match=r"without the /.* write 'https://example.org/v1'"):
+        ApiConfig.model_validate({**GOOD, "base_url": f"https://example.org/v1{ending}"})
+
+
 def test_every_field_is_explained() -> None:
     """Each setting has a sentence that help and documentation can show."""
     assert [name for name, field in ApiConfig.model_fields.items() if not field.description] == []

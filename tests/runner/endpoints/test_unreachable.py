@@ -1,7 +1,9 @@
 """A server that is not there, goes away, lets us wait, or closes connections."""
 
 import asyncio
+import socket
 import ssl
+import struct
 import time
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from triathlon_runner.endpoints import (
     _client,
     open_model,
 )
+from triathlon_runner.errors import UserError
 from triathlon_runner.records import Finish
 
 GREEDY = Sampling(64)
@@ -121,6 +124,48 @@ async def test_untrusted_certificate() -> None:
         error, _, _ = await refused(f"https://127.0.0.1:{port}/v1")
     assert not isinstance(error, ServerUnreachableError)
     assert "is not trusted" in str(error) and "SSL_CERT_FILE" in str(error)
+
+
+@pytest.mark.parametrize(("text", "words"), [(None, "No such file"), ("no PEM", "no certificate in it")])
+async def test_a_file_of_authorities_that_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, words: str
+) -> None:
+    """SSL_CERT_FILE that names a missing file, or one without a certificate, is said; http needs none."""
+    file = tmp_path / "authorities.pem"
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    with pytest.raises(UserError, match=rf"SSL_CERT_FILE .*authorities.pem': {words}.*unset SSL_CERT_FILE"):
+        async with open_model("m", "instruct", ApiConfig(base_url="https://example.invalid/v1", model="m")):
+            pass
+    async with open_model("m", "instruct", ApiConfig(base_url="http://example.invalid/v1", model="m")):
+        pass
+
+
+async def test_http_where_tls_is_spoken() -> None:
+    """A server that closes on plain HTTP may want TLS: the hint stands there, without a Python exception."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with listening(serve, context) as port:
+        error, _, _ = await refused(f"http://127.0.0.1:{port}/v1", Limits(first_contact_seconds=0.5))
+    assert "without a reply; should it be https:// ?" in str(error) and "Error" not in str(error)
+
+
+async def test_a_reset_connection() -> None:
+    """A connection that the server resets is said in words, with the same hint."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        linger = struct.pack("ii", 1, 0)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+
+    async with listening(serve) as port:
+        error, _, _ = await refused(f"http://127.0.0.1:{port}/v1", Limits(first_contact_seconds=0.5))
+    assert "reset the connection without a reply; should it be https:// ?" in str(error)
 
 
 async def test_outage() -> None:
