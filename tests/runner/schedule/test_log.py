@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord, Usage
 from triathlon_runner.registry import Price
-from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog, Progress, ProgressFanout, _progress
+from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog, Progress, ProgressFanout
 
 RECORD = UnitRecord(
     suite="evolved/x",
@@ -94,7 +95,7 @@ def test_suites_under_way() -> None:
 def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """Units of the cache are no measure of a server's speed; a model takes as long as its slowest suite."""
     clock = [100.0]
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     screen = Console(file=io.StringIO(), width=80, height=24)
     progress = ConsoleProgress(screen)
     stats = EndpointStats(from_cache=40)
