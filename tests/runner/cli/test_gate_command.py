@@ -173,6 +173,7 @@ def test_a_server_that_is_away_is_an_error_and_no_verdict(tmp_path: Path) -> Non
     assert not (place.root / "results/runs/worse/evolved/core-seeds.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_what_nothing_was_asked_for_has_cost_nothing(tmp_path: Path) -> None:
     """A candidate without a price that answers nothing, beside stored results: 0 USD, not "no price"."""
     with gate_place(tmp_path) as place:

@@ -67,6 +67,7 @@ LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("da
 """Colours and width of the window: a desk by day and by night, and a phone."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MAIN)
 def test_page_is_self_contained_and_fits_a_phone(page: Page, site: Path, path: str) -> None:
     """No request to another host, no error, no breach of the content policy; 360 pixels are enough."""
@@ -79,6 +80,7 @@ def test_page_is_self_contained_and_fits_a_phone(page: Page, site: Path, path: s
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path in MAIN if path not in SAME_TEMPLATE])
 def test_axe_finds_no_violation(browser: Browser, site: Path, path: str) -> None:
     """WCAG 2.2 AA as far as axe can tell."""
