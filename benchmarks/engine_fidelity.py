@@ -42,7 +42,7 @@ class DataSet:
 
 
 DATA_SETS = (
-    DataSet("humaneval", "humaneval", lambda store: [graded_typed(one) for one in humaneval_plus(store)]),
+    DataSet("humaneval", "humaneval", lambda store: [graded_typed(task) for task in humaneval_plus(store)]),
     DataSet("mbpp", "mbpp", mbpp_plus),
     *(DataSet(name, f"EvoEval_{name}", partial(evoeval, name=name)) for name in EVOEVAL_SETS),
 )
@@ -51,14 +51,14 @@ DATA_SETS = (
 async def references(grader: ProgramGrader, problems: Sequence[Problem]) -> list[str]:
     """Grades every reference on all inputs; what went wrong, in words."""
 
-    async def one(problem: Problem) -> str:
+    async def grade_reference(problem: Problem) -> str:
         try:
             verdict = await grader.grade(problem.reference, problem)
         except SandboxError as error:
             return str(error)
         return "" if verdict.outcome is Outcome.PASSED else f"{problem.task_id}: {brief(verdict)}"
 
-    return [fault for fault in await asyncio.gather(*map(one, problems)) if fault]
+    return [fault for fault in await asyncio.gather(*map(grade_reference, problems)) if fault]
 
 
 async def recorded(
@@ -67,7 +67,7 @@ async def recorded(
     """Grades the recorded solutions; where our verdict differs from the official one, in words."""
     by_id = {problem.task_id: problem for problem in problems}
 
-    async def one(row: dict[str, Any]) -> str:
+    async def grade_solution(row: dict[str, Any]) -> str:
         problem, published = by_id[row["task_id"]], row["published"]
         faults = []
         for inputs, status in (("base", published["base_status"]), ("all", published["plus_status"])):
@@ -78,7 +78,7 @@ async def recorded(
                 faults.append(f"{problem.task_id} {inputs}: officially {status}, here {brief(verdict)}")
         return "; ".join(faults)
 
-    return [fault for fault in await asyncio.gather(*map(one, rows)) if fault]
+    return [fault for fault in await asyncio.gather(*map(grade_solution, rows)) if fault]
 
 
 def brief(verdict: Verdict) -> str:

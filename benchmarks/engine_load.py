@@ -35,16 +35,16 @@ async def verdicts(level: str, rounds: int) -> list[str]:
     async with open_sandbox(level) as sandbox:
         grader = ProgramGrader(sandbox, min_cpu_seconds=LIMIT)
         programs = [PROGRAM.format(seconds=share * LIMIT) for share in SHARES] * rounds
-        found = await asyncio.gather(*(grader.grade(program, PROBLEM) for program in programs))
-    return [str(verdict.outcome) for verdict in found]
+        graded = await asyncio.gather(*(grader.grade(program, PROBLEM) for program in programs))
+    return [str(verdict.outcome) for verdict in graded]
 
 
 def timed(level: str, rounds: int) -> list[str]:
     start = time.monotonic()
-    found = asyncio.run(verdicts(level, rounds))
-    counts = {outcome: found.count(outcome) for outcome in sorted(set(found))}
+    outcomes = asyncio.run(verdicts(level, rounds))
+    counts = {outcome: outcomes.count(outcome) for outcome in sorted(set(outcomes))}
     print(f"  {counts} in {time.monotonic() - start:.0f} s", flush=True)
-    return found
+    return outcomes
 
 
 def main() -> None:

@@ -44,13 +44,13 @@ class State:
 
 def state() -> State:
     """Of this process and all that it started."""
-    own = list(descendants())
+    children = list(descendants())
     return State(
         resident_kib=resident(os.getpid()),
-        servers_kib=sum(resident(pid) for pid, _ in own),
+        servers_kib=sum(resident(pid) for pid, _ in children),
         descriptors=len(list(Path("/proc/self/fd").iterdir())),
-        processes=len(own),
-        zombies=sum(kind == "Z" for _, kind in own),
+        processes=len(children),
+        zombies=sum(kind == "Z" for _, kind in children),
     )
 
 

@@ -49,8 +49,8 @@ def same_model_twice(loops: Array, experiments: int, draw: np.random.Generator) 
     """Differences of two models that are equal: two models' outcomes, swapped by chance on each task."""
     scores = (loops / MAX_LOOPS) ** 2
     for _ in range(experiments):
-        one, other = draw.choice(len(scores), 2, replace=False)
-        differences = (scores[other] - scores[one]) * draw.choice([-1.0, 1.0], scores.shape[1])
+        before, after = draw.choice(len(scores), 2, replace=False)
+        differences = (scores[after] - scores[before]) * draw.choice([-1.0, 1.0], scores.shape[1])
         yield draw.permutation(differences)
 
 
@@ -71,13 +71,13 @@ def main() -> None:
     settled: list[int] = []
     opposite = fixed = 0
     pairs = list(combinations(range(len(loops)), 2))
-    for one, other in pairs:
-        differences = draw.permutation(scores[other] - scores[one])
+    for before, after in pairs:
+        differences = draw.permutation(scores[after] - scores[before])
         verdict, tasks = decide(differences)
         if verdict != "undecided":
             settled.append(tasks)
             opposite += differences.sum() * (1 if verdict == "better" else -1) < 0
-        solved_here, solved_there = loops[other] > 0, loops[one] > 0
+        solved_here, solved_there = loops[after] > 0, loops[before] > 0
         won, lost = int((solved_here & ~solved_there).sum()), int((solved_there & ~solved_here).sum())
         fixed += won + lost > 0 and binomtest(won, won + lost).pvalue < 0.05
     print(

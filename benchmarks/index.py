@@ -49,10 +49,10 @@ def by_index(scores: Array, tasks: Array, released: Array, draws: int) -> Array:
     rows = []
     for place in range(len(cells.model)):
         model, column = cells.model[place], cells.column[place]
-        others = np.arange(len(cells.model)) != place
-        if not (cells.model[others] == model).any():
+        rest = np.arange(len(cells.model)) != place
+        if not (cells.model[rest] == model).any():
             continue
-        left = cells.where(others)
+        left = cells.where(rest)
         columns = fit_columns(left, start)
         posterior = abilities(columns, left)[model]
         predicted = predict_scores(columns, posterior, column, int(tasks[model, column]), random, draws)

@@ -88,10 +88,10 @@ class Measured:
     @contextmanager
     def clock(self) -> Any:
         """Times what is done inside."""
-        begin, own, children = time.perf_counter(), time.process_time(), children_cpu()
+        begin, cpu, children = time.perf_counter(), time.process_time(), children_cpu()
         yield
         self.seconds = time.perf_counter() - begin
-        self.own_cpu = time.process_time() - own
+        self.own_cpu = time.process_time() - cpu
         self.children_cpu = children_cpu() - children
 
 
@@ -214,7 +214,7 @@ def report(
     ideal = requests * options.latency / options.slots
     cpu = asking.cpu + executing.cpu
     least = max(ideal, cpu / cores)
-    own, server = (1000 * seconds / requests for seconds in (asking.own_cpu, asking.children_cpu))
+    runner, server = (1000 * seconds / requests for seconds in (asking.own_cpu, asking.children_cpu))
     grading, ours = (1000 * seconds / programs for seconds in (executing.cpu, executing.own_cpu))
     print(f"{len(records)} tasks, {requests} requests, {programs} programs; {cores} cores")
     print(
@@ -224,7 +224,7 @@ def report(
     print(f"the server at best  {ideal:7.2f} s")
     print(
         f"asking alone        {asking.seconds:7.2f} s, {ideal / asking.seconds:.1%} of the server's best;"
-        f" CPU a request: {own:.2f} ms in the runner, {server:.2f} ms in the server"
+        f" CPU a request: {runner:.2f} ms in the runner, {server:.2f} ms in the server"
     )
     print(
         f"executing alone     {executing.seconds:7.2f} s;"

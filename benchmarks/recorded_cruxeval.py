@@ -78,14 +78,14 @@ async def differences(
             graded = await grade_prediction(sandbox, tasks[task_id], asked, answer)
         return graded.correct, f"{graded.outcome}: {graded.why[:120]}"
 
-    different = list(dict.fromkeys((one.task_id, one.answer) for one in answers))
-    graded = dict(zip(different, await asyncio.gather(*(ours(*one) for one in different)), strict=True))
-    found: Counter[tuple[str, bool, str]] = Counter()
-    for one in answers:
-        correct, why = graded[one.task_id, one.answer]
-        if correct != one.passed:
-            found[one.task_id, one.passed, why] += 1
-    return found
+    different = list(dict.fromkeys((answer.task_id, answer.answer) for answer in answers))
+    graded = dict(zip(different, await asyncio.gather(*(ours(*pair) for pair in different)), strict=True))
+    differing: Counter[tuple[str, bool, str]] = Counter()
+    for answer in answers:
+        correct, why = graded[answer.task_id, answer.answer]
+        if correct != answer.passed:
+            differing[answer.task_id, answer.passed, why] += 1
+    return differing
 
 
 async def measure(options: argparse.Namespace) -> bool:
@@ -100,12 +100,12 @@ async def measure(options: argparse.Namespace) -> bool:
         for path in paths:
             asked: Asked = "output" if path.name.endswith("_output.json.gz") else "input"
             answers = list(recorded_answers(path, asked, tasks))
-            found = await differences(answers, asked, tasks, sandbox)
-            equal = len(answers) - found.total()
+            differing = await differences(answers, asked, tasks, sandbox)
+            equal = len(answers) - differing.total()
             print(
                 f"{_name(path)}: {equal} of {len(answers)} ({100 * equal / len(answers):.3f} %)", flush=True
             )
-            for (task_id, passed, why), count in found.most_common():
+            for (task_id, passed, why), count in differing.most_common():
                 there = "passed" if passed else "failed"
                 print(f"    {task_id}: {count} × {there} there; here {why}", flush=True)
             enough = enough and equal / len(answers) >= PER_FILE

@@ -58,13 +58,13 @@ class Difference:
 def solutions(path: Path, name: str) -> Sequence[tuple[ForeignProgram, bool]]:
     """The programs of one set with the official verdicts on it."""
     subset = "humaneval" if name == PLUS else name
-    found = []
+    programs = []
     for row in read_evalplus(path):
         if isinstance(row, ForeignProgram) and row.subset.removeprefix("EvoEval_") == subset:
             official = row.plus_passed if name == PLUS else row.base_passed
             if official is not None:
-                found.append((row, official))
-    return found
+                programs.append((row, official))
+    return programs
 
 
 async def differences(
@@ -86,8 +86,8 @@ async def differences(
         )
 
     rows = solutions(path, name)
-    found = await asyncio.gather(*(compare(row, official) for row, official in rows))
-    return len(rows), [difference for difference in found if difference]
+    compared = await asyncio.gather(*(compare(row, official) for row, official in rows))
+    return len(rows), [difference for difference in compared if difference]
 
 
 def model_of(path: Path) -> str:
@@ -116,15 +116,16 @@ async def measure(options: argparse.Namespace) -> bool:
             suite = (await build_suite(entry, store, grader, PROFILES["standard"])).suite
             assert isinstance(suite, Programs)
             for path in paths:
-                count, found = await differences(path, name, suite, CachingGrader(grader, cache, scope=name))
-                compared, different = compared + count, different + len(found)
-                print(f"{model_of(path)}, {name}: {count - len(found)} of {count}", flush=True)
-                for one in found:
-                    is_known = (one.model, one.suite, one.task_id) in known
+                count, differing = await differences(
+                    path, name, suite, CachingGrader(grader, cache, scope=name)
+                )
+                compared, different = compared + count, different + len(differing)
+                print(f"{model_of(path)}, {name}: {count - len(differing)} of {count}", flush=True)
+                for difference in differing:
+                    is_known = (difference.model, difference.suite, difference.task_id) in known
                     unknown += not is_known
-                    print(
-                        f"    {one.task_id} here {one.here}{'' if is_known else ' (NOT LISTED)'}", flush=True
-                    )
+                    mark = "" if is_known else " (NOT LISTED)"
+                    print(f"    {difference.task_id} here {difference.here}{mark}", flush=True)
     share = 1 - different / compared
     print(f"\n{compared - different} of {compared} verdicts are equal: {share:.2%}; {unknown} not listed")
     return not unknown

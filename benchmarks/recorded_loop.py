@@ -76,7 +76,7 @@ async def differences(
     model = model_of(path)
     limit = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(foreign: ForeignLoop) -> Difference | None:
+    async def compare(foreign: ForeignLoop) -> Difference | None:
         count = recorded[foreign.task_id]
         async with limit:
             try:
@@ -91,8 +91,8 @@ async def differences(
         return Difference(model, foreign.task_id, count, f"{record.sustained_loops}, {end}")
 
     units = (unit for unit in read_evaloop(path) if unit.task_id in recorded)
-    found = await asyncio.gather(*(one(unit) for unit in units if isinstance(unit, ForeignLoop)))
-    return [difference for difference in found if difference]
+    compared = await asyncio.gather(*(compare(unit) for unit in units if isinstance(unit, ForeignLoop)))
+    return [difference for difference in compared if difference]
 
 
 def model_of(path: Path) -> str:
@@ -113,7 +113,7 @@ async def measure(options: argparse.Namespace) -> bool:
     paths = [path for path in paths if chosen is None or model_of(path) in chosen]
     without = options.without.split(",") if options.without else ()
     sizes: dict[str, int] = {}
-    found: list[Difference] = []
+    differing: list[Difference] = []
     async with open_sandbox(jobs=options.jobs) as sandbox:
         grader = ProgramGrader(sandbox, options.keys)
         store = DataStore(Path(platformdirs.user_cache_dir("triathlon")), options.data, fetch=False)
@@ -129,24 +129,24 @@ async def measure(options: argparse.Namespace) -> bool:
         for path in paths:
             model, recorded = model_of(path), sustained_in(path, without)
             sizes[model] = len(recorded.keys() - NOT_COUNTED)
-            own = await differences(path, recorded, work, caching)
-            found += own
-            counted = [one for one in own if one.task_id not in NOT_COUNTED]
+            of_model = await differences(path, recorded, work, caching)
+            differing += of_model
+            counted = [task for task in of_model if task.task_id not in NOT_COUNTED]
             print(f"{model}: {sizes[model] - len(counted)} of {sizes[model]}", flush=True)
-            for one in own:
-                print(f"    {one.task_id} recorded {one.recorded}, here {one.here}", flush=True)
-    return report(sizes, found)
+            for task in of_model:
+                print(f"    {task.task_id} recorded {task.recorded}, here {task.here}", flush=True)
+    return report(sizes, differing)
 
 
-def report(sizes: Mapping[str, int], found: Sequence[Difference]) -> bool:
+def report(sizes: Mapping[str, int], differing: Sequence[Difference]) -> bool:
     """Prints the shares of equal tasks and who differs in which; whether enough is equal."""
-    counted = Counter(one.model for one in found if one.task_id not in NOT_COUNTED)
+    counted = Counter(difference.model for difference in differing if difference.task_id not in NOT_COUNTED)
     shares = {model: 1 - counted[model] / size for model, size in sizes.items()}
     lowest = min(shares, key=lambda model: shares[model])
     over_all = 1 - counted.total() / sum(sizes.values())
     print(f"\nLowest: {lowest}, {100 * shares[lowest]:.2f} %; over all {len(sizes)}: {100 * over_all:.3f} %")
-    for task, count in Counter(one.task_id for one in found).most_common():
-        models = ", ".join(one.model for one in found if one.task_id == task)
+    for task, count in Counter(difference.task_id for difference in differing).most_common():
+        models = ", ".join(difference.model for difference in differing if difference.task_id == task)
         print(f"    {task}{' (not counted)' if task in NOT_COUNTED else ''}: {count} ({models})")
     return shares[lowest] >= PER_MODEL and over_all >= OVER_ALL
 

@@ -37,17 +37,17 @@ async def truths(data: Path, jobs: int | None, only: Collection[str]) -> dict[st
     """
     with tempfile.TemporaryDirectory() as cache:
         every = dreval_subjects(DataStore(cache=Path(cache), folder=data, fetch=False))
-        subjects = [one for one in every if not only or one.task_id in only]
+        subjects = [subject for subject in every if not only or subject.task_id in only]
         async with open_sandbox(jobs=jobs) as sandbox:
             programs, _ = await construct(subjects, sandbox)
-    found = {}
+    answers = {}
     for program in programs:
         for asked in program.inputs:
-            for one in asked.statements:
-                right = one.model_dump(mode="json")
-                place = f"{program.task_id} input {asked.index} line {one.line} {one.variable}"
-                found[place] = {kind: right[name] for kind, name in KINDS.items()}
-    return found
+            for statement in asked.statements:
+                right = statement.model_dump(mode="json")
+                place = f"{program.task_id} input {asked.index} line {statement.line} {statement.variable}"
+                answers[place] = {kind: right[name] for kind, name in KINDS.items()}
+    return answers
 
 
 def compare(files: tuple[Path, Path]) -> None:
@@ -82,8 +82,8 @@ def main() -> None:
         compare(tuple(options.compare))
     elif options.data and options.write:
         only = options.programs.split(",") if options.programs else ()
-        found = asyncio.run(truths(options.data, options.jobs, only))
-        options.write.write_text(json.dumps({"python": tracing_python(), "truths": found}), "utf-8")
+        answers = asyncio.run(truths(options.data, options.jobs, only))
+        options.write.write_text(json.dumps({"python": tracing_python(), "truths": answers}), "utf-8")
     else:
         parser.error("expected --data with --write, or --compare")
 

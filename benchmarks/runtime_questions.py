@@ -36,10 +36,10 @@ async def built(subjects: Sequence[Subject]) -> tuple[tuple[ProgramQuestions, ..
 
 def pairs_of(programs: Sequence[ProgramQuestions]) -> set[Pair]:
     return {
-        (program.task_id, asked.index, one.line, one.variable)
+        (program.task_id, asked.index, statement.line, statement.variable)
         for program in programs
         for asked in program.inputs
-        for one in asked.statements
+        for statement in asked.statements
     }
 
 
@@ -56,7 +56,7 @@ def reason(subject: Subject, pair: Pair, ours: set[Pair]) -> str:
     statement = next(node for node in ast.walk(tree) if isinstance(node, ast.stmt) and node.lineno == line)
     if variable in returned(statement):
         return "another name of the returned tuple"
-    if any(other[:3] == pair[:3] for other in ours):
+    if any(chosen[:3] == pair[:3] for chosen in ours):
         return "another variable that comes first by our rules"
     return "no value there, none with a literal form, or one too long to ask for"
 
@@ -74,11 +74,11 @@ def official_subjects() -> Sequence[Subject]:
 
 
 async def main(subjects: Sequence[Subject]) -> None:
-    given, report, seconds = await built(subjects)
+    official_programs, report, seconds = await built(subjects)
     print(f"official questions: {report.questions} on {report.inputs} inputs of {report.programs} programs")
     print(f"built in {seconds:.1f} s on {len(os.sched_getaffinity(0))} cores")
     chosen, report, _ = await built([replace(subject, pairs=None) for subject in subjects])
-    official, ours = pairs_of(given), pairs_of(chosen)
+    official, ours = pairs_of(official_programs), pairs_of(chosen)
     share = len(official & ours) / len(official)
     print(f"our constructor: {len(ours)} questions, {share:.1%} of the official pairs among them")
     print(report.model_dump_json(indent=1))
@@ -86,7 +86,7 @@ async def main(subjects: Sequence[Subject]) -> None:
     rest = {pair: reason(by_id[pair[0]], pair, ours) for pair in sorted(official - ours)}
     for why, count in Counter(rest.values()).most_common():
         print(f"{count:4} {why}")
-        places = {(pair[0], pair[2], pair[3]) for pair, other in rest.items() if other == why}
+        places = {(pair[0], pair[2], pair[3]) for pair, reason_given in rest.items() if reason_given == why}
         for place in sorted(places):
             print("      ", *place)
 

@@ -135,25 +135,27 @@ def events(program, run, variables):
 
 async def steps_of(sandbox: Sandbox, subject: Subject, variables: Sequence[str]) -> dict[int, list[Any]]:
     """The steps of each input, as REval's tracer counts them."""
-    stored = [one.replace("self.__", f"self._{subject.entry_point}__") for one in variables]
-    calls = tuple(Call("events", (subject.program, one.run.plain(), stored)) for one in subject.candidates)
+    stored = [name.replace("self.__", f"self._{subject.entry_point}__") for name in variables]
+    calls = tuple(
+        Call("events", (subject.program, candidate.run.plain(), stored)) for candidate in subject.candidates
+    )
     job = Job(source("tracer") + EVENTS, calls, limits=Limits(cpu_seconds=60), libraries=subject.libraries)
     execution = await sandbox.run(job)
-    found = {}
-    for one, result in zip(subject.candidates, execution.results, strict=True):
+    steps = {}
+    for candidate, result in zip(subject.candidates, execution.results, strict=True):
         if not isinstance(result, Returned):
-            sys.exit(f"{subject.task_id}#{one.index}: {result}")
-        found[one.index] = list(result.value)
-    return found
+            sys.exit(f"{subject.task_id}#{candidate.index}: {result}")
+        steps[candidate.index] = list(result.value)
+    return steps
 
 
 def next_lines(line: int, steps: Sequence[Any]) -> set[int]:
     """By the model, the lines that come next: that of the next step on another line."""
     lines = [step[0] for step in steps]
     after = {
-        next((other for other in lines[place + 1 :] if other != line), NOT_EXECUTED)
-        for place, own in enumerate(lines)
-        if own == line
+        next((later for later in lines[place + 1 :] if later != line), NOT_EXECUTED)
+        for place, executed in enumerate(lines)
+        if executed == line
     }
     return after or {NOT_EXECUTED}
 
@@ -178,15 +180,15 @@ def comparisons(
 
     for asked in questions.inputs:
         taken = steps[asked.index]
-        for one in asked.statements:
+        for statement in asked.statements:
             yield (
-                (questions.task_id, asked.index, one.line, one.variable),
+                (questions.task_id, asked.index, statement.line, statement.variable),
                 Compared(
-                    our_lines=texts(one.next_lines),
-                    their_lines=texts(next_lines(one.line, taken)),
-                    our_states=frozenset((value.type, value.text) for value in one.states)
+                    our_lines=texts(statement.next_lines),
+                    their_lines=texts(next_lines(statement.line, taken)),
+                    our_states=frozenset((value.type, value.text) for value in statement.states)
                     or frozenset({None}),
-                    their_states=states_after(one.line, variables.index(one.variable), taken),
+                    their_states=states_after(statement.line, variables.index(statement.variable), taken),
                 ),
             )
 
@@ -196,12 +198,14 @@ async def compare(subjects: Sequence[Subject]) -> dict[Question, Compared]:
     async with open_sandbox() as sandbox:
         programs, _ = await construct(subjects, sandbox)
         by_id = {subject.task_id: subject for subject in subjects}
-        found: dict[Question, Compared] = {}
+        compared: dict[Question, Compared] = {}
         for program in programs:
-            variables = sorted({one.variable for asked in program.inputs for one in asked.statements})
+            variables = sorted(
+                {statement.variable for asked in program.inputs for statement in asked.statements}
+            )
             steps = await steps_of(sandbox, by_id[program.task_id], variables)
-            found.update(comparisons(program, variables, steps))
-    return found
+            compared.update(comparisons(program, variables, steps))
+    return compared
 
 
 def consistency(right: Iterable[bool]) -> float:
@@ -209,8 +213,8 @@ def consistency(right: Iterable[bool]) -> float:
     return 100 * statistics.fmean(right)
 
 
-def counts(found: dict[Question, str]) -> dict[str, int]:
-    kinds = list(found.values())
+def counts(kinds_by_question: dict[Question, str]) -> dict[str, int]:
+    kinds = list(kinds_by_question.values())
     return {
         "path": sum("path" in kind for kind in kinds),
         "state": sum("state" in kind for kind in kinds),
@@ -226,11 +230,11 @@ def read_table() -> dict[Question, str]:
         }
 
 
-def write_table(found: dict[Question, str]) -> None:
+def write_table(differences: dict[Question, str]) -> None:
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["program", "input", "line", "variable", "differs"])
-        ordered = sorted(found.items(), key=lambda item: (int(item[0][0].partition("/")[2]), item[0]))
+        ordered = sorted(differences.items(), key=lambda item: (int(item[0][0].partition("/")[2]), item[0]))
         writer.writerows([*question, differs] for question, differs in ordered)
 
 
@@ -241,20 +245,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
         subjects = dreval_subjects(DataStore(cache=Path(cache), folder=folder, fetch=False))
     compared = asyncio.run(compare(subjects))
-    found = {question: one.differs for question, one in compared.items() if one.differs}
+    differences = {question: truths.differs for question, truths in compared.items() if truths.differs}
     if "--write" in sys.argv:
-        write_table(found)
+        write_table(differences)
     print(f"{'questions that differ':40} path state either")
     for name, numbers in (
         ("REval's own code, as a review counted", REPORTED),
-        ("the model of its tracer", counts(found)),
+        ("the model of its tracer", counts(differences)),
         (TABLE.name, counts(read_table())),
     ):
         print(f"{name:40} {numbers['path']:4} {numbers['state']:5} {numbers['either']:6}")
-    least = consistency(one.always_right for one in compared.values())
-    most = consistency(one.sometimes_right for one in compared.values())
+    least = consistency(truths.always_right for truths in compared.values())
+    most = consistency(truths.sometimes_right for truths in compared.values())
     print(f"IC by the model's truths of a model that is right by ours: {least:.1f} to {most:.1f}")
-    sys.exit(0 if found == read_table() else "the table is not the model's: run with --write")
+    sys.exit(0 if differences == read_table() else "the table is not the model's: run with --write")
 
 
 if __name__ == "__main__":

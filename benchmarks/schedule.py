@@ -122,7 +122,7 @@ def waiting(seconds: int) -> str:
             config = ApiConfig(base_url=server.base_url, model="scripted", concurrency=64)
             async with open_model("m", "instruct", config) as model:
                 chats = [Chat((Message("user", str(n)),)) for n in range(1064)]
-                tasks = [asyncio.create_task(model.ask(one, Sampling(8))) for one in chats]
+                tasks = [asyncio.create_task(model.ask(chat, Sampling(8))) for chat in chats]
                 await asyncio.sleep(2)
                 cpu = time.process_time()
                 await asyncio.sleep(seconds)
@@ -136,9 +136,9 @@ def waiting(seconds: int) -> str:
 
 
 def _measured(part: Callable[[int], str], argument: int) -> None:
-    said = part(argument)
+    line = part(argument)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(f"{said}; peak memory {peak / MIB:.0f} MiB", flush=True)
+    print(f"{line}; peak memory {peak / MIB:.0f} MiB", flush=True)
 
 
 def main() -> None:

@@ -132,9 +132,9 @@ def measure_tables(models: int, keep: Path | None) -> None:
         if not (root / "_site").exists():
             _build_many(root, models)
         with sync_playwright() as playwright:
-            found = os.environ.get("TRIATHLON_CHROMIUM") or shutil.which("chromium")
+            chromium = os.environ.get("TRIATHLON_CHROMIUM") or shutil.which("chromium")
             flags = ["--no-sandbox", "--disable-gpu"]
-            browser = playwright.chromium.launch(executable_path=found, args=flags)
+            browser = playwright.chromium.launch(executable_path=chromium, args=flags)
             page = browser.new_page(viewport={"width": 1280, "height": 900}, bypass_csp=True)
             page.goto((root / "_site/index.html").as_uri())
             page.wait_for_selector("thead .sort")

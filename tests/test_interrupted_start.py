@@ -1,20 +1,25 @@
-"""Ctrl-C while a command starts."""
+"""Ctrl-C before a command is done, except where a run or a gate asks models."""
 
+import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+TRIATHLON = str(Path(sys.executable).with_name("triathlon"))
+
 
 @pytest.mark.parametrize("after", [0.0, 0.2])
-def test_an_interrupt_while_it_starts_leaves_no_traceback(tmp_path: Path, after: float) -> None:
-    """From the first line on, whatever is being imported: one line, and exit code 1."""
-    command = [str(Path(sys.executable).with_name("triathlon")), "run", "--models-file", "models.fifo"]
+@pytest.mark.parametrize(("command", "code"), [("run", 1), ("gate", 3), ("verify", 130)])
+def test_an_interrupt_while_it_starts(tmp_path: Path, after: float, command: str, code: int) -> None:
+    """From the first line on, whatever is being imported: one line says it, and no traceback."""
     with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [TRIATHLON, command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         assert process.stdout is not None
         assert "starting" in process.stdout.readline()
@@ -22,4 +27,85 @@ def test_an_interrupt_while_it_starts_leaves_no_traceback(tmp_path: Path, after:
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=60)
     assert "Traceback" not in output
-    assert process.returncode in {1, 2}, output  # 2: it had come to find that there are no models
+    assert process.returncode in {code, 2}, output  # 2: it had come to find that something is missing
+    if process.returncode == code:
+        assert output.startswith(f"triathlon {command}: interrupted; ") and output.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "kept"),
+    [
+        (("run",), 1, "what was finished is kept, and the same command goes on from there"),
+        (("gate", "--baseline", "a", "--candidate", "b"), 3, "undecided; what was finished is kept"),
+        (("models",), 130, "no stored result is lost"),
+        (("scores",), 130, "no stored result is lost"),
+        (("build",), 130, "the site stays as it was"),
+    ],
+)
+def test_an_interrupt_while_it_works(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, kept: str
+) -> None:
+    """A line says what is kept; the code is 130 or the command's own. The list of models never ends here."""
+    models = tmp_path / "models.yaml"
+    os.mkfifo(models)
+    with (
+        subprocess.Popen(
+            [TRIATHLON, *arguments, "--models-file", str(models)],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process,
+        _writer(models),
+    ):
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == code, said
+    last = said.splitlines()[-1]
+    assert last.startswith(f"triathlon {arguments[0]}: interrupted; {kept}")
+    assert "Traceback" not in said
+
+
+@contextmanager
+def _writer(fifo: Path) -> Iterator[None]:
+    """Opens a pipe once its reader has, and closes it at the end."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            descriptor = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+            break
+        except OSError:  # nobody reads yet
+            assert time.monotonic() < deadline, "the file was never opened"
+            time.sleep(0.02)
+    try:
+        time.sleep(0.2)  # the reader has opened it and waits for the first byte
+        yield
+    finally:
+        os.close(descriptor)
+
+
+WORKERS = """
+import os
+import time
+from triathlon_site.workers import run_all
+try:
+    run_all([lambda: (os.write(1, b"works\\n"), time.sleep(60))] * 4, 2)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_a_builds_processes_end_without_a_word() -> None:
+    """A terminal's Ctrl-C reaches them, too: they leave no traceback, and nobody waits for them."""
+    with subprocess.Popen(
+        [sys.executable, "-c", WORKERS],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "works\n" == process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        output, said = process.communicate(timeout=30)
+    assert (output, said) == ("interrupted\n", "")

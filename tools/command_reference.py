@@ -27,13 +27,13 @@ def _in_order(command: Any) -> Any:
     """Commands by name, whatever was imported first, each with its whole first sentence."""
     commands = getattr(command, "commands", None)
     if commands is not None:
-        command.commands = {name: _in_order(one) for name, one in sorted(commands.items())}
+        command.commands = {name: _in_order(subcommand) for name, subcommand in sorted(commands.items())}
     command.short_help = (command.help or "").partition("\n\n")[0].replace("\n", " ")
     return command
 
 
-def _console(found: re.Match[str]) -> str:
-    lines = "".join(f"$ {line}\n" for line in found[1].splitlines())
+def _console(match: re.Match[str]) -> str:
+    lines = "".join(f"$ {line}\n" for line in match[1].splitlines())
     return f"Examples:\n\n```console\n{lines}```\n"
 
 

@@ -65,6 +65,10 @@ class Fixed(asyncio.Protocol):
         head, separator, body = self._taken.partition(b"\r\n\r\n")
         if not separator:
             return
+        if head.startswith(b"GET "):  # who is served here: this server does not say
+            self._taken = body
+            self._transport.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+            return
         length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0])
         if len(body) >= length:
             self._taken = body[length:]

@@ -17,10 +17,10 @@ def correlations(experiments: int) -> Iterator[Cell]:
             counts = np.zeros(2)
             for _ in range(experiments):
                 x, noise = random.standard_normal((2, models))
-                found = correlate(x, r * x + (1 - r * r) ** 0.5 * noise)
+                intervals = correlate(x, r * x + (1 - r * r) ** 0.5 * noise)
                 counts += (
-                    found.spearman_low <= rho <= found.spearman_high,
-                    found.kendall_low <= tau <= found.kendall_high,
+                    intervals.spearman_low <= rho <= intervals.spearman_high,
+                    intervals.kendall_low <= tau <= intervals.kendall_high,
                 )
             for name, count in zip(("Spearman", "Kendall"), counts, strict=True):
                 yield Cell(f"{models} models, r = {r}, {name}", count / experiments, HELD)

@@ -60,11 +60,11 @@ def sample_of(
 def held(samples: list[Sample], truth: float) -> NDArray[np.bool_]:
     """Whether each row's interval for the mean over the samples holds the truth."""
     ends = [draw_ends(sample) for sample in samples]
-    low, high = (np.mean(own, axis=0) for own in zip(*ends, strict=True))
+    low, high = (np.mean(draws, axis=0) for draws in zip(*ends, strict=True))
     spans = interval((low, high), rounded(np.mean([sample.scores() for sample in samples], axis=0)))
     if len(samples) == 1:
         spans = [pass_fail_interval(samples[0], row) or span for row, span in enumerate(spans)]
-    return np.array([one.low <= truth + 1e-9 and truth - 1e-9 <= one.high for one in spans])
+    return np.array([span.low <= truth + 1e-9 and truth - 1e-9 <= span.high for span in spans])
 
 
 def blocks(experiments: int, rows: int = ROWS) -> Iterator[int]:

@@ -17,7 +17,7 @@ def of_two_models(experiments: int) -> Iterator[Cell]:
         for chance in CHANCES:
             for gap in (0.0, 0.5):
                 for common in (0.0, 0.6):
-                    truth, found = chance * gap, []
+                    truth, held = chance * gap, []
                     for pairs in blocks(experiments, 60):
                         ease = random.standard_normal((pairs, tasks))
                         rows = []
@@ -26,11 +26,11 @@ def of_two_models(experiments: int) -> Iterator[Cell]:
                             rows.append(common**0.5 * ease + (1 - common) ** 0.5 * noise < ndtri(p))
                         spans = differences((sample_of(np.concatenate(rows)),))
                         place = np.arange(pairs), np.arange(pairs, 2 * pairs)
-                        found.append(
+                        held.append(
                             (spans.low[place] <= truth + 1e-6) & (spans.low[place[::-1]] <= 1e-6 - truth)
                         )
                     setting = f"{tasks} tasks, {chance:.0%} against {chance * (1 - gap):.1%}, {common} common"
-                    yield Cell(setting, float(np.concatenate(found).mean()), HELD)
+                    yield Cell(setting, float(np.concatenate(held).mean()), HELD)
 
 
 def of_two_means(experiments: int) -> Iterator[Cell]:
@@ -39,14 +39,17 @@ def of_two_means(experiments: int) -> Iterator[Cell]:
     for family in families():
         for chance in CHANCES:
             for common in (0.0, 0.4):
-                found = []
+                held = []
                 for pairs in blocks(experiments, 60):
                     tasks = family.latent(random, pairs, 0.0)
-                    own = [family.latent(random, pairs, common) for _ in range(2)]
+                    noises = [family.latent(random, pairs, common) for _ in range(2)]
                     samples = tuple(
                         sample_of(
                             np.concatenate(
-                                [(0.6**0.5 * ease + 0.4**0.5 * one[place]) < ndtri(chance) for one in own]
+                                [
+                                    (0.6**0.5 * ease + 0.4**0.5 * noise[place]) < ndtri(chance)
+                                    for noise in noises
+                                ]
                             ),
                             suite=f"set {place}",
                             seeds=names,
@@ -55,6 +58,6 @@ def of_two_means(experiments: int) -> Iterator[Cell]:
                     )
                     spans = differences(samples)
                     place = np.arange(pairs), np.arange(pairs, 2 * pairs)
-                    found.append((spans.low[place] <= 0) & (spans.low[place[::-1]] <= 0))
+                    held.append((spans.low[place] <= 0) & (spans.low[place[::-1]] <= 0))
                 setting = f"{family.name}, {chance:.0%} solved, each model's own ease of a seed {common}"
-                yield Cell(setting, float(np.concatenate(found).mean()), HELD)
+                yield Cell(setting, float(np.concatenate(held).mean()), HELD)

@@ -19,11 +19,11 @@ def pass_at_1(experiments: int) -> Iterator[Cell]:
     random = np.random.default_rng(1)
     for tasks in TASKS:
         for chance in CHANCES:
-            found = [
+            holds = [
                 held([sample_of(random.random((rows, tasks)) < chance)], chance)
                 for rows in blocks(experiments)
             ]
-            yield Cell(f"{tasks} tasks, {chance:.0%} solved", float(np.concatenate(found).mean()), HELD)
+            yield Cell(f"{tasks} tasks, {chance:.0%} solved", float(np.concatenate(holds).mean()), HELD)
 
 
 def asl(experiments: int) -> Iterator[Cell]:
@@ -35,12 +35,12 @@ def asl(experiments: int) -> Iterator[Cell]:
                 exactly = chance * (1 - survival) * survival ** np.arange(10)
                 exactly[9] = chance * survival**9
                 truth = float(exactly @ np.arange(1, 11) ** 2 / 10)
-                found = []
+                holds = []
                 for rows in blocks(experiments):
                     loops = np.minimum(random.geometric(1 - survival, (rows, tasks)), 10)
                     solved = random.random((rows, tasks)) < chance
-                    found.append(held([sample_of(solved * loops**2 / 10, maximum=10.0)], truth))
-                share = float(np.concatenate(found).mean())
+                    holds.append(held([sample_of(solved * loops**2 / 10, maximum=10.0)], truth))
+                share = float(np.concatenate(holds).mean())
                 yield Cell(f"{tasks} tasks, {chance:.0%} solved, {survival:.0%} survive a loop", share, HELD)
 
 
@@ -51,14 +51,14 @@ def consistency(experiments: int) -> Iterator[Cell]:
         for chance in CHANCES:
             many = _chain_scores(_ease(random, chance, (200_000, 1)), random)
             truth = 100 * float(many.mean())
-            found = []
+            holds = []
             for rows in blocks(experiments):
                 chains = random.integers(3, 16, (rows, programs))
                 ease = np.repeat(_ease(random, chance, (rows, programs))[:, :, None], 15, axis=2)
                 scores = _chain_scores(ease, random) * (np.arange(15) < chains[:, :, None])
                 sample = sample_of(scores.sum(axis=2), maximum=100.0, weights=chains)
-                found.append(held([sample], truth))
-            share = float(np.concatenate(found).mean())
+                holds.append(held([sample], truth))
+            share = float(np.concatenate(holds).mean())
             yield Cell(f"{programs} programs, {chance:.0%} of answers right, IC {truth:.1f}", share, HELD)
 
 
@@ -77,17 +77,17 @@ def mean_of_sets(experiments: int) -> Iterator[Cell]:
     for family in families():
         for chance in CHANCES:
             for common in (0.0, 0.2, 0.4, 0.7):
-                found, both = [], []
+                holds, both = [], []
                 for rows in blocks(experiments):
                     solved = [ease < ndtri(chance) for ease in family.latent(random, rows, common)]
                     samples = [
-                        sample_of(own, suite=f"set {place}", seeds=names)
-                        for place, (own, names) in enumerate(zip(solved, family.names(), strict=True))
+                        sample_of(results, suite=f"set {place}", seeds=names)
+                        for place, (results, names) in enumerate(zip(solved, family.names(), strict=True))
                     ]
-                    found.append(held(samples, chance))
+                    holds.append(held(samples, chance))
                     pairs = solved[0][:, [seeds[0] for seeds in family.sets[1]]], solved[1]
                     both.append(np.corrcoef(pairs[0].ravel(), pairs[1].ravel())[0, 1])
-                share = float(np.concatenate(found).mean())
+                share = float(np.concatenate(holds).mean())
                 setting = f"{family.name}, {chance:.0%} solved, correlation {np.mean(both):.2f}"
                 yield Cell(setting, share, HELD)
 
@@ -97,19 +97,19 @@ def drops(experiments: int) -> Iterator[Cell]:
     random = np.random.default_rng(6)
     for family in families():
         for chance, after in ((0.9, 0.6), (0.5, 0.3), (0.2, 0.2), (0.2, 0.05)):
-            truth, found = 100 * (chance - after) / chance, []
+            truth, holds = 100 * (chance - after) / chance, []
             for rows in blocks(experiments):
                 ease = family.latent(random, rows, 0.4)[:2]
                 samples = [
-                    sample_of(own < ndtri(p), suite=f"set {place}", seeds=names)
-                    for place, (own, p, names) in enumerate(
+                    sample_of(results < ndtri(p), suite=f"set {place}", seeds=names)
+                    for place, (results, p, names) in enumerate(
                         zip(ease, (chance, after), family.names(), strict=False)
                     )
                 ]
                 low, high = drop_ends(*map(draw, samples))
-                found.append((low <= truth) & (truth <= high))
+                holds.append((low <= truth) & (truth <= high))
             yield Cell(
-                f"{family.name}, from {chance:.0%} to {after:.0%}", float(np.concatenate(found).mean()), HELD
+                f"{family.name}, from {chance:.0%} to {after:.0%}", float(np.concatenate(holds).mean()), HELD
             )
 
 

@@ -21,11 +21,11 @@ class Family:
     def latent(self, random: np.random.Generator, rows: int, common: float) -> list[Array]:
         """By set, standard normal ease of each task; `common`: correlation of two tasks of one seed."""
         seeds = random.standard_normal((rows, self.seeds))
-        found = []
+        ease = []
         for tasks in self.sets:
-            own = np.stack([seeds[:, list(seed)].sum(axis=1) / len(seed) ** 0.5 for seed in tasks], axis=1)
-            found.append(common**0.5 * own + (1 - common) ** 0.5 * random.standard_normal(own.shape))
-        return found
+            shared = np.stack([seeds[:, list(seed)].sum(axis=1) / len(seed) ** 0.5 for seed in tasks], axis=1)
+            ease.append(common**0.5 * shared + (1 - common) ** 0.5 * random.standard_normal(shared.shape))
+        return ease
 
     def names(self) -> list[tuple[tuple[str, ...], ...]]:
         return [tuple(tuple(f"seed {seed}" for seed in seeds) for seeds in tasks) for tasks in self.sets]

@@ -39,7 +39,7 @@ SPREADS: Final = {"nearly equal": 0.02, "close": 0.2, "spread": 0.6}
 
 def true_ranks_held(placed: list[Rank | None]) -> list[bool]:
     """Of models in the order of their true strength."""
-    return [one is not None and one.low <= true <= one.high for true, one in enumerate(placed, 1)]
+    return [rank is not None and rank.low <= true <= rank.high for true, rank in enumerate(placed, 1)]
 
 
 def of_ranks(experiments: int) -> Iterator[Cell]:
@@ -49,11 +49,11 @@ def of_ranks(experiments: int) -> Iterator[Cell]:
         for models in (12, 40):
             for name, spread in SPREADS.items():
                 chances = 0.5 + spread * np.linspace(0.5, -0.5, models)
-                found: list[bool] = []
+                held: list[bool] = []
                 for _ in range(max(1, experiments // (4 if models == 12 else 10))):
                     sample = sample_of(_table(random, chances, tasks))
-                    found += true_ranks_held(ranks(sample.scores(), differences((sample,)).better))
-                yield Cell(f"{tasks} tasks, {models} models, {name}", float(np.mean(found)), HELD)
+                    held += true_ranks_held(ranks(sample.scores(), differences((sample,)).better))
+                yield Cell(f"{tasks} tasks, {models} models, {name}", float(np.mean(held)), HELD)
 
 
 def of_tiers(experiments: int) -> Iterator[Cell]:
@@ -81,11 +81,11 @@ def shifts(experiments: int) -> Iterator[Cell]:
                     here, base = (_table(random, chances, tasks) for _ in range(2))
                     names = tuple((f"seed {task}",) for task in range(tasks))
                     samples = [
-                        sample_of(own, suite=suite, seeds=names if common else ())
-                        for own, suite in ((here, "here"), (base, "base"))
+                        sample_of(solved, suite=suite, seeds=names if common else ())
+                        for solved, suite in ((here, "here"), (base, "base"))
                     ]
-                    found = _shifts(*samples)
-                    marked += [one.significant for one in found if one]
+                    marks = _shifts(*samples)
+                    marked += [shift.significant for shift in marks if shift]
                 where = "on the same tasks" if common else "on other tasks"
                 yield Cell(f"{tasks} tasks, 12 models, {name}, {where}", float(np.mean(marked)), FALSE)
 
@@ -103,21 +103,23 @@ def sides(experiments: int) -> Iterator[Cell]:
             named = []
             for _ in range(max(1, experiments // 8)):
                 tasks = family.latent(random, 1, 0.4)
-                own = family.latent(random, 12, 0.4)
+                noises = family.latent(random, 12, 0.4)
                 samples = [
                     sample_of(
                         0.5**0.5 * ease + 0.5**0.5 * noise < ndtri(chances)[:, None],
                         suite=f"set {place}",
                         seeds=names,
                     )
-                    for place, (ease, noise, names) in enumerate(zip(tasks, own, family.names(), strict=True))
+                    for place, (ease, noise, names) in enumerate(
+                        zip(tasks, noises, family.names(), strict=True)
+                    )
                 ]
                 drawn = [draw(sample) for sample in samples]
                 scores = rounded(np.mean([sample.scores() for sample in samples], axis=0))
                 headline = drawn_ranks(sum(drawn[1:], drawn[0]) / len(drawn))
                 for sample, draws in zip(samples, drawn, strict=True):
-                    found = rank_shifts(sample.scores(), drawn_ranks(draws), scores, headline)
-                    named += [one.significant for one in found if one]
+                    shifts_here = rank_shifts(sample.scores(), drawn_ranks(draws), scores, headline)
+                    named += [shift.significant for shift in shifts_here if shift]
             yield Cell(f"{family.name}, 12 models, {name}", float(np.mean(named)), FALSE)
 
 
@@ -128,7 +130,7 @@ def overall_ranks(experiments: int) -> Iterator[Cell]:
         names = tuple((f"seed {task}",) for task in range(tasks))
         for name, spread in SPREADS.items():
             chances = 0.5 + spread * np.linspace(0.5, -0.5, 12)
-            found: list[bool] = []
+            held: list[bool] = []
             for _ in range(max(1, experiments // 4)):
                 seeds = random.standard_normal((12, tasks))
                 places, scores = [], []
@@ -139,7 +141,7 @@ def overall_ranks(experiments: int) -> Iterator[Cell]:
                     places.append(_placed(sample).best)
                     scores.append(percentiles(sample.scores()))
                 means = -np.mean(places, axis=0)
-                found += true_ranks_held(
+                held += true_ranks_held(
                     ranks(rounded(np.mean(scores, axis=0)), better_in_draws(means, means))
                 )
-            yield Cell(f"{tasks} tasks, 12 models, {name}", float(np.mean(found)), HELD)
+            yield Cell(f"{tasks} tasks, 12 models, {name}", float(np.mean(held)), HELD)

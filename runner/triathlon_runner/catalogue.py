@@ -53,9 +53,9 @@ class Catalogue:
         Raises:
             UserError: an id that is not in the catalogue, a kind that no suite has, two suites of one id.
         """
-        own = {text: entry for text in ids or () if (entry := self._suite_of_user(text, prompts)) is not None}
+        of_user = {text: entry for text in ids or () if (entry := self._suite_of_user(text, prompts))}
         if ids is not None:
-            known = [*(entry.id for entry in self.entries()), *own]
+            known = [*(entry.id for entry in self.entries()), *of_user]
             check_names(ids, known, what="suite", command="triathlon suites --variants")
         kinds = sorted({entry.variant_kind for entry in self.entries() if entry.variant_kind is not None})
         check_names(variants, kinds, what="kind of variant")
@@ -65,7 +65,7 @@ class Catalogue:
                 return entry.id in ids if ids is not None else entry.variant_of is None
             return ids is None or entry.variant_of in ids or entry.id in ids
 
-        chosen = (*(entry for entry in self.entries(prompts) if wanted(entry)), *own.values())
+        chosen = (*(entry for entry in self.entries(prompts) if wanted(entry)), *of_user.values())
         for suite_id, count in Counter(entry.id for entry in chosen).items():
             if count > 1:
                 raise UserError(
@@ -76,17 +76,17 @@ class Catalogue:
     def find(self, suite_id: str) -> SuiteEntry | None:
         """Returns the suite of results, one of the user's own too; None where nothing is known of it."""
         known = {entry.id: entry for entry in self.entries()}
-        of_results = (one.suite_of_results(suite_id) for one in DISCIPLINES)
+        of_results = (discipline.suite_of_results(suite_id) for discipline in DISCIPLINES)
         return (
             known.get(suite_id)
             or self._at_temperature(suite_id, None)
-            or next((entry for entry in of_results if entry is not None), None)
+            or next(filter(None, of_results), None)
         )
 
     def _suite_of_user(self, text: str, prompts: Path | None) -> SuiteEntry | None:
         """Returns a suite at a temperature, or of a file of the user's own; None for other texts."""
-        of_file = (one.suite_of_file(text, prompts) for one in DISCIPLINES)
-        return self._at_temperature(text, prompts) or next((one for one in of_file if one is not None), None)
+        of_file = (discipline.suite_of_file(text, prompts) for discipline in DISCIPLINES)
+        return self._at_temperature(text, prompts) or next(filter(None, of_file), None)
 
     def _at_temperature(self, suite_id: str, prompts: Path | None) -> SuiteEntry | None:
         """`evolved/core-seeds@temperature-0.7`; None for other ids, and for suites of the catalogue."""
@@ -143,7 +143,7 @@ def discipline(name: str) -> DisciplineEntry:
     Raises:
         KeyError: there is none.
     """
-    return {one.name: one for one in DISCIPLINES}[name]
+    return {entry.name: entry for entry in DISCIPLINES}[name]
 
 
 def check_prompts(folder: Path) -> None:
@@ -152,5 +152,5 @@ def check_prompts(folder: Path) -> None:
     Raises:
         UserError: one is broken, or nothing in the folder would replace a prompt of ours.
     """
-    templates = {one.name: one.prompts for one in DISCIPLINES if one.prompts is not None}
+    templates = {entry.name: entry.prompts for entry in DISCIPLINES if entry.prompts is not None}
     read_replacements(folder, templates)

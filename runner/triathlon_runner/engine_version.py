@@ -1,4 +1,4 @@
-"""The version of extraction and grading: what a stored verdict depends on beside the reply and the tests."""
+"""The version of extraction and grading: stored verdicts depend on it, on the reply and on the tests."""
 
 import hashlib
 from collections.abc import Iterable
@@ -56,15 +56,15 @@ def engine_digest() -> str:
 
 
 def graded_otherwise(versions: Iterable[int]) -> str:
-    """What to say of results that other versions of extraction and grading graded; empty where none did.
+    """A notice for results that another version of extraction and grading graded; empty for this version.
 
     Args:
         versions: As a manifest names them; none at all in manifests from before versions were kept.
     """
-    found = sorted(set(versions))
-    if found == [ENGINE_VERSION]:
+    distinct = sorted(set(versions))
+    if distinct == [ENGINE_VERSION]:
         return ""
-    named = ", ".join(f"{one}" if one else "unknown" for one in found) or "unknown"
+    named = ", ".join(f"{version}" if version else "unknown" for version in distinct) or "unknown"
     return (
         f"graded by version {named} of extraction and grading, this is version {ENGINE_VERSION}:"
         " `triathlon verify --update` grades the stored replies anew"

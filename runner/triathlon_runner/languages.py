@@ -1,4 +1,4 @@
-"""The languages whose programs are executed: all that is particular to one stands in its `LanguageSpec`.
+"""The languages whose programs are executed: each is described by a `LanguageSpec`.
 
 To add a language: a member of `Language`, an entry in `LANGUAGES`, its harness in `sandbox/_languages/`, an
 example in `translation/prompts/`, and its interpreter in `tools/install-interpreters`.
@@ -37,7 +37,7 @@ class LanguageSpec:
 
     title: str
     fence_labels: frozenset[str]
-    """What models write behind an opening fence."""
+    """Labels that models write after an opening fence: `py` for Python."""
     version_program: str
     """A program whose function `version` returns the interpreter's version."""
     definition: str
@@ -53,9 +53,9 @@ class LanguageSpec:
     reserved_words: str = ""
     """Words that no parameter can be called; languages whose variables carry a sign have none."""
     has_truth_values: bool = True
-    """Else 1 stands for true, and 0, "" or nothing for false."""
+    """False: the language has 1 for true, and 0, "" or nothing for false."""
     has_number_type: bool = True
-    """Else numbers and their digits as text are the same."""
+    """False: the language treats a number and its digits as text, 1 and "1", as the same."""
     lists_are_maps: bool = False
     """Whether a list is a map with the keys 0, 1 and so on."""
 

@@ -75,10 +75,10 @@ def median_budget(budgets: Sequence[NoiseBudget]) -> NoiseBudget:
     if not budgets:
         raise ValueError("expected at least one noise budget")
     return NoiseBudget(
-        max(one.tasks for one in budgets),
-        max(one.samples for one in budgets),
-        median(one.between for one in budgets),
-        median(one.within for one in budgets),
+        max(budget.tasks for budget in budgets),
+        max(budget.samples for budget in budgets),
+        median(budget.between for budget in budgets),
+        median(budget.within for budget in budgets),
     )
 
 
@@ -88,14 +88,15 @@ def noise_budget(samples: Sequence[Sequence[float]]) -> NoiseBudget | None:
     Args:
         samples: The scores of each task's samples, a task each; tasks may have different numbers of them.
     """
-    tasks = [list(map(float, own)) for own in samples if own]
+    tasks = [list(map(float, scores)) for scores in samples if scores]
     n, total = len(tasks), sum(map(len, tasks))
     if n < 2 or total == n:
         return None
-    means = [sum(own) / len(own) for own in tasks]
+    means = [sum(scores) / len(scores) for scores in tasks]
     mean = sum(map(sum, tasks)) / total
-    errors = sum((y - centre) ** 2 for own, centre in zip(tasks, means, strict=True) for y in own)
+    errors = sum((y - centre) ** 2 for scores, centre in zip(tasks, means, strict=True) for y in scores)
     within = errors / (total - n)
-    spread = sum(len(own) * (centre - mean) ** 2 for own, centre in zip(tasks, means, strict=True)) / (n - 1)
-    weight = (total - sum(len(own) ** 2 for own in tasks) / total) / (n - 1)
+    spread = sum(len(scores) * (centre - mean) ** 2 for scores, centre in zip(tasks, means, strict=True))
+    spread /= n - 1
+    weight = (total - sum(len(scores) ** 2 for scores in tasks) / total) / (n - 1)
     return NoiseBudget(n, total / n, max(0.0, (spread - within) / weight), within)

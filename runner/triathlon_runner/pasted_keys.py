@@ -51,9 +51,9 @@ _ALWAYS_SECRET: Final = re.compile(
 )
 """Names under which any text is a secret."""
 _OFTEN_SECRET: Final = re.compile(r"(?:^|[ _.-])(?:key|token|auth|signature|key[ _.-]?env)$")
-"""Names under which a long random text is one; `eos_token: </s>` and `prompt_cache_key: my-run` are none."""
+"""Names under which a long random text is a secret; not so `eos_token: </s>`, `prompt_cache_key: my-run`."""
 _ENVIRONMENT_SECRET: Final = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")
-"""Names of environment variables that hold one."""
+"""Names of environment variables that hold a secret."""
 _NO_VALUE: Final = frozenset(f"tag:yaml.org,2002:{name}" for name in ("null", "bool"))
 _RANDOM_LENGTH: Final = 16
 
@@ -64,15 +64,15 @@ def check_file(file: YamlFile) -> None:
     Raises:
         UserError: names the line and the place, never the value.
     """
-    found = list(_in_values(file))
-    told = {number for number, _, _ in found}
+    secrets = list(_in_values(file))
+    told = {number for number, _, _ in secrets}
     for number, line in enumerate(file.text.splitlines(), 1):
         if number not in told and (why := why_secret(line)):
-            found.append((number, "a comment, or text of several lines", why))
-    if found:
+            secrets.append((number, "a comment, or text of several lines", why))
+    if secrets:
         lines = [
             f"{file.path}, line {number}: {place}: expected no key, got {why}"
-            for number, place, why in sorted(found)
+            for number, place, why in sorted(secrets)
         ]
         raise UserError("\n".join((*lines, ADVICE)))
 
@@ -102,7 +102,7 @@ def why_secret(text: str) -> str:
 
 
 def remove_keys(text: str) -> str:
-    """The text with `[key removed]` in place of all that `why_secret` takes for a key.
+    """Replaces every key that `why_secret` recognises in a text by `[key removed]`.
 
     `http://user:password@host`, which messages give as an example, stays.
     """
@@ -141,7 +141,7 @@ def _why_by_name(place: Place, node: yaml.ScalarNode) -> str:
     if not names or is_name or node.tag in _NO_VALUE or not node.value:
         return ""
     if "secret_headers" in names:
-        return ""  # names of variables, which the row's own check sees to
+        return ""  # holds the name of a variable; the row's own check refuses a key there
     if any(_ALWAYS_SECRET.search(_words(name)) for name in names):
         return f"a value under the name {names[-1]!r} (not shown)"
     if "env" in names[:-1] and _ENVIRONMENT_SECRET.search(names[-1].upper()):

@@ -31,7 +31,7 @@ ESSENTIAL: Final = frozenset(
         "second_prompt",
     }
 )
-"""Values that tell one task from another: a template of ours that uses one cannot be replaced without it."""
+"""Values that differ from task to task: a replacement of a template that uses one must use it too."""
 
 BUILT_IN: Final = "built-in"
 
@@ -63,7 +63,7 @@ class PromptSet:
         return hashlib.sha256("".join(parts).encode()).hexdigest()
 
     def render(self, name: str, **values: object) -> str:
-        """The prompt; the last line end of its file is no part of it.
+        """The prompt, without the line end at the end of its file.
 
         Raises:
             UserError: the template is broken or asks for a value that this discipline does not give.
@@ -71,9 +71,9 @@ class PromptSet:
         try:
             return _template(self.templates[name]).render(values)
         except TemplateError as error:
-            given = ", ".join(sorted(values))
+            names = ", ".join(sorted(values))
             raise UserError(
-                f"prompt {name!r} of the set {self.name!r}: {error}. It may use {given}; mend the template."
+                f"prompt {name!r} of the set {self.name!r}: {error}. It may use {names}; mend the template."
             ) from error
 
 
@@ -138,8 +138,8 @@ def _read(path: Path, ours: Mapping[str, str]) -> str:
         UserError: it cannot be read, does not parse, asks for another value, or lacks one that tells tasks
             apart.
     """
-    own = ours.get(path.stem)
-    if own is None:
+    our_text = ours.get(path.stem)
+    if our_text is None:
         raise UserError(
             f"{str(path.parent)!r} holds {path.name!r}, no prompt of {path.parent.name}. "
             f"Expected names: {', '.join(sorted(ours))}."
@@ -149,16 +149,16 @@ def _read(path: Path, ours: Mapping[str, str]) -> str:
         used = find_undeclared_variables(_ENVIRONMENT.parse(text))
     except (OSError, UnicodeDecodeError, TemplateError) as error:
         raise UserError(f"the prompt {str(path)!r} is no template: {error}. Mend it.") from None
-    given = find_undeclared_variables(_ENVIRONMENT.parse(own))
-    _check_values(path, used, given)
+    allowed = find_undeclared_variables(_ENVIRONMENT.parse(our_text))
+    _check_values(path, used, allowed)
     return text
 
 
-def _check_values(path: Path, used: Set[str], given: Set[str]) -> None:
-    if unknown := sorted(used - given):
-        may = f"it may use {', '.join(sorted(given))}" if given else "it takes no values"
+def _check_values(path: Path, used: Set[str], allowed: Set[str]) -> None:
+    if unknown := sorted(used - allowed):
+        may = f"it may use {', '.join(sorted(allowed))}" if allowed else "it takes no values"
         raise UserError(f"the prompt {str(path)!r} asks for {unknown[0]!r}; {may}. Mend it.")
-    if missing := sorted(given & ESSENTIAL - used):
+    if missing := sorted(allowed & ESSENTIAL - used):
         raise UserError(
             f"the prompt {str(path)!r} lacks {{{{ {missing[0]} }}}}, so that it would ask the same of every"
             " task. Put it in."

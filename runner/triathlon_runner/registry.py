@@ -138,7 +138,7 @@ class Registry(_Config):
         return self
 
     def row(self, model_id: str) -> ModelRow:
-        """The row of an id that is known to be there."""
+        """The row of a registered id."""
         return next(row for row in self.models if row.id == model_id)
 
     def select(self, ids: Sequence[str] | None) -> tuple[ModelRow, ...]:
@@ -153,7 +153,7 @@ class Registry(_Config):
         return tuple(row for row in self.models if row.id in ids)
 
     def temperature(self, row: ModelRow, suites: float) -> float:
-        """At which the model is asked where a suite's protocol says `suites`."""
+        """The temperature at which the model is asked where a suite's protocol says `suites`."""
         if row.temperature is not None:
             return row.temperature
         greedy = suites == 0 and self.defaults.temperature is not None
@@ -161,8 +161,8 @@ class Registry(_Config):
 
     def setting(self, row: ModelRow, name: Literal["max_tokens", "concurrency"]) -> Any:
         """The row's own setting, else the default's, else None."""
-        own = getattr(row, name)
-        return getattr(self.defaults, name) if own is None else own
+        setting_of_row = getattr(row, name)
+        return getattr(self.defaults, name) if setting_of_row is None else setting_of_row
 
 
 _MOST_LISTED: Final = 8
@@ -257,7 +257,10 @@ def single(
         pasted_keys.check_option(option, value)
     name = re.sub(r"[^a-z0-9._-]+", "-", model.lower()).strip("-._")[:100]
     if not name:
-        raise UserError(f"expected --model as the name that the server knows it by, got {model!r}")
+        raise UserError(
+            "expected --model as the name that the server knows it by, with an ASCII letter or digit for the"
+            f" name of its folder, got {model!r}; write a row with an `id:` of its own into models.yaml"
+        )
     if any(row.id == name for row in listed.models):
         raise UserError(
             f"expected --model to name no model of models.yaml, got {model!r}: its results would be those of"

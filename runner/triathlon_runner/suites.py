@@ -168,7 +168,7 @@ class SuiteEntry:
     user_data: UserDataSet | None = None
     """The data set of suites.yaml that it is on; None for a suite of the catalogue's own."""
     languages: tuple[Language, ...] = ()
-    """What it executes beside Python: without their interpreters it cannot run."""
+    """Languages that it executes beside Python; it cannot run without their interpreters."""
     variant_of: str | None = None
     """The suite id that this one differs from in one setting, and in which kind of setting:"""
     variant_kind: str | None = None

@@ -10,7 +10,7 @@ from typing import Any
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
-"""What `ast.literal_eval` raises of what is no literal."""
+"""What `ast.literal_eval` raises for text that is no literal."""
 
 
 def parse(program: str) -> ast.Module:
@@ -18,7 +18,7 @@ def parse(program: str) -> ast.Module:
 
     Raises:
         SyntaxError: it does not parse.
-        ValueError, RecursionError, MemoryError: neither, and Python reports it in another way.
+        ValueError, RecursionError, MemoryError: as Python reports some programs that it cannot parse.
     """
     with warnings.catch_warnings():  # an invalid escape in somebody's string is not our warning
         warnings.simplefilter("ignore")
@@ -27,7 +27,7 @@ def parse(program: str) -> ast.Module:
 
 @lru_cache(maxsize=256)
 def parse_or_none(program: str) -> ast.Module | None:
-    """The syntax tree of a program, to be read only; None where it does not parse."""
+    """The syntax tree of a program; None where it does not parse. Cached, so callers must not change it."""
     try:
         return parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

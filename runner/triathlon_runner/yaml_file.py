@@ -1,4 +1,4 @@
-"""Reading a YAML file that people write: what is wrong with it is said with its line and the remedy."""
+"""Reads YAML files that people write; errors name the line and what to do."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ class YamlFile:
 def read(path: Path, numbers: Mapping[str, str] | None = None) -> YamlFile:
     """Reads a file that has been found to exist.
 
-    A date stays the text that it is written as, so that every value is one that JSON has, too.
+    A date stays text, so that every value is one that JSON has, too.
 
     Args:
         path: the file.
@@ -119,7 +119,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def _size(node: yaml.Node, path: Path, sizes: dict[int, int], above: set[int]) -> int:
-    """How many values a node stands for once aliases are resolved; refuses what has no end, or too many."""
+    """Counts the values of a node, aliases resolved; refuses endless and too many values."""
     where = f"{path}, line {node.start_mark.line + 1}"
     if id(node) in above:
         raise UserError(
@@ -239,9 +239,9 @@ _SYNTAX: Final = (
 def _syntax(error: yaml.MarkedYAMLError, path: Path) -> str:
     mark = error.problem_mark or error.context_mark
     where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(path)
-    said = f"{error.problem or ''} {error.context or ''}"
-    other = "something that is not; compare it with an example of the README"
-    got = next((words for part, words in _SYNTAX if part in said), other)
+    message = f"{error.problem or ''} {error.context or ''}"
+    not_listed = "something that is not; compare it with an example of the README"
+    got = next((words for part, words in _SYNTAX if part in message), not_listed)
     begun = error.context_mark
     since = f" (it begins in line {begun.line + 1})" if mark and begun and begun.line != mark.line else ""
     return f"{where}: expected YAML, got {got}{since}"

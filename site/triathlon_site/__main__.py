@@ -1,20 +1,46 @@
-"""The `triathlon` command. It imports the rest itself, so that Ctrl-C ends it quietly from the start."""
+"""The `triathlon` command. It imports the rest itself, so that Ctrl-C ends it with a line from the start."""
 
 import signal
 import sys
+from typing import Final, NoReturn
+
+_INTERRUPTED: Final = 130
+"""128 and the number of SIGINT, as a shell has it; typer's code, too."""
+_GOES_ON: Final = "what was finished is kept, and the same command goes on from there"
+_ENDS: Final = {
+    "run": (1, _GOES_ON),
+    "gate": (3, f"undecided; {_GOES_ON}"),
+    "import": (_INTERRUPTED, _GOES_ON),
+    "evolve": (_INTERRUPTED, _GOES_ON),
+    "grade": (_INTERRUPTED, "what was graded is kept in --out, and the same command goes on from there"),
+    "build": (_INTERRUPTED, "the site stays as it was"),
+    "export": (_INTERRUPTED, "delete what is in --out before the next try"),
+}
+"""By command, how it ends where Ctrl-C interrupts it: the exit code, and what is kept."""
 
 
 def main() -> None:
-    """Runs the command line; exit code 1 where it is interrupted before it has begun."""
+    """Runs the command line. An interrupted command says so in a line; its exit code is 130 or its own."""
     try:
         from triathlon_site.cli import main as command_line  # noqa: PLC0415  see above
 
         command_line()
     except KeyboardInterrupt:
-        sys.stderr.write("triathlon: stopped before anything had begun\n")
-        sys.exit(1)
+        _end_interrupted(sys.argv[1:])
+    except SystemExit as end:
+        if end.code != _INTERRUPTED:
+            raise
+        _end_interrupted(sys.argv[1:])
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the exit code stays while the interpreter ends
+
+
+def _end_interrupted(arguments: list[str]) -> NoReturn:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    command = next(iter(arguments), "")
+    code, kept = _ENDS.get(command, (_INTERRUPTED, "no stored result is lost"))
+    sys.stderr.write(f"{f'triathlon {command}'.strip()}: interrupted; {kept}\n")
+    sys.exit(code)
 
 
 if __name__ == "__main__":

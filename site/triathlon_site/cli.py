@@ -7,12 +7,13 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from triathlon_runner.cli import add_commands, app, examples, run_app
+from triathlon_runner.cli import Models, Suites, add_commands, app, examples, names, run_app
 from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted, print_error, write
 
@@ -34,7 +35,7 @@ ResultsFolder = Annotated[
 ]
 PANEL: Final = "Commands of the site"
 _WIDE: Final = 110
-"""Columns of a window that has room for ranks with their intervals, tasks and open units."""
+"""Columns of a window that has room for the intervals of ranks, tasks, and open units where there are 0."""
 _NAME_WIDTH: Final = 28
 _TITLE_WIDTH: Final = 12
 LONG: Final = frozenset({"run", "verify", "grade", "import", "doctor", "evolve", "gate"})
@@ -87,6 +88,15 @@ def build_command(
             envvar="TRIATHLON_URL",
         ),
     ] = "",
+    docs: Annotated[
+        str,
+        typer.Option(
+            "--docs",
+            help="Where the docs of `make docs` will be, seen from the front page, such as docs/index.html:"
+            " every page then links to them.",
+            envvar="TRIATHLON_DOCS",
+        ),
+    ] = "",
     no_cache: Annotated[
         bool,
         typer.Option(
@@ -109,6 +119,7 @@ def build_command(
         cache=cache,
         history=history,
         url=url,
+        docs=docs,
     )
     screen = console()
     for notice in report.notices:
@@ -160,20 +171,31 @@ def serve_command(
 @app.command(
     "scores",
     rich_help_panel=PANEL,
-    epilog=examples("triathlon scores", "triathlon scores --json"),
+    epilog=examples("triathlon scores", "triathlon scores --models my-model --suites loop/core --json"),
 )
 def scores_command(
+    models: Models = None,
+    suites: Suites = None,
     models_file: ModelsFile = None,
     results: ResultsFolder = Path("results"),
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document instead of tables.")] = False,
 ) -> None:
-    """Every model, suite and metric with interval, tasks and open units: the numbers of the site."""
+    """Every model, suite and metric with interval, tasks and open units: the numbers of the site.
+
+    Ranks are among all models, whichever are shown.
+    A column of several suites is shown where --suites names all of them.
+    """
     from triathlon_site.build import cache_folder, gather  # noqa: PLC0415  see above
     from triathlon_site.exports import records, score_frame  # noqa: PLC0415  see above
+    from triathlon_site.wanted import Wanted  # noqa: PLC0415  see above
 
-    models, known = load_models(models_file), known_suites(models_file)
-    gathered = gather(results, models, known=known, cache=cache_folder())
+    wanted = Wanted(names(models), names(suites))
+    known = known_suites(models_file)
+    gathered = gather(results, load_models(models_file), known=known, cache=cache_folder())
     rows = records(score_frame(gathered.boards, gathered.models))
+    if rows:
+        wanted.check((row["model"] for row in rows), (suite for row in rows for suite in row["suites"]))
+    rows = [row for row in rows if wanted.includes(row["model"], row["suites"])]
     notices = gathered.results.notices
     for notice in notices:
         print_error(f"warning: {notice.below(results)}")
@@ -181,6 +203,7 @@ def scores_command(
         from triathlon_site.exports import noise_records  # noqa: PLC0415  see above
 
         noise = noise_records(gathered.results.files)
+        noise = [record for record in noise if wanted.includes(record["model"], [record["suite"]])]
         said = [notice.model_dump() for notice in notices]
         console().print_json(data={"schema": 1, "scores": rows, "noise": noise, "notices": said})
     else:
@@ -201,21 +224,32 @@ def export_command(
         typer.Argument(metavar="FORMAT", help="every-eval-ever, hugging-face, evalplus, lm-eval or inspect."),
     ],
     out: Annotated[Path, typer.Option("--out", help="A new or empty folder for the files.")],
-    models: Annotated[str | None, typer.Option(help="Only these models, separated by commas.")] = None,
-    suites: Annotated[str | None, typer.Option(help="Only these suites, separated by commas.")] = None,
+    models: Models = None,
+    suites: Suites = None,
     models_file: ModelsFile = None,
     results: ResultsFolder = Path("results"),
+    url: Annotated[
+        str,
+        typer.Option(
+            "--url",
+            help="Where the site is published: the source of what was measured here, in hugging-face.",
+            envvar="TRIATHLON_URL",
+        ),
+    ] = "",
 ) -> None:
     """Writes results in another program's format.
 
     Texts of models are in it only where they were asked for here: recorded results have none.
     """
-    from triathlon_site.build import cache_folder, gather  # noqa: PLC0415  see above
-    from triathlon_site.exchange import Wanted, write_export  # noqa: PLC0415  see above
+    from triathlon_site.build import cache_folder, checked_url, gather  # noqa: PLC0415  see above
+    from triathlon_site.exchange import write_export  # noqa: PLC0415  see above
+    from triathlon_site.wanted import Wanted  # noqa: PLC0415  see above
 
     known = known_suites(models_file)
+    place = checked_url(url)
     gathered = gather(results, load_models(models_file), known=known, cache=cache_folder())
-    wanted = Wanted(_names(models), _names(suites))
+    gathered = replace(gathered, url=place)
+    wanted = Wanted(names(models), names(suites))
     done = write_export(form, gathered, results, out, wanted, known=known)
     screen = console()
     for why, count in Counter(done.left_out.values()).items():
@@ -223,10 +257,6 @@ def export_command(
     if not done.sources:
         raise UserError(f"nothing was written: no results fit the format {form!r}; the reasons stand above")
     write(f"{counted(done.files, 'file')} of {counted(done.sources, 'results file')}: {out}")
-
-
-def _names(text: str | None) -> list[str] | None:
-    return [name.strip() for name in text.split(",") if name.strip()] if text is not None else None
 
 
 def _rank(row: dict[str, Any]) -> str:
@@ -259,8 +289,14 @@ def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
     screen = console()
     narrow = screen.width < _WIDE
     if not rows:
-        raise UserError("no results to show; run `triathlon run` first or name their folder with --results")
-    for board in gathered.boards:
+        raise UserError(
+            "no results to show; run `triathlon run` first, or name their folder with --results, or other"
+            " --models and --suites"
+        )
+    with_rows = {row["board"] for row in rows}
+    for board in (board for board in gathered.boards if board.plan.id in with_rows):
+        rows_of_board = [row for row in rows if row["board"] == board.plan.id]
+        has_open = any(row["open_units"] for row in rows_of_board)
         table = Table(
             title=f"{board.plan.discipline}, {board.plan.title}",
             title_justify="left",
@@ -270,13 +306,23 @@ def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
         )
         table.add_column("model", overflow="fold", max_width=_NAME_WIDTH if narrow else None)
         table.add_column("column", overflow="fold", min_width=_TITLE_WIDTH)
-        for name in ("score", "95 %", "rank", *(() if narrow else ("tasks", "open"))):
+        counts = (("open",) if has_open else ()) if narrow else ("tasks", "open")
+        for name in ("score", "95 %", "rank", *counts):
             table.add_column(name, justify="right", no_wrap=True)
-        for row in rows:
-            if row["board"] == board.plan.id:
-                span = f"{row['low']:.4g}–{row['high']:.4g}"
-                rank = _rank(row).partition(" ")[0] if narrow else _rank(row)
-                counts = () if narrow else (str(row["tasks"]), str(row["open_units"]))
-                names = str(row["model"]), str(row["title"])
-                table.add_row(*names, f"{row['score']:.4g}", span, rank, *counts)
+        for row in rows_of_board:
+            cells = {
+                "model": str(row["model"]),
+                "column": str(row["title"]),
+                "score": f"{row['score']:.4g}",
+                "95 %": f"{row['low']:.4g}–{row['high']:.4g}",
+                "rank": _rank(row).partition(" ")[0] if narrow else _rank(row),
+                "tasks": str(row["tasks"]),
+                "open": str(row["open_units"]),
+            }
+            table.add_row(*(cells[str(column.header)] for column in table.columns))
         screen.print(table)
+    if narrow:
+        screen.print_message(
+            f"Left out at {screen.width} columns: tasks, open units where a table has none, and the intervals"
+            f" of ranks. See them in a window of {_WIDE} columns or more, in a pipe, or with --json."
+        )

@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, TypeVar
@@ -27,7 +28,9 @@ def run_all(jobs: Sequence[Callable[[], T]], processes: int) -> list[T]:
     gc.freeze()  # collections in the forked processes look at nothing older, and so copy none of it
     try:
         with ProcessPoolExecutor(processes, context, initializer=_start, initargs=(jobs,)) as pool:
-            return list(pool.map(_run, range(len(jobs))))
+            # Not pool.map: after Ctrl-C it would cancel futures that the pool still ends itself.
+            futures = [pool.submit(_run, place) for place in range(len(jobs))]
+            return [future.result() for future in futures]
     finally:
         gc.unfreeze()
 
@@ -35,7 +38,13 @@ def run_all(jobs: Sequence[Callable[[], T]], processes: int) -> list[T]:
 def _start(jobs: Sequence[Callable[[], Any]]) -> None:
     global _jobs  # noqa: PLW0603 (in the forked process alone)
     _jobs = jobs
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run(place: int) -> Any:
-    return _jobs[place]()
+    """Runs a job, which Ctrl-C ends without a traceback; half a result is never sent."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        return _jobs[place]()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -123,7 +123,7 @@
   const caption = make("figcaption");
   const body = make("tbody"), head = make("tr");
   const frame = make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Models on the frontier" }, make("table", { class: "data narrow dense" }, make("thead", {}, head), body));
-  place.append(controls, said, make("figure", {}, plot, caption), frame);
+  place.append(controls, said);
 
   const table = ({ rows, order, cost, score }) => {
     head.replaceChildren(...["On the frontier", cost.noun[0].toUpperCase() + cost.noun.slice(1), "Score", "In draws"].map((name) => make("th", { scope: "col" }, name)));
@@ -178,7 +178,7 @@
     window.Plotly.react(plot, [others, line, named], layout, { responsive: true, displayModeBar: false });
   };
 
-  /* plotly.js is large: it is loaded once the figure is on the screen. */
+  /* plotly.js is large: it is loaded once a quarter of the figure is on the screen; on a phone, when somebody scrolls to it. */
   let ready = null;
   const plotly = () => {
     for (const id of place.dataset.plotlyStyles.split(" ").filter(Boolean)) document.head.append(make("meta", { id }));
@@ -190,7 +190,7 @@
     visible.disconnect();
     ready = plotly();
     ready.then(() => { if (view) draw(view); }, (error) => { caption.textContent = error.message; });
-  });
+  }, { threshold: 0.25 });
   visible.observe(plot);
   new MutationObserver(() => { if (window.Plotly && view) draw(view); }).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 
@@ -201,6 +201,7 @@
     if (wanted !== chosen.score) return; /* another was chosen meanwhile */
     view = selection();
     said.textContent = sentence(view);
+    if (!plot.isConnected) place.append(make("figure", {}, plot, caption), frame); /* now that nothing above it moves it any more */
     plot.setAttribute("aria-label", `${view.score.title} against ${view.cost.title}; the table below has the models of the frontier`);
     caption.textContent = `Each point a model, with its 95 % interval. Blue: on the frontier by its score; orange: on it in at least ${100 * choices.leastShare} % of the draws. ${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out.` : ""}`;
     table(view);

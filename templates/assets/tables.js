@@ -271,12 +271,14 @@
       this.rankBeside(all.filter((item) => this.isBeside(item)), ranked);
       const counts = new Map();
       for (const item of ranked) counts.set(item.place, (counts.get(item.place) ?? 0) + 1);
-      for (const item of all) {
-        item.bold ??= item.rank.querySelector("b");
+      for (const item of this.rows) {
+        item.bold ??= item.rank?.querySelector("b") ?? false;
+        if (!item.bold || !item.shown) continue;
         item.small ??= item.rank.querySelector("small") ?? false;
         item.label ??= item.bold.textContent;
         item.said ??= item.label;
-        const now = this.isBeside(item) ? `(${item.place})` : (counts.get(item.place) > 1 ? "=" : "") + item.place;
+        const place = this.isBeside(item) ? `(${item.place})` : (counts.get(item.place) > 1 ? "=" : "") + item.place;
+        const now = this.placeOf(item) === null ? "–" : place;  // without a mean by the visitor's weights
         const text = part || this.weighted ? now : item.label;
         if (item.said !== text) { item.bold.textContent = text; item.said = text; }
         const hidden = part || Boolean(this.weighted);
@@ -433,6 +435,9 @@
       const name = this.heads[column].querySelector("button").firstChild;
       this.unweightedName ??= name.textContent;
       name.textContent = text || this.unweightedName;
+      /* Only the front page's caption says what the order is. */
+      const order = document.querySelector("#all-caption span");
+      if (order) order.textContent = text ? "All models, by your weights" : "All models, by the index over all columns";
     }
   }
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "b62812ff8d7dbb4317f004dfc6fcfa2cb0ff83ccdc49bb76102eb6e18ee988cf")
+DECIDED = (1, "363a476bf7b5562c07348c45ebc93b2248f6d5028306e00124e01605fb58bb57")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

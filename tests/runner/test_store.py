@@ -38,18 +38,27 @@ def test_a_torn_last_line_is_set_aside(tmp_path: Path, torn: bytes) -> None:
     append(path, "a")
     whole = path.read_bytes()
     path.write_bytes(whole + torn)
+    said: list[str] = []
+    for _ in range(2):
+        with ResultsFile(path, UnitRecord, said.append) as file:
+            assert list(file.units) == [("a", 0)]
     with ResultsFile(path, UnitRecord) as file:
-        assert list(file.units) == [("a", 0)]
         file.append(record("b"))
     assert [r.task_id for r in read_records(path, UnitRecord)] == ["a", "b"]
-    assert (tmp_path / "core.jsonl.torn").read_bytes() == torn + b"\n"
+    aside = tmp_path / "core.jsonl.torn"
+    assert aside.read_bytes() == torn + b"\n"
+    assert said == [
+        f"{str(path)!r} ended in half a line, as after a power cut: moved to {str(aside)!r};"
+        " its unit is asked again"
+    ]
 
 
 def test_a_file_that_is_only_a_torn_line(tmp_path: Path) -> None:
     """A file without any newline holds no result; what was in it is kept aside."""
     path = tmp_path / "core.jsonl"
     path.write_bytes(b'{"schema"')
-    assert set_torn_line_aside(path) == b'{"schema"'
+    aside = set_torn_line_aside(path)
+    assert aside is not None and aside.read_bytes() == b'{"schema"\n'
     assert path.read_bytes() == b""
 
 
@@ -70,6 +79,15 @@ def test_a_broken_line_is_named_and_nothing_is_lost(tmp_path: Path, line: bytes,
     with pytest.raises(UserError, match=said), ResultsFile(path, UnitRecord):
         pass
     assert path.read_bytes() == before
+
+
+def test_an_outcome_that_does_not_exist(tmp_path: Path) -> None:
+    """The error names the value that came and, shortly, what was expected."""
+    path = tmp_path / "core.jsonl"
+    path.write_text(json.dumps(record("a").model_dump(mode="json") | {"outcome": "wrong"}) + "\n")
+    with pytest.raises(UserError) as caught:
+        list(read_records(path, UnitRecord))
+    assert "(outcome: expected one of 'passed', 'failed', …, got 'wrong')" in str(caught.value)
 
 
 def test_a_unit_that_stands_twice_is_refused(tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ import sys
 import urllib.request
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from support.results import FakeModel, FakeSuite, fake_records, write_file, write_results
@@ -35,6 +37,35 @@ def test_scores_as_json_are_those_of_the_site(tmp_path: Path, monkeypatch: pytes
     found = [row for row in json.loads(result.output)["scores"] if row["board"] == "loop-core"]
     build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache" / "site")
     assert found == json.loads((tmp_path / "_site/data/loop-core.json").read_text())["rows"]
+
+
+def test_scores_of_some_models_and_suites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--models and --suites leave the other rows out and the ranks as they are; unknown names are refused."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    seeds, subtle = entries(["evolved/core-seeds", "evolved/core-subtle"])
+    suites = [FakeSuite(seeds, tasks=6), FakeSuite(subtle, tasks=6)]
+    write_results(tmp_path / "results", [FakeModel("a", -2.0), FakeModel("b", 2.0)], suites)
+
+    def rows(*options: str) -> list[dict[str, Any]]:
+        shown = CliRunner().invoke(app, ["scores", "--json", *options])
+        assert shown.exit_code == 0, shown.output
+        scores: list[dict[str, Any]] = json.loads(shown.stdout)["scores"]
+        return scores
+
+    every, of_a = rows(), rows("--models", "a")
+    assert of_a == [row for row in every if row["model"] == "a"] != every
+    on_seeds = rows("--suites", "evolved/core-seeds")
+    assert on_seeds == [row for row in every if row["suites"] == ["evolved/core-seeds"]] != []
+    both = "evolved/core-seeds,evolved/core-subtle"
+    assert rows("--suites", both, "--models", "a,b") == every
+    table = CliRunner().invoke(app, ["scores", "--models", "a"], env={"COLUMNS": "200"}).output
+    assert "a " in table and "b " not in {line[:2] for line in table.splitlines()}
+    for option, name, said in (
+        ("--models", "c", "unknown model 'c'; known are: a, b"),
+        ("--suites", "evolved/core-seed", "unknown suite 'evolved/core-seed'; did you mean"),
+    ):
+        assert said in str(CliRunner().invoke(app, ["scores", option, name]).exception)
 
 
 def test_scores_name_damaged_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,6 +106,27 @@ def test_scores_show_no_rank_where_there_is_none(tmp_path: Path, monkeypatch: py
     rows = json.loads(CliRunner().invoke(app, ["scores", "--json"]).stdout)["scores"]
     opened = {tuple(row["suites"]): row["open_units"] for row in rows}
     assert opened["evolved/core-seeds",] == 0 and opened["evolved/core-subtle",] == 7
+
+
+def test_a_narrow_window_shows_open_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A suite with open units does not look finished; what is left out is named, with how to see it."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Console, "is_terminal", True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    (seeds,) = entries(["evolved/core-seeds"])
+    write_results(tmp_path / "results", [FakeModel("a", 0.0)], [FakeSuite(seeds, tasks=6, open_units=7)])
+    narrow = CliRunner().invoke(app, ["scores"], env={"COLUMNS": "80"}).output
+    heading = next(line for line in narrow.splitlines() if line.startswith("model "))
+    assert heading.split()[-2:] == ["rank", "open"]
+    assert all(line.endswith(" 7") for line in narrow.splitlines() if line.startswith("a "))
+    assert "Left out at 80 columns: tasks," in narrow and "--json" in narrow
+    assert max(map(len, narrow.splitlines())) <= 80
+    write_results(tmp_path / "results", [FakeModel("a", 0.0)], [FakeSuite(seeds, tasks=6)])
+    finished = CliRunner().invoke(app, ["scores"], env={"COLUMNS": "80"}).output
+    assert next(line for line in finished.splitlines() if line.startswith("model ")).endswith("rank")
+    wide = CliRunner().invoke(app, ["scores"], env={"COLUMNS": "110"}).output
+    assert "tasks" in wide and "Left out" not in wide
 
 
 def test_equal_outcomes_have_equal_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

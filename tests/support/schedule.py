@@ -40,6 +40,8 @@ class Bench:
         """Where given, these models run in place of the one row."""
         self.opener = FakeOpener(model)
         self.said: list[str] = []
+        self.from_earlier_run: list[bool] = []
+        """Of each finished unit."""
         self.bounds = Bounds()
         self.ask_again = False
 
@@ -52,7 +54,7 @@ class Bench:
 
     async def run(self, limit: int | None = None, *, stop: bool = False) -> Summary:
         plan = self.plan(limit)
-        progress = cast(ConsoleProgress, _Quiet(self.said))
+        progress = cast(ConsoleProgress, _Quiet(self.said, self.from_earlier_run))
         self.runner = runner = Runner(
             self.folder,
             GRADER,
@@ -70,13 +72,15 @@ class Bench:
 
 
 class _Quiet:
-    def __init__(self, said: list[str]) -> None:
-        self.said = said
+    def __init__(self, said: list[str], from_earlier_run: list[bool]) -> None:
+        self.said, self.from_earlier_run = said, from_earlier_run
 
     def plan(self, *args: object, **kwargs: object) -> None: ...
     def start(self, *args: object) -> None: ...
     def attach(self, *args: object) -> None: ...
-    def finished(self, *args: object) -> None: ...
+    def finished(self, _record: object, *, from_earlier_run: bool) -> None:
+        self.from_earlier_run.append(from_earlier_run)
+
     def failed(self, model: str, suite: str, reason: str) -> None:
         self.said.append(reason)
 

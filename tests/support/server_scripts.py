@@ -20,7 +20,7 @@ def uncounted(asked: Asked) -> Said:
 def bad_replies(asked: Asked) -> str | Response:
     """What the model's name says: `empty`, `cut`, `long` (past the context), `large` (413), `other`.
 
-    `nousage` answers without token counts.
+    `locked` wants a key (401); `nousage` answers without token counts.
     """
     model = asked.body["model"]
     if model == "long":
@@ -29,6 +29,8 @@ def bad_replies(asked: Asked) -> str | Response:
         return Said(answer(asked), changes={"usage": None})
     if model == "large":
         return Status(413, "Request too large")
+    if model == "locked":
+        return Status(401, "Unauthorized")
     if model == "other":
         return Said(answer(asked), model="gpt-5-cheap")
     return Said("def f", finish="length") if model == "cut" else ""

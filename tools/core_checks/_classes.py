@@ -96,6 +96,6 @@ async def check_class(sandbox: Sandbox, core: CoreClass) -> Report:
     changed = mutants(problem.reference)
     questions = [Tests(problem.reference, problem.test, SECONDS_OF_A_REFERENCE)]
     questions += [Tests(mutant.source, problem.test) for mutant in changed]
-    own, *seen = await run_batch(sandbox, (), questions)
+    reference_outcomes, *seen = await run_batch(sandbox, (), questions)
     alive = [mutant.name for mutant, outcomes in zip(changed, seen, strict=True) if _passed(outcomes)]
-    return judged([*class_findings(core), *_own_findings(own)], changed, alive, core.survivors)
+    return judged([*class_findings(core), *_own_findings(reference_outcomes)], changed, alive, core.survivors)

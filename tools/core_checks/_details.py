@@ -131,8 +131,8 @@ def join(name: str) -> str:
 def types(prompt: str) -> tuple[str, ...]:
     """The parameters' types and the result's, as text."""
     asked = asked_function(prompt)
-    found = [argument.annotation for argument in asked.args.args] + [asked.returns]
-    return tuple(ast.unparse(annotation) if annotation else "" for annotation in found)
+    annotations = [argument.annotation for argument in asked.args.args] + [asked.returns]
+    return tuple(ast.unparse(annotation) if annotation else "" for annotation in annotations)
 
 
 def _survivors(entries: list[_schema.SurvivorEntry]) -> tuple[Survivor, ...]:

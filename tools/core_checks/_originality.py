@@ -18,14 +18,14 @@ def words(text: str) -> list[str]:
 
 def runs(text: str, length: int = RUN) -> set[tuple[str, ...]]:
     """All runs of so many words."""
-    found = words(text)
-    return {tuple(found[start : start + length]) for start in range(len(found) - length + 1)}
+    all_words = words(text)
+    return {tuple(all_words[start : start + length]) for start in range(len(all_words) - length + 1)}
 
 
-def shared_runs(text: str, others: Iterable[str], length: int = RUN) -> set[str]:
+def shared_runs(text: str, texts: Iterable[str], length: int = RUN) -> set[str]:
     """The runs of words that a text has in common with any of the others."""
-    own = runs(text, length)
-    return {" ".join(run) for other in others for run in own & runs(other, length)}
+    runs_of_text = runs(text, length)
+    return {" ".join(run) for public_text in texts for run in runs_of_text & runs(public_text, length)}
 
 
 def _weights(texts: Mapping[str, str]) -> dict[str, dict[str, float]]:
@@ -43,12 +43,12 @@ def _weights(texts: Mapping[str, str]) -> dict[str, dict[str, float]]:
 def nearest(ours: Mapping[str, str], public: Mapping[str, str], number: int = 10) -> dict[str, list[str]]:
     """For each of our texts the names of the nearest public ones, by the cosine of their word vectors."""
     vectors = _weights({**{f"ours {name}": text for name, text in ours.items()}, **public})
-    found = {}
+    names = {}
     for name in ours:
-        own = vectors[f"ours {name}"]
+        weights = vectors[f"ours {name}"]
         closeness = {
-            other: sum(weight * vectors[other].get(word, 0.0) for word, weight in own.items())
-            for other in public
+            there: sum(weight * vectors[there].get(word, 0.0) for word, weight in weights.items())
+            for there in public
         }
-        found[name] = sorted(closeness, key=lambda other: (-closeness[other], other))[:number]
-    return found
+        names[name] = sorted(closeness, key=lambda there: (-closeness[there], there))[:number]
+    return names

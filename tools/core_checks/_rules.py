@@ -30,13 +30,13 @@ EXAMPLES: Final = 2
 
 def imports(program: str) -> set[str]:
     """Top-level names of the modules that a program imports."""
-    found: set[str] = set()
+    modules: set[str] = set()
     for node in ast.walk(ast.parse(program)):
         if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
+            modules |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found.add((node.module or "").partition(".")[0])
-    return found
+            modules.add((node.module or "").partition(".")[0])
+    return modules
 
 
 def _signature(core: CoreProblem) -> Iterator[str]:

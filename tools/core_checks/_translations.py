@@ -12,9 +12,9 @@ LANGUAGES: Final = tuple(language.value for language in Language if language is 
 
 def _languages(core: CoreProblem) -> list[str]:
     """A seed is translated into every language of the chain, or into none."""
-    given = set(core.translations)
-    missing = [f"has translations, but none into {name}" for name in LANGUAGES if name not in given]
-    strange = sorted(given - set(LANGUAGES))
+    translated = set(core.translations)
+    missing = [f"has translations, but none into {name}" for name in LANGUAGES if name not in translated]
+    strange = sorted(translated - set(LANGUAGES))
     return missing + [f"translates into {name!r}, no language of ours" for name in strange]
 
 

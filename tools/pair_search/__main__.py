@@ -21,12 +21,12 @@ from triathlon_runner.sandbox import Sandbox, open_sandbox
 async def _rewrite(
     name: str, problems: Sequence[Problem], requires: Mapping[str, str], most: int, sandbox: Sandbox
 ) -> None:
-    found = await find_pairs(problems, requires, sandbox)
-    drawn = draw(found, most)
+    pairs = await find_pairs(problems, requires, sandbox)
+    drawn = draw(pairs, most)
     Path(problem_pairs.__file__).with_name(f"{name}.json").write_text(
-        to_json(found, drawn, problems), encoding="utf-8"
+        to_json(pairs, drawn, problems), encoding="utf-8"
     )
-    sys.stdout.write(f"{name}: {found.matching} match, {len(found.pairs)} execute, {len(drawn)} drawn\n")
+    sys.stdout.write(f"{name}: {pairs.matching} match, {len(pairs.pairs)} execute, {len(drawn)} drawn\n")
 
 
 async def _main(sets: Sequence[str], store: DataStore) -> None:

@@ -21,13 +21,13 @@ def set_hash(problems: Iterable[Problem]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def to_json(found: FoundPairs, drawn: Sequence[ProblemPair], problems: Sequence[Problem]) -> str:
+def to_json(pairs: FoundPairs, drawn: Sequence[ProblemPair], problems: Sequence[Problem]) -> str:
     """The text of a pairs file, one pair a line."""
     used = {name for pair in drawn for name in (pair.first, pair.second)}
     hashes = {problem.task_id: problem_hash(problem) for problem in problems if problem.task_id in used}
     lines = ",\n".join(json.dumps([pair.first, pair.second, list(pair.dropped)]) for pair in drawn)
     return (
-        f'{{"matching": {found.matching},\n"executable": {len(found.pairs)},\n'
+        f'{{"matching": {pairs.matching},\n"executable": {len(pairs.pairs)},\n'
         f'"searched": "{set_hash(problems)}",\n'
         f'"problems": {json.dumps(hashes, indent=0)},\n"pairs": [\n{lines}\n]}}\n'
     )

@@ -59,24 +59,24 @@ async def find_pairs(
         SandboxError: a reference did not return on its inputs.
     """
     known = await asyncio.gather(*(_look_at(problem, sandbox) for problem in problems))
-    matching = [(one, two) for one in known for two in known if _can_follow(one, two)]
+    matching = [(first, second) for first in known for second in known if _can_follow(first, second)]
     tried = await asyncio.gather(
         *(
-            _try(one.problem, two.problem, requires.get(two.problem.task_id, ""), sandbox)
-            for one, two in matching
+            _try(first.problem, second.problem, requires.get(second.problem.task_id, ""), sandbox)
+            for first, second in matching
         )
     )
     return FoundPairs(len(matching), tuple(pair for pair in tried if pair is not None))
 
 
-def draw(found: FoundPairs, most: int) -> tuple[ProblemPair, ...]:
+def draw(known: FoundPairs, most: int) -> tuple[ProblemPair, ...]:
     """At most so many of the pairs, drawn at random but always the same, in the order of the set.
 
     The paper combines at random too, and does not say how many pairs its 1,074 were drawn from.
     """
-    lots = {pair: hashlib.sha256(f"{pair.first}+{pair.second}".encode()).digest() for pair in found.pairs}
-    chosen = set(sorted(found.pairs, key=lots.__getitem__)[:most])
-    return tuple(pair for pair in found.pairs if pair in chosen)
+    lots = {pair: hashlib.sha256(f"{pair.first}+{pair.second}".encode()).digest() for pair in known.pairs}
+    chosen = set(sorted(known.pairs, key=lots.__getitem__)[:most])
+    return tuple(pair for pair in known.pairs if pair in chosen)
 
 
 async def _look_at(problem: Problem, sandbox: Sandbox) -> _Known:
@@ -100,13 +100,13 @@ async def _look_at(problem: Problem, sandbox: Sandbox) -> _Known:
     return _Known(problem, common_type(map(type_of, results)), argument)
 
 
-def _can_follow(one: _Known, two: _Known) -> bool:
-    if two.argument is None or one.problem.entry_point == two.problem.entry_point:
+def _can_follow(first: _Known, second: _Known) -> bool:
+    if second.argument is None or first.problem.entry_point == second.problem.entry_point:
         return False
-    if "checker" in (one.problem.comparison.oracle, two.problem.comparison.oracle):
+    if "checker" in (first.problem.comparison.oracle, second.problem.comparison.oracle):
         # Several results are right: so would be those of what follows; and a check looks at the arguments.
         return False
-    return fits(one.result, two.argument) and _has_parts(one.problem) and _has_parts(two.problem)
+    return fits(first.result, second.argument) and _has_parts(first.problem) and _has_parts(second.problem)
 
 
 def _has_parts(problem: Problem) -> bool:
@@ -117,11 +117,11 @@ def _has_parts(problem: Problem) -> bool:
     return True
 
 
-async def _try(one: Problem, two: Problem, requires: str, sandbox: Sandbox) -> ProblemPair | None:
+async def _try(first: Problem, second: Problem, requires: str, sandbox: Sandbox) -> ProblemPair | None:
     """The pair with the inputs that it can't take, or None where too little remains."""
-    problem = composed(one, two)
+    problem = composed(first, second)
     calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs)
-    job = Job(checked_reference(one, two, requires), calls, limits=_LIMITS, libraries=problem.libraries)
+    job = Job(checked_reference(first, second, requires), calls, limits=_LIMITS, libraries=problem.libraries)
     execution = await sandbox.run(job)
     if len(execution.results) != len(calls):
         return None
@@ -129,4 +129,4 @@ async def _try(one: Problem, two: Problem, requires: str, sandbox: Sandbox) -> P
     outputs = [result.value for result in execution.results if isinstance(result, Returned)]
     if len(outputs) < MIN_INPUTS or all(output == outputs[0] for output in outputs):
         return None
-    return ProblemPair(one.task_id, two.task_id, tuple(dropped))
+    return ProblemPair(first.task_id, second.task_id, tuple(dropped))

@@ -1,8 +1,9 @@
 """The command line of the runner; the site adds its own commands to `app`."""
 
 from triathlon_runner.cli._app import app, examples, run_app
+from triathlon_runner.cli._names import Models, Suites, names
 
-__all__ = ["add_commands", "app", "examples", "run_app"]
+__all__ = ["Models", "Suites", "add_commands", "app", "examples", "names", "run_app"]
 
 
 def add_commands() -> None:

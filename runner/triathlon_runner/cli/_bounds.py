@@ -1,6 +1,7 @@
 """Showing what a run will take, and what it took."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -115,9 +116,8 @@ def show_summary(
     if summary.stopped:
         say(screen, f"stopped: {summary.stopped}")
     errors = [_once(error, progress) for error in summary.errors]
-    for reason, count in summary.failures.most_common(_REASONS):
-        if (text := _once(reason, progress)) not in errors:
-            say(screen, f"open, {counted(count, 'time')}: {text}")
+    for line in _open_units(summary, errors, progress):
+        say(screen, line)
     for note in summary.notes:
         say(screen, note)
     for account in bounds.accounts:
@@ -129,6 +129,18 @@ def show_summary(
         say(screen, f"not finished: {error}")
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
     say(screen, f"{finished}; results in {folder.root}{os.sep}")
+
+
+def _open_units(summary: Summary, errors: Sequence[str], progress: ConsoleProgress) -> list[str]:
+    """Returns how many units are open for each frequent reason that is not among `errors`, then the rest."""
+    counts: Counter[str] = Counter()
+    for reason, count in summary.failures.most_common(_REASONS):
+        if (text := _once(reason, progress)) not in errors:
+            counts[text] += count
+    rest = summary.open - sum(counts.values())
+    if counts and rest > 0:
+        counts["not asked, not asked to the end, or for other reasons"] = rest
+    return [f"open, {counted(count, 'unit')}: {reason}" for reason, count in counts.items()]
 
 
 def about_replies(account: Account) -> str:
@@ -165,14 +177,15 @@ def estimated_part(accounts: Sequence[Account]) -> str:
 
 
 def _once(error: str, progress: ConsoleProgress) -> str:
-    """The error; where it stands among the messages above, whose it is and at what time.
+    """The error; where it stands among the messages above, whose it is, at what time, and how it begins.
 
     Where the message above refers to an earlier one itself, that message: no reference leads to another.
     """
     at = progress.printed_at(error)
     if at is None:
         return error
-    return at.line or f"{at.model}, see the error of {at.time} above"
+    beginning = f" ({at.beginning})" if at.beginning else ""
+    return at.line or f"{at.model}, see the error of {at.time} above{beginning}"
 
 
 def say(screen: Console, line: str) -> None:

@@ -95,7 +95,7 @@ def _line(one: Contamination) -> dict[str, Any]:
 
 def _plain(shared: Shared) -> dict[str, Any]:
     return {
-        "task_id": shared.other,
+        "task_id": shared.other_task_id,
         "words": shared.words,
         "share": round(shared.share, 4),
         "passage": shared.passage,
@@ -103,4 +103,4 @@ def _plain(shared: Shared) -> dict[str, Any]:
 
 
 def _cells(shared: Shared | None) -> tuple[str, str]:
-    return ("", "") if shared is None else (f"{shared.share:.0%} ({shared.words})", shared.other)
+    return ("", "") if shared is None else (f"{shared.share:.0%} ({shared.words})", shared.other_task_id)

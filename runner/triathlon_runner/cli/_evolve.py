@@ -10,6 +10,7 @@ import typer
 
 from triathlon_runner import registry
 from triathlon_runner.cli._app import app, examples
+from triathlon_runner.cli._names import names
 from triathlon_runner.cli._options import (
     Common,
     Data,
@@ -18,7 +19,6 @@ from triathlon_runner.cli._options import (
     catalogue_beside,
     console,
     data_store,
-    names,
 )
 from triathlon_runner.cli._seeds import read_seeds
 from triathlon_runner.datasets import Problem

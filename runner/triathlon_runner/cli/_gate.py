@@ -22,6 +22,7 @@ from triathlon_runner.cli._gate_options import (
     SiteUrl,
     Suites,
 )
+from triathlon_runner.cli._names import names
 from triathlon_runner.cli._options import (
     Common,
     Data,
@@ -31,7 +32,6 @@ from triathlon_runner.cli._options import (
     catalogue_beside,
     console,
     data_store,
-    names,
     results_folder,
 )
 from triathlon_runner.cli._run_options import Budget, Options, limits_of

@@ -6,13 +6,21 @@ from typing import Annotated
 
 import typer
 
+from triathlon_runner.cli._names import complete_models, complete_suites
 from triathlon_runner.errors import UserError
 
-Baseline = Annotated[str, typer.Option(help="Id of the model to compare with.")]
-Candidate = Annotated[str, typer.Option(help="Id of the model that may be worse.")]
+Baseline = Annotated[
+    str, typer.Option(help="Id of the model to compare with.", autocompletion=complete_models)
+]
+Candidate = Annotated[
+    str, typer.Option(help="Id of the model that may be worse.", autocompletion=complete_models)
+]
 Suites = Annotated[
     str | None,
-    typer.Option(help="Ids, separated by commas; left out: the core suites of the profile quick."),
+    typer.Option(
+        help="Ids, separated by commas; left out: the core suites of the profile quick.",
+        autocompletion=complete_suites,
+    ),
 ]
 Alpha = Annotated[float, typer.Option(help="Probability of a wrong verdict, above 0 and below 1.")]
 Margin = Annotated[

@@ -145,7 +145,8 @@ def _show(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> None:
 def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Iterator[str]:
     """Everything beside the numbers, a line each."""
     yield (
-        f"graded at sandbox level {report.level}; {counted(report.kept, 'verdict')} kept from an earlier call"
+        f"graded at sandbox level {report.level};"
+        f" {counted(report.reused, 'verdict')} kept from an earlier call"
         + (f", {report.replaced} of other programs, tests or graders replaced" if report.replaced else "")
     )
     if report.not_replaced:
@@ -154,8 +155,8 @@ def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Itera
             f"{earlier} of samples that could not be graded now kept in the file and left out of the numbers"
             " above"
         )
-    if report.others:
-        others = counted(report.others, "line")
+    if report.other_lines:
+        others = counted(report.other_lines, "line")
         yield f"{others} of other samples kept in the file and left out of the numbers above"
     counts = [len(passed) for passed in report.samples().values()]
     for k in wanted:
@@ -208,9 +209,9 @@ def _document(report: GradeReport, wanted: Sequence[int], *, whole: bool) -> dic
         "broken": report.broken,
         "refused": report.refused,
         "open": report.open,
-        "kept": report.kept,
+        "kept": report.reused,
         "replaced": report.replaced,
         "not_replaced": report.not_replaced,
-        "others": report.others,
+        "others": report.other_lines,
         "sandbox_level": report.level,
     }

@@ -16,6 +16,7 @@ from rich.console import Console
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
+from triathlon_runner.cli._names import names
 from triathlon_runner.cli._options import (
     Common,
     Data,
@@ -24,7 +25,6 @@ from triathlon_runner.cli._options import (
     catalogue_beside,
     console,
     data_store,
-    names,
 )
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import ApiConfig, ModelKind

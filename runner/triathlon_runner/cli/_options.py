@@ -19,7 +19,6 @@ Results = Annotated[Path, typer.Option("--results", help="Folder of results.", e
 Data = Annotated[
     Path | None, typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
 ]
-Names = Annotated[str | None, typer.Option(help="Ids, separated by commas; left out: all.")]
 
 cache_folder = cache.cache_folder
 
@@ -56,22 +55,6 @@ def results_folder(path: Path) -> ResultsFolder:
     folder = ResultsFolder(path)
     folder.check_writable()
     return folder
-
-
-def names(text: str | None) -> list[str] | None:
-    """`a,b` as a list; None stands for all.
-
-    Raises:
-        UserError: there is no name in it.
-    """
-    if text is None:
-        return None
-    found = [part.strip() for part in text.split(",") if part.strip()]
-    if not found:
-        raise UserError(
-            f"expected names separated by commas, such as a,b, got {text!r}; leave it out for all"
-        )
-    return found
 
 
 console = terminal.console

@@ -14,17 +14,16 @@ from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._commands import App
+from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     Common,
     Data,
     ModelsFile,
-    Names,
     Results,
     cache_folder,
     catalogue_beside,
     console,
     data_store,
-    names,
 )
 from triathlon_runner.cli._result_rows import (
     ALTERED,
@@ -116,8 +115,8 @@ def list_command(
     ),
 )
 def archive_command(
-    models: Names = None,
-    suites: Names = None,
+    models: Models = None,
+    suites: Suites = None,
     outdated: Annotated[
         bool, typer.Option("--outdated", help="Those made under another protocol, data or model revision.")
     ] = False,

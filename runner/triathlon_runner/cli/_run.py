@@ -11,17 +11,16 @@ from triathlon_runner import registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say, show_estimates, show_summary
 from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor
+from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     Common,
     Data,
     ModelsFile,
-    Names,
     Results,
     cache_folder,
     catalogue_beside,
     console,
     data_store,
-    names,
     results_folder,
 )
 from triathlon_runner.cli._run_options import (
@@ -84,12 +83,12 @@ from triathlon_runner.terminal import counted
     )
 )
 def run(
-    models: Names = None,
+    models: Models = None,
     model: SingleModel = None,
     base_url: BaseUrl = None,
     key_env: KeyEnv = None,
     price: PriceOfModel = None,
-    suites: Names = None,
+    suites: Suites = None,
     variants: Variants = None,
     prompts: Prompts = None,
     profile: ProfileName = "quick",
@@ -177,8 +176,9 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             )
         if options.single is not None and any(map(_names_a_row, (*summary.errors, *summary.failures))):
             summary.notes.append(
-                f"{options.single} was named with --model, so it has no row: its `model` and `base_url` are"
-                " --model and --base-url; for others write it into models.yaml (README, 'Add a model')"
+                f"{options.single} was named with --model, so it has no row: its `model`, `base_url` and"
+                " `key_env` are --model, --base-url and --key-env; for others write it into models.yaml"
+                " (README, 'Add a model')"
             )
         if log is not None:
             _end_log(log, summary, options.bounds)
@@ -202,9 +202,14 @@ def _end_log(log: JsonLog, summary: Summary, bounds: Bounds) -> None:
 
 
 def _say_skipped(plan: RunPlan, screen: Console) -> None:
+    """One line a reason: on a machine without keys and GPU most of the list is skipped."""
     for what, skipped in (("model", plan.skipped_models), ("suite", plan.skipped_suites)):
+        by_reason: dict[str, list[str]] = {}
         for name, reason in skipped.items():
-            say(screen, f"skipped {what} {name}: {reason}")
+            by_reason.setdefault(reason, []).append(name)
+        for reason, ids in by_reason.items():
+            subject = what if len(ids) == 1 else f"{counted(len(ids), what)}:"
+            say(screen, f"skipped {subject} {', '.join(ids)}: {reason}")
 
 
 def _say_copies(plan: RunPlan, screen: Console) -> None:

@@ -10,7 +10,8 @@ import typer
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._bounds import check_prices
 from triathlon_runner.cli._executor import Executor
-from triathlon_runner.cli._options import Common, names
+from triathlon_runner.cli._names import names
+from triathlon_runner.cli._options import Common
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Limits
 from triathlon_runner.errors import UserError
@@ -42,7 +43,17 @@ Variants = Annotated[
 Prompts = Annotated[
     Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
 ]
-ProfileName = Annotated[str, typer.Option(help="How much: " + ", ".join(PROFILES) + ".")]
+
+
+def complete_profiles(incomplete: str) -> list[str]:
+    """Names of profiles, for the shell."""
+    return [name for name in PROFILES if name.startswith(incomplete)]
+
+
+ProfileName = Annotated[
+    str,
+    typer.Option(help="How much: " + ", ".join(PROFILES) + ".", autocompletion=complete_profiles),
+]
 Limit = Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")]
 Samples = Annotated[int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")]
 Temperature = Annotated[
@@ -68,7 +79,7 @@ LogJson = Annotated[
 ]
 Outage = Annotated[
     str,
-    typer.Option(help="How long a server that has answered may be away: 90s, 10m, 8h. Then its model stops."),
+    typer.Option(help="How long a server that was reached may be away: 90s, 10m, 8h. Then its model stops."),
 ]
 Attempts = Annotated[
     int, typer.Option(min=1, help="Tries of one question that may fail while others are answered.")

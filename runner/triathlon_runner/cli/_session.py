@@ -1,7 +1,10 @@
 """What asks models from the command line: sandbox, cache, opener and judge, and how Ctrl-C ends it."""
 
 import asyncio
+import os
+import select
 import signal
+import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -107,7 +110,11 @@ async def _open_judge(
 
 
 async def run_interruptible(runner: Runner, plan: RunPlan, progress: Progress) -> Summary:
-    """The first Ctrl-C or SIGTERM stops new work and finishes what is in flight, the second stops at once."""
+    """The first Ctrl-C or SIGTERM stops new work and finishes what is in flight, the second stops at once.
+
+    SIGHUP (the terminal was closed) is like the first of them, however often it comes: shell and kernel may
+    each send one. Where it is ignored, as under nohup, it stays so.
+    """
     task = asyncio.ensure_future(runner.run(plan))
 
     def interrupt(name: str) -> None:
@@ -116,9 +123,16 @@ async def run_interruptible(runner: Runner, plan: RunPlan, progress: Progress) -
         else:
             runner.stop.ask(name)
 
+    def hang_up(*_: object) -> None:
+        _discard_lost_output()
+        if not (runner.stop.asked or loop.is_closed()):
+            loop.call_soon_threadsafe(runner.stop.ask, "SIGHUP")
+
     loop = asyncio.get_running_loop()
     for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")):
         loop.add_signal_handler(number, interrupt, name)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, hang_up)  # at once, before the next line is printed; stays to the end
     try:
         return await task
     except asyncio.CancelledError:
@@ -131,6 +145,19 @@ async def run_interruptible(runner: Runner, plan: RunPlan, progress: Progress) -
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
+
+
+def _discard_lost_output() -> None:
+    """Sends what is still printed to nowhere where a terminal or the reader of a pipe is gone."""
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if stream is None:
+            continue
+        lost = select.poll()
+        lost.register(stream.fileno(), 0)  # 0: only errors, which are always reported
+        if lost.poll(0):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 def ignore_interrupts() -> None:

@@ -12,7 +12,8 @@ from rich.table import Table
 
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._options import Common, Names, Results, catalogue_beside, console, names
+from triathlon_runner.cli._names import Models, names
+from triathlon_runner.cli._options import Common, Results, catalogue_beside, console
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import PASS_AT_1, analysis, pass_at_k
 from triathlon_runner.records import EvolvedRecord
@@ -43,7 +44,7 @@ def sets() -> None:
 def compare(
     first: Annotated[str, typer.Argument(help="A suite, such as evolved/core-seeds.")],
     second: Annotated[str, typer.Argument(help="Another one of the same family.")],
-    models: Names = None,
+    models: Models = None,
     results: Results = Common.results,
     as_json: AsJson = False,
 ) -> None:
@@ -103,7 +104,7 @@ def _counts(pair: analysis.Paired) -> dict[str, float]:
 def report_samples(
     suite: Annotated[str, typer.Argument(help="A suite, such as evolved/core-seeds@temperature-0.8.")],
     k: Annotated[str | None, typer.Option(help="Separated by commas; left out: 1 to the samples.")] = None,
-    models: Names = None,
+    models: Models = None,
     results: Results = Common.results,
     as_json: AsJson = False,
 ) -> None:

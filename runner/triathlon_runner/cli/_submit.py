@@ -76,8 +76,9 @@ def check_command(
         raise UserError("expected --json or --markdown -, got both: one document is printed; name a file")
     submission, strange = submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
-    checks = asyncio.run(_check_all(submission, data_store(data), screen))
-    if statement_file is None or statement_file.resolve() != submission.folder.verified(submission.model):
+    checks = asyncio.run(_check_all(submission, data_store(data), screen)) if submission.suites else []
+    own = submission.folder.verified(submission.model)
+    if submission.suites and (statement_file is None or statement_file.resolve() != own):
         strange += check_statement(submission, {check.suite: check.sha256 for check in checks})
     listed = models_file.exists() and submission.model in {
         row.id for row in registry.load(models_file).models
@@ -148,5 +149,5 @@ def _problem(suite: str, mismatch: Mismatch) -> Problem:
     if isinstance(mismatch, CountMismatch):
         expected = "expected the counts of its lines"
         return Problem(f"{suite}.manifest.json, {mismatch.what}", f"{expected}: {mismatch.in_words()}")
-    message = f"expected {mismatch.found} (graded again), got {mismatch.stored}"
+    message = f"expected {mismatch.expected} (graded again), got {mismatch.stored}"
     return Problem(f"{suite}.jsonl, {mismatch.what}", message)

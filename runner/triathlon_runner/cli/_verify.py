@@ -17,17 +17,16 @@ from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_grader
+from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     Common,
     Data,
     ModelsFile,
-    Names,
     Results,
     cache_folder,
     catalogue_beside,
     console,
     data_store,
-    names,
 )
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
@@ -83,8 +82,8 @@ class _Verified:
     )
 )
 def verify(
-    models: Names = None,
-    suites: Names = None,
+    models: Models = None,
+    suites: Suites = None,
     prompts: Annotated[
         Path | None, typer.Option(help="Folder with the prompts of your own that were used.")
     ] = None,

@@ -1,4 +1,4 @@
-"""Requests to the nodes as Ray tasks: Ray places them on free CPUs and repeats what a lost node had."""
+"""Requests to the nodes as Ray tasks: Ray places them on free CPUs and repeats those of a lost node."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class NodeTasks:
         """Takes the folder of answer keys on every node, and the CPUs and isolation levels of all nodes."""
         self._keys, self._cpus = keys, cpus
         self.levels = levels
-        """Those of nodes that join later are added."""
+        """Levels of nodes that join later are added."""
         options = {"num_cpus": 1, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
         self._answer: Any = ray.remote(answer).options(**options)
         self._waiting: list[_Pending] = []
@@ -63,7 +63,7 @@ class NodeTasks:
             task.add_done_callback(self._running.discard)
 
     async def _execute(self, chunk: Sequence[_Pending]) -> None:
-        """Executes a chunk; one that fails is repeated one by one, so that one failure stays one."""
+        """Executes a chunk of requests; if it fails, each request alone, so that only the bad one fails."""
         requests = [request for request, _ in chunk]
         try:
             level, results = await self._wait(self._answer.remote(requests, self._keys))

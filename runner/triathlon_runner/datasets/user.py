@@ -27,7 +27,7 @@ _SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class UserProblem:
-    """One problem with where it stands and all that its reference has to pass."""
+    """One problem with its file and line, and all tests that its reference has to pass."""
 
     place: str
     """`mine.jsonl, line 3, task 'mine/slug'`."""
@@ -98,14 +98,14 @@ def _user_problem(row: FileProblem) -> UserProblem:
             f"{place}: expected a reference in canonical_solution, got none; add a solution that is right"
         )
     text = row.tests
-    problem = replace(problem, parents=())  # ids of a public file's problems, which are none of this one's
+    problem = replace(problem, parents=())  # they name problems of a public file, not of this one
     if not problem.assertion and parse_or_none(text) is not None:
         example = example_assertion(problem.task_id, problem.prompt, text, problem.entry_point)
         problem = replace(problem, assertion=example)
     if isinstance(problem, TestedProblem):
         return UserProblem(place, problem)
-    tests = (tests for tests in (text, problem.assertion) if tests)
-    return UserProblem(place, problem, tuple(_tested(problem, one) for one in tests))
+    tested = tuple(_tested(problem, tests) for tests in (text, problem.assertion) if tests)
+    return UserProblem(place, problem, tested)
 
 
 def _tested(problem: Problem, tests: str) -> TestedProblem:
@@ -118,7 +118,7 @@ def check_examples(problems: UserProblems) -> None:
     Raises:
         UserError: naming the first of them.
     """
-    without = [one.place for one in problems.problems if not one.problem.assertion]
+    without = [problem.place for problem in problems.problems if not problem.problem.assertion]
     if without:
         more = f"\nand {len(without) - _SHOWN} more" if len(without) > _SHOWN else ""
         raise UserError(

@@ -60,6 +60,8 @@ class Answer:
     """Time from question to reply; of a cached reply, that of the original request."""
     served_model: str
     """The model's name as the server gives it."""
+    from_earlier_run: bool = False
+    """Whether the cache had it before the model was opened: its server did not give it now."""
 
 
 class Model(Protocol):

@@ -152,6 +152,7 @@ class Transport(httpx2.AsyncBaseTransport):
                 failure = connection_failure(
                     error, self._config, self._proxy, first=self._first, replied=self._replied
                 )
+                failure.was_connected = not self._first
                 was_closed = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
             if not (was_closed and attempt.reused):  # else the server had closed an idle connection
                 break

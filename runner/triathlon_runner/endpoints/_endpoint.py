@@ -20,6 +20,7 @@ from triathlon_runner.endpoints._errors import (
     ServerUnreachableError,
     Throttled,
     UnexplainedError,
+    Unreachable,
 )
 from triathlon_runner.endpoints._request_queue import RequestQueue
 from triathlon_runner.endpoints._retries import RetryState, exhausted_for
@@ -161,7 +162,7 @@ class Endpoint:
     async def _try(self, request: Request, sent_at: float, *, first: bool) -> Answer:
         try:
             reply = await self._send(request, self._queue.hangs_after if first else math.inf)
-            self._queue.outage.reached = True
+            self._queue.outage.reached = self._queue.outage.has_replied = True
             parsed = self.provider.read(request, replace(reply, body=self._secrets.scrub_bytes(reply.body)))
         except NeverReachable as error:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
@@ -213,6 +214,8 @@ class Endpoint:
         """
         reason = self._secrets.scrub_message(error.reason)
         self.stats.last_error = reason
+        if isinstance(error, Unreachable) and error.was_connected:
+            self._queue.outage.reached = True
         if isinstance(error, LostReply | Malformed):
             self.stats.estimate_lost_reply(request.question.characters)
         if (error.retry_after or 0.0) > self._limits.longest_retry_after:

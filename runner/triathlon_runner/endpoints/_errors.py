@@ -50,6 +50,9 @@ class Throttled(Retryable):
 class Unreachable(Retryable):
     """No connection, or it broke before the reply was whole."""
 
+    was_connected = False
+    """Whether a connection to the server was made, now or before: then something listens there."""
+
 
 class LostReply(Unreachable):
     """The request was sent, but its reply did not come, or not whole: the server may charge for it."""

@@ -117,6 +117,10 @@ _SMALLER = (
     " next run asks again"
 )
 _ASK = "look at the model's row, or ask who runs the server; the next run asks again"
+_NAME_A_KEY = (
+    "put the key into an environment variable and name that: with `key_env: NAME` in the api block of the"
+    " model's row, or with --key-env NAME where --model names the model"
+)
 _TRY_AGAIN = frozenset({408, 409, 425})
 
 
@@ -237,8 +241,11 @@ def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
 def _stop_for_account(failure: HttpFailure, config: ApiConfig) -> None:
     """Key, account, region and money: the same for every request, whatever the status."""
     if failure.status == 401 or failure.refuses(_KEY):
-        key = f"the key in ${config.key_env}" if config.key_env else "a request without a key (no key_env)"
-        raise failure.stop(f"{key} was not accepted", "look at the key and what it may be used for")
+        if not config.key_env:
+            raise failure.stop("a request without a key was not accepted", _NAME_A_KEY)
+        raise failure.stop(
+            f"the key in ${config.key_env} was not accepted", "look at the key and what it may be used for"
+        )
     if failure.refuses(_ACCOUNT):
         advice = "ask the provider, or name the key of another account in key_env"
         raise failure.stop("the provider does not serve this account", advice)

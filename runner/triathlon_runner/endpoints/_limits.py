@@ -26,9 +26,9 @@ class Limits:
     failures_in_a_row: int = 10
     """Failures in a row after which only one request at a time is sent."""
     outage_seconds: float = 600.0
-    """Seconds without an answer after which the model is stopped, if its server has answered before."""
+    """Seconds without an answer after which the model is stopped, if its server was ever connected to."""
     first_contact_seconds: float = 10.0
-    """Seconds after which the model is stopped if its server was never reached."""
+    """Seconds after which the model is stopped if no connection to its server was ever made."""
     unexplained: int = 5
     """Different questions in a row with the same 4xx that no rule explains, after which the model stops."""
     connect_seconds: float = 15.0

@@ -38,6 +38,8 @@ class OpenAIModel:
         self._server = ServerInfo()
         self._locks: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
         """By the cache's keys: while a question is in flight, an equal one waits for its reply."""
+        self._answered_now: set[bytes] = set()
+        """Keys of the questions that the server has answered since the model was opened."""
 
     async def identify_server(self) -> ServerInfo:
         """Asks which weights the server has loaded; other weights are another model to the cache."""
@@ -71,9 +73,11 @@ class OpenAIModel:
             answer = None if self._cache is None else self._cache.get(key)
             if answer is not None:
                 self.stats.from_cache += 1
+                answer = replace(answer, from_earlier_run=key not in self._answered_now)
             else:
                 self._check_length(request)
                 answer = await self._endpoint.answer(request)
+                self._answered_now.add(key)
                 if self._cache is not None:
                     answer = self._cache.put(key, self.id, answer)
         finish = answer.reply.finish

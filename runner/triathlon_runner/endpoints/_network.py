@@ -133,7 +133,8 @@ def connection_failure(
         replied: Whether a whole reply has come from it.
     """
     server = f"the proxy {_address(proxy)}" if proxy else _address(config.base_url)
-    failure = Unreachable(f"the connection to {server} failed: {type(error).__name__} {error}")
+    words = " ".join(str(error).split())  # of a reply that is no HTTP they are several lines
+    failure = Unreachable(f"the connection to {server} failed: {type(error).__name__} {words}")
     may_want_tls = config.base_url.startswith("http:") and not proxy and not replied
     hint = "; should it be https:// ?" if may_want_tls else ""
     match error:

@@ -3,7 +3,7 @@
 from triathlon_runner.endpoints._limits import Limits
 
 _LONGEST_FIRST_WAIT = 2.0
-"""Most seconds between two requests to a server that was never reached."""
+"""Most seconds between two requests to a server that no connection was ever made to."""
 
 
 class Outage:
@@ -19,7 +19,9 @@ class Outage:
         self._since: float | None = None
         """When the first request without an answer was sent; None where the last reply was an answer."""
         self.reached = reached
-        """Whether the server has ever replied, in whatever way."""
+        """Whether a connection to the server was ever made."""
+        self.has_replied = reached
+        """Whether it has ever replied to a question, in whatever way."""
 
     @property
     def one_at_a_time(self) -> bool:
@@ -34,7 +36,7 @@ class Outage:
 
     @property
     def _tolerated(self) -> int:
-        return self._limits.failures_in_a_row if self.reached else 1
+        return self._limits.failures_in_a_row if self.has_replied else 1
 
     def seconds(self, now: float) -> float:
         """How long the server has answered nothing; 0 where the last reply was an answer."""
@@ -45,7 +47,7 @@ class Outage:
         self._failures = 0
         self._answered_at = now
         self._since = None
-        self.reached = True
+        self.reached = self.has_replied = True
 
     def replied(self) -> None:
         """Ends a time of nothing but 429s: the server has replied with something else."""

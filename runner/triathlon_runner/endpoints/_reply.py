@@ -55,9 +55,10 @@ def _beginning(raw: bytes) -> bytes:
 def check_model(config: ApiConfig, served: str) -> None:
     """Raises `OtherModel` if a reply's name is neither related to the row's nor one of its `served_as`."""
     if not is_related(config.model, served) and served not in config.served_as:
+        quoted = json.dumps(served, ensure_ascii=False)  # valid YAML, too, whatever the server sent
         raise OtherModel(
             f"asked for {config.model!r}, answered by {served!r}; if that is the same model, ask for it by"
-            f" that name, or add `served_as: [{served}]` to the api block of its row"
+            f" that name, or add `served_as: [{quoted}]` to the api block of its row"
         )
 
 

@@ -159,7 +159,10 @@ class RequestQueue:
         lasts = self.outage.reached and round(seconds) > 0
         silence = f"no answer for {_minutes(seconds)}" if lasts else "no answer from the server"
         if seconds >= patience:
-            self.stop(ServerUnreachableError(f"{silence}, given up: {reason}"))
+            advice = "run again later"
+            if self.outage.reached:
+                advice += f", or wait longer than {_minutes(patience)} with --outage"
+            self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
         else:
             until = "" if math.isinf(patience) else f", for {_minutes(patience)} at most"
             self._say_now_and_then("down", f"{silence}: {reason}; trying again{until}")
@@ -299,9 +302,11 @@ class RequestQueue:
         self._alarm = self._loop.call_later(seconds, self._send_next)
 
     def _report(self) -> None:
-        stats = self.stats
+        stats, level = self.stats, self._learned.level
         stats.in_flight, stats.waiting = len(self._in_flight), len(self._waiters)
-        stats.limit, stats.stopped = self._learned.level.value, str(self.stopped or "")
+        stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
+        stats.oldest_sent = next(iter(self._in_flight.values()), None)
+        stats.limit, stats.stopped = min(level.value + self._stalled(), level.most), str(self.stopped or "")
 
 
 def _minutes(seconds: float) -> str:

@@ -2,14 +2,13 @@
 
 import math
 import time
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass, field
 
 from triathlon_runner.records import Outcome
 
 CHARACTERS_A_TOKEN = 3.5
 """Of prompts that are half prose, half code; tokenisers differ by a third in either direction."""
-_WINDOW_SECONDS = 30.0
 
 
 @dataclass(slots=True)
@@ -17,10 +16,14 @@ class EndpointStats:
     """Counters of one model since it was opened; read at any time."""
 
     in_flight: int = 0
+    oldest_sent: float | None = None
+    """When the oldest request in flight was sent (`time.monotonic`); None where none is in flight."""
+    most_in_flight: int = 0
+    """Most requests that were ever in flight at once."""
     waiting: int = 0
     """Questions in the queue for a slot."""
     limit: int = 0
-    """Most requests at once that are sent now."""
+    """Most requests that may be in flight now. Fewer than are in flight where it was lowered meanwhile."""
     answered: int = 0
     """Replies of the server, cached ones not counted."""
     from_cache: int = 0
@@ -56,7 +59,6 @@ class EndpointStats:
     """Harmless departures from the protocol, and how often."""
     _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
     """Spans that do not touch, in order."""
-    _recent: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=4096), repr=False)
 
     def count_answer(self, input_tokens: int, output_tokens: int, seconds: float = 0.0) -> None:
         """Adds a reply of the server that came just now, so many seconds after it was asked for."""
@@ -64,7 +66,6 @@ class EndpointStats:
         self.answered += 1
         self.input_tokens += input_tokens
         self.output_tokens += output_tokens
-        self._recent.append((now, output_tokens))
         self._add_busy(now - seconds, now)
 
     def estimate_answer(self, input_characters: int, output_characters: int) -> None:
@@ -93,10 +94,10 @@ class EndpointStats:
         self.busy_seconds += end - begin
 
     @property
-    def tokens_per_second(self) -> float:
-        """Output tokens a second over the last half minute."""
-        now = time.monotonic()
-        recent = [(moment, tokens) for moment, tokens in self._recent if now - moment <= _WINDOW_SECONDS]
-        if not recent:
-            return 0.0
-        return sum(tokens for _, tokens in recent) / max(now - recent[0][0], 1.0)
+    def tokens_per_second(self) -> float | None:
+        """Output tokens a second while the server was answering; None until it has answered.
+
+        Over all replies, not over the last seconds: a slow server's replies may come all at once, minutes
+        after they were asked for, and a short window would count none of that time, or no reply.
+        """
+        return self.output_tokens / self.busy_seconds if self.busy_seconds else None

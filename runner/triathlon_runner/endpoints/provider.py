@@ -125,7 +125,7 @@ class ServerInfo:
     @property
     def name(self) -> str:
         """Server and version, or the hosts that may answer; empty where nothing is known."""
-        return self.hosts or f"{self.server} {self.version}".strip()
+        return " ".join((self.hosts or f"{self.server} {self.version}").split())
 
     @property
     def identity(self) -> str:

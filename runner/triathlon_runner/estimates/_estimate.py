@@ -27,7 +27,7 @@ class SuiteEstimate:
     half_width: float
     """Of the 95 % interval of pass@1 when all units are done, as a share."""
     noise: str = ""
-    """What repeats and more tasks would make of it; empty where no model was asked several times."""
+    """How repeats or more tasks would narrow it, in words; empty where no model was asked several times."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ def noise_sentence(
 
     Empty where no model has several samples a task of this suite, or its score is no mean over units.
     """
-    metric = next((one for one in entry.metrics if one.headline), None)
+    metric = next((metric for metric in entry.metrics if metric.headline), None)
     if metric is None:
         return ""
     repeated = _repeated(entry, folder, manifests)
-    budgets = [found for records in repeated if (found := _budget(metric, records)) is not None]
+    budgets = [budget for records in repeated if (budget := _budget(metric, records)) is not None]
     if not budgets:
         return ""
     models = "1 model" if len(budgets) == 1 else f"{len(budgets)} models"
@@ -60,5 +60,5 @@ def _budget(metric: Metric, records: Sequence[UnitRecord]) -> NoiseBudget | None
         tasks[record.task_id].append(metric.score([record]))
     if not tasks:
         return None
-    mean = sum(sum(own) / len(own) for own in tasks.values()) / len(tasks)
+    mean = sum(sum(scores) / len(scores) for scores in tasks.values()) / len(tasks)
     return noise_budget(list(tasks.values())) if math.isclose(mean, metric.score(records)) else None

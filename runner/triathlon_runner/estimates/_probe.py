@@ -18,7 +18,7 @@ class UnitCost:
     input_tokens: float
     output_tokens: float
     basis: str
-    """How it is known, in words."""
+    """The source of these numbers, in words."""
 
 
 @dataclass(slots=True)

@@ -38,7 +38,7 @@ _QUICK_TASKS: Final = {
     "evolved/core-verbose": 3,
     "evolved/core-concise": 3,
 }
-"""The plain problems and their retellings are what a small model solves some of; of other suites two."""
+"""Tasks of `quick`; two for other suites. A small model solves some of the seeds and their rewordings."""
 _NOT_IN_QUICK: Final = frozenset(
     ["evolved/core-tool_use-main_only", "evolved/core-decompose", "evolved/core-combine_naive"]
 )
@@ -73,13 +73,13 @@ class _Set:
         return "seeds" if self.core else seed_of(self.name)
 
 
-def _of_file(file: DataFile, load: Callable[[DataStore], tuple[FunctionProblem, ...]]) -> Read:
+def _reader_of(file: DataFile, load: Callable[[DataStore], tuple[FunctionProblem, ...]]) -> Read:
     return lambda store: (DataSetInfo.of(file), load(store))
 
 
 def _evoeval(name: official.EvoEvalSet, inputs: Inputs = "all") -> _Set:
     load = partial(official.evoeval, name=name)
-    return _Set(name, f"EvoEval {name}: {_ABOUT[name]}", _of_file(official.EVOEVAL[name], load), inputs)
+    return _Set(name, f"EvoEval {name}: {_ABOUT[name]}", _reader_of(official.EVOEVAL[name], load), inputs)
 
 
 def _humaneval(store: DataStore) -> tuple[Problem, ...]:
@@ -95,8 +95,8 @@ def _combine_naive(store: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:
 
 # EvoEval's board grades HumanEval, verbose and concise on the base inputs (spec, section 3).
 _OFFICIAL: Final = (
-    _Set("humaneval", "HumanEval", _of_file(official.HUMANEVAL_PLUS, _humaneval), "base"),
-    _Set("humaneval-plus", "HumanEval+", _of_file(official.HUMANEVAL_PLUS, official.humaneval_plus)),
+    _Set("humaneval", "HumanEval", _reader_of(official.HUMANEVAL_PLUS, _humaneval), "base"),
+    _Set("humaneval-plus", "HumanEval+", _reader_of(official.HUMANEVAL_PLUS, official.humaneval_plus)),
     _evoeval("difficult"),
     _evoeval("creative"),
     _evoeval("subtle"),
@@ -105,7 +105,7 @@ _OFFICIAL: Final = (
     _Set(
         "tool_use-main_only",
         f"EvoEval tool_use-main_only: {_ABOUT['tool_use-main_only']}",
-        _of_file(official.EVOEVAL["tool_use"], official.evoeval_main_only),
+        _reader_of(official.EVOEVAL["tool_use"], official.evoeval_main_only),
     ),
     _evoeval("verbose", "base"),
     _evoeval("concise", "base"),
@@ -113,14 +113,14 @@ _OFFICIAL: Final = (
     _Set(
         "humaneval-pro",
         f"HumanEval Pro: {_SELF_INVOKING}",
-        _of_file(official.HUMANEVAL_PRO, official.humaneval_pro),
+        _reader_of(official.HUMANEVAL_PRO, official.humaneval_pro),
         self_invoking=True,
     ),
-    _Set("mbpp-plus", "MBPP+", _of_file(official.MBPP_PLUS, official.mbpp_plus)),
+    _Set("mbpp-plus", "MBPP+", _reader_of(official.MBPP_PLUS, official.mbpp_plus)),
     _Set(
         "mbpp-pro",
         f"MBPP Pro: {_SELF_INVOKING}",
-        _of_file(official.MBPP_PRO, official.mbpp_pro),
+        _reader_of(official.MBPP_PRO, official.mbpp_pro),
         self_invoking=True,
     ),
 )
@@ -151,61 +151,61 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     Args:
         prompts: a folder whose `evolved/<name>.txt` replace our prompts.
     """
-    return tuple(_entry(one, prompts) for one in (*_OURS, *_OFFICIAL))
+    return tuple(_entry(problem_set, prompts) for problem_set in (*_OURS, *_OFFICIAL))
 
 
 def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     """The suite of a data set of the user's own."""
 
     def read(_: DataStore) -> tuple[DataSetInfo, tuple[FunctionProblem, ...]]:
-        found = data.read()
-        info = DataSetInfo(data.id, USER_VERSION, found.sha256)
-        return info, tuple(one.problem for one in found.problems)
+        user_problems = data.read()
+        info = DataSetInfo(data.id, USER_VERSION, user_problems.sha256)
+        return info, tuple(user_problem.problem for user_problem in user_problems.problems)
 
     return (_entry(_Set(data.id, data.title, read, user_data=data), prompts),)
 
 
-def _entry(one: _Set, prompts: Path | None, temperature: float = GREEDY.temperature) -> SuiteEntry:
+def _entry(problem_set: _Set, prompts: Path | None, temperature: float = GREEDY.temperature) -> SuiteEntry:
     """A set asked at a temperature; another than the paper's makes another suite."""
-    plain = f"{one.family}{one.name}"
+    plain = f"{problem_set.family}{problem_set.name}"
     warm = temperature != GREEDY.temperature
     suite_id = f"{plain}@temperature-{temperature:g}" if warm else plain
 
     def build(store: DataStore) -> EvolvedSuite:
-        info, problems = one.read(store)
-        if one.inputs == "base":
+        info, problems = problem_set.read(store)
+        if problem_set.inputs == "base":
             # Without the inputs that are never graded, the references need not run on them either.
             problems = tuple(map(_with_base_inputs, problems))
         return EvolvedSuite(
             id=suite_id,
             data=info,
             problems={problem.task_id: problem for problem in problems},
-            inputs=one.inputs,
+            inputs=problem_set.inputs,
             prompts=load_prompts("evolved", prompts),
             sampling=replace(GREEDY, temperature=temperature),
-            typing_names=one.core or one.user_data is not None,
-            self_invoking=one.self_invoking,
+            typing_names=problem_set.core or problem_set.user_data is not None,
+            self_invoking=problem_set.self_invoking,
         )
 
     return SuiteEntry(
         id=suite_id,
-        title=f"{one.title} (temperature {temperature:g})" if warm else one.title,
+        title=f"{problem_set.title} (temperature {temperature:g})" if warm else problem_set.title,
         discipline="evolved",
         metrics=SAMPLED_METRICS if warm else METRICS,
         record=EvolvedRecord,
         build=build,
         sampling=replace(GREEDY, temperature=temperature),
-        base_stop=STOP_SELF_INVOKING if one.self_invoking else STOP,
+        base_stop=STOP_SELF_INVOKING if problem_set.self_invoking else STOP,
         quick_tasks=_QUICK_TASKS.get(plain, 2),
         in_quick=plain not in _NOT_IN_QUICK,
-        core=one.core,
-        user_data=one.user_data,
+        core=problem_set.core,
+        user_data=problem_set.user_data,
         variant_of=plain if warm else None,
         variant_kind="temperatures" if warm else None,
-        set_name=one.name,
-        seeds=one.seeds,
-        averaged=one.user_data is None and one.name in {"seeds", SEED, *SEMANTIC_ALTERING},
-        at_temperature=partial(_entry, one, prompts),
+        set_name=problem_set.name,
+        seeds=problem_set.seeds,
+        averaged=problem_set.user_data is None and problem_set.name in {"seeds", SEED, *SEMANTIC_ALTERING},
+        at_temperature=partial(_entry, problem_set, prompts),
     )
 
 

@@ -36,8 +36,8 @@ class EvolvedSuite:
     typing_names: bool = True
     """Whether names of `typing` that only annotations use are imported; EvoEval's board fails their lack."""
     self_invoking: bool = False
-    """Whether a problem stands behind its base problem and both are to be solved (HumanEval Pro, MBPP Pro).
-    Two functions are no completion of one prompt: a base model goes on from the instruction there."""
+    """Whether a prompt holds a base problem and a second one, both to be solved (HumanEval Pro, MBPP Pro).
+    A base model continues the instruction then, not the prompt: that cannot begin two functions."""
 
     def tasks(self) -> Sequence[Task]:
         return [Task(problem.task_id, problem.level) for problem in self.problems.values()]
@@ -46,7 +46,7 @@ class EvolvedSuite:
         return tuple(self.problems.values())
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        """Returns data set, sampling, and how and with which prompts is asked."""
+        """Returns data set, sampling, prompts, and whether the model is instructed or completes."""
         completes = kind == "base"
         return {
             "data": {**asdict(self.data), "inputs": self.inputs},

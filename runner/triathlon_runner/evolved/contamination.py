@@ -19,8 +19,8 @@ _WORD: Final = re.compile(r"\w+")
 class Shared:
     """The longest run of words that one text shares with another; signs and letter case do not count."""
 
-    other: str
-    """task_id of the other problem."""
+    other_task_id: str
+    """Of the problem that the second text belongs to."""
     words: int
     share: float
     """Of the words of the first text."""
@@ -42,18 +42,18 @@ class Contamination:
 
     @property
     def copied(self) -> bool:
-        return any(one is not None and one.share >= COPY for one in (self.parent, self.rest))
+        return any(shared is not None and shared.share >= COPY for shared in (self.parent, self.rest))
 
 
-def shared_passage(prompt: str, other: str, name: str) -> Shared:
+def shared_passage(prompt: str, other_prompt: str, other_task_id: str) -> Shared:
     """The longest passage that two prompts' docstrings share.
 
     Args:
         prompt: signature and docstring.
-        other: those of the other problem.
-        name: its task_id.
+        other_prompt: those of the other problem.
+        other_task_id: of the other problem.
     """
-    return _longest(_text(prompt), _text(other), name)
+    return _longest(_text(prompt), _text(other_prompt), other_task_id)
 
 
 def contamination(problems: Sequence[Problem], parents: Iterable[Problem] = ()) -> tuple[Contamination, ...]:
@@ -77,9 +77,9 @@ def contamination(problems: Sequence[Problem], parents: Iterable[Problem] = ()) 
     )
 
 
-def _with_parents(problem: Problem, own: "_Text", parents: Mapping[str, "_Text"]) -> Shared | None:
-    passages = [_longest(own, parents[name], name) for name in problem.parents if name in parents]
-    return max(passages, key=lambda one: one.words, default=None)
+def _with_parents(problem: Problem, text: "_Text", parents: Mapping[str, "_Text"]) -> Shared | None:
+    passages = [_longest(text, parents[name], name) for name in problem.parents if name in parents]
+    return max(passages, key=lambda passage: passage.words, default=None)
 
 
 def _longest_with_any(texts: Mapping[str, "_Text"]) -> dict[str, Shared]:
@@ -94,9 +94,9 @@ def _longest_with_any(texts: Mapping[str, "_Text"]) -> dict[str, Shared]:
     runs: dict[str, list[Any]] = {name: list(text.words) for name, text in texts.items()}
     while runs:
         owners = _first_two_owners(runs)
-        shared = {name: place for name, own in runs.items() if (place := _place(name, own, owners))}
-        for name, (at, other) in shared.items():
-            passages[name] = texts[name].passage(at, length, other)
+        shared = {name: place for name in runs if (place := _first_shared_run(name, runs[name], owners))}
+        for name, (at, other_task_id) in shared.items():
+            passages[name] = texts[name].passage(at, length, other_task_id)
         numbers: dict[tuple[Any, str], int] = {}
         runs = {
             # A run of one word more is the number of the run so far and the word behind it.
@@ -112,20 +112,22 @@ def _longest_with_any(texts: Mapping[str, "_Text"]) -> dict[str, Shared]:
 
 def _first_two_owners(runs: Mapping[str, Sequence[Any]]) -> dict[Any, tuple[str, ...]]:
     owners: dict[Any, tuple[str, ...]] = {}
-    for name, own in runs.items():
-        for run in own:
+    for name, runs_of_text in runs.items():
+        for run in runs_of_text:
             known = owners.get(run, ())
             if len(known) < 2 and name not in known:
                 owners[run] = (*known, name)
     return owners
 
 
-def _place(name: str, own: Sequence[Any], owners: Mapping[Any, tuple[str, ...]]) -> tuple[int, str] | None:
+def _first_shared_run(
+    name: str, runs: Sequence[Any], owners: Mapping[Any, tuple[str, ...]]
+) -> tuple[int, str] | None:
     """Position of the first run that another text has too, and that text."""
-    for at, run in enumerate(own):
-        other = next((owner for owner in owners[run] if owner != name), None)
-        if other is not None:
-            return at, other
+    for at, run in enumerate(runs):
+        other_name = next((owner for owner in owners[run] if owner != name), None)
+        if other_name is not None:
+            return at, other_name
     return None
 
 
@@ -136,10 +138,10 @@ class _Text:
     places: tuple[tuple[int, int], ...]
     """Position of each word in the text."""
 
-    def passage(self, at: int, length: int, other: str) -> Shared:
-        """So many words from the word `at` on, which another text has too."""
+    def passage(self, at: int, length: int, other_task_id: str) -> Shared:
+        """The `length` words from word `at` on, which the text of another problem has too."""
         start, end = self.places[at][0], self.places[at + length - 1][1]
-        return Shared(other, length, length / len(self.words), self.text[start:end])
+        return Shared(other_task_id, length, length / len(self.words), self.text[start:end])
 
 
 def _text(prompt: str) -> _Text:
@@ -157,9 +159,9 @@ def _docstring(prompt: str) -> str:
     return (ast.get_docstring(functions[-1]) or "") if functions else prompt
 
 
-def _longest(own: _Text, other: _Text, name: str) -> Shared:
-    matcher = SequenceMatcher(None, own.words, other.words, autojunk=False)
+def _longest(text: _Text, other_text: _Text, other_task_id: str) -> Shared:
+    matcher = SequenceMatcher(None, text.words, other_text.words, autojunk=False)
     match = matcher.find_longest_match()
     if not match.size:
-        return Shared(name, 0, 0.0, "")
-    return own.passage(match.a, match.size, name)
+        return Shared(other_task_id, 0, 0.0, "")
+    return text.passage(match.a, match.size, other_task_id)

@@ -52,9 +52,9 @@ def answer_piece(pieces: Sequence[CodePiece], entry_point: str, *, methods: bool
         return _best_of(defining, entry_point)
     classes = [piece for piece in pieces if methods and method_of_class(piece.code, entry_point)]
     broken = [piece for piece in pieces if not parse_or_none(piece.code) and named.search(piece.code)]
-    other = [piece for piece in pieces if parse_or_none(piece.code) and is_code(piece.code)]
+    parsing = [piece for piece in pieces if parse_or_none(piece.code) and is_code(piece.code)]
     rest = [piece for piece in pieces if is_code(piece.code)]
-    return next((kind[-1] for kind in (classes, broken, other, rest) if kind), None)
+    return next((kind[-1] for kind in (classes, broken, parsing, rest) if kind), None)
 
 
 def _best_of(pieces: Sequence[CodePiece], entry_point: str) -> CodePiece:

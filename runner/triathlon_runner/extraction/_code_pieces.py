@@ -25,7 +25,7 @@ _INDENTED = re.compile(r" {4}|\t")
 
 @dataclass(frozen=True, slots=True)
 class CodePiece:
-    """A piece of code as the model wrote it, out of whatever was around it."""
+    """A piece of code as the model wrote it, without the text around it."""
 
     code: str
     lead: str = ""
@@ -50,13 +50,13 @@ def code_pieces(text: str, entry_point: str, *, as_written: bool) -> list[CodePi
         as_written: Whether only prose and fences are removed: notebook commands, signs of a diff and
             invisible characters stay, and code in JSON is not looked for.
     """
-    pieces = [] if as_written else _of_json(text)
+    pieces = [] if as_written else _pieces_of_json(text)
     if pieces:
         return pieces
     blocks = code_blocks(text)
     if not blocks and functions(text) and is_all_code(text):
         return [CodePiece(text)]
-    pieces = [piece for block in blocks for piece in _of_block(block, as_written=as_written)]
+    pieces = [piece for block in blocks for piece in _pieces_of_block(block, as_written=as_written)]
     assigned = re.compile(rf"\b{re.escape(entry_point)}\s*=[^=]")
     if as_written and any(assigned.search(piece.code) for piece in pieces):
         return pieces
@@ -65,11 +65,13 @@ def code_pieces(text: str, entry_point: str, *, as_written: bool) -> list[CodePi
     return [piece for piece in pieces if piece.code.strip()]
 
 
-def _of_block(block: Block, *, as_written: bool) -> list[CodePiece]:
+def _pieces_of_block(block: Block, *, as_written: bool) -> list[CodePiece]:
     if block.label in _TEXT_LABELS and (inner := code_blocks(block.code)):
-        return [piece for one in inner for piece in _of_block(one, as_written=as_written)]
+        return [
+            piece for inner_block in inner for piece in _pieces_of_block(inner_block, as_written=as_written)
+        ]
     piece = CodePiece(block.code, block.lead)
-    inside = [] if as_written else [replace(one, lead=block.lead) for one in _of_json(block.code)]
+    inside = [] if as_written else [replace(piece, lead=block.lead) for piece in _pieces_of_json(block.code)]
     if inside or parse_or_none(block.code):
         return inside or [piece]
     readable = None if as_written else _readable(piece, block.label)
@@ -105,7 +107,7 @@ def _new_side(code: str, label: str) -> str:
     return "\n".join(line[1:] if line[:1] in ("+", " ") else line for line in code_lines)
 
 
-def _of_json(text: str) -> list[CodePiece]:
+def _pieces_of_json(text: str) -> list[CodePiece]:
     """The programs among the strings of a JSON document."""
     begin = text.lstrip()[:1]
     if not begin or begin not in "{[":
@@ -127,13 +129,13 @@ def _strings(value: Any) -> Iterator[str]:
     """Every string in a JSON value, in its order."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict):
-            waiting += reversed(list(one.values()))
-        elif isinstance(one, list):
-            waiting += reversed(one)
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            waiting += reversed(list(item.values()))
+        elif isinstance(item, list):
+            waiting += reversed(item)
 
 
 def _unfenced(text: str, entry_point: str, *, as_written: bool) -> list[CodePiece]:
@@ -152,7 +154,7 @@ def _unfenced(text: str, entry_point: str, *, as_written: bool) -> list[CodePiec
 
 
 def _without_prose(code: str, *, as_written: bool) -> str:
-    """The statements, where prose had got between them; what begins like a function where none parses."""
+    """The statements of a text without its prose; if none is code, the text from the first `def` on."""
     flush = code if as_written else with_visible_characters(code)
     whole = "\n".join(chunk.code for chunk in chunks_of(flush, examples=as_written))
     return whole if is_code(whole) else _from_definition(code)

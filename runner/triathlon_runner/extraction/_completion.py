@@ -29,7 +29,7 @@ def completed(prompt: str, text: str, entry_point: str) -> tuple[str, list[str]]
 
 
 def unfinished(prompt: str, text: str, entry_point: str) -> str | None:
-    """Prompt and whole continuation, where that defines the function as far as it goes."""
+    """Prompt and whole continuation, where together they parse and define the function with a body."""
     for joined, _ in _joined(prompt, text):
         if entry_point in defined_names(joined) and _has_body(joined, entry_point):
             return joined
@@ -65,7 +65,7 @@ def _indent(text: str) -> str:
 
 
 def _cut(joined: str, asked: int, entry_point: str) -> str | None:
-    """The text up to the first flush line behind the function at which it is complete."""
+    """The text up to the first unindented line after the function that leaves it complete."""
     position = tries = 0
     for line in joined.splitlines(keepends=True):
         if position >= asked and line.strip() and not line[0].isspace():

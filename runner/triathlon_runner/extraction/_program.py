@@ -102,7 +102,7 @@ def _from_answer(text: str, entry_point: str, prompt: str, rules: _Rules) -> Ext
     if answer is None:
         return _from_body(text, entry_point, prompt) if not as_written else _NO_ANSWER
     other_blocks = [piece.code for piece in pieces if piece.code != answer.code]
-    sources = [*(("another block", code) for code in other_blocks), ("the prompt", _closed(prompt))]
+    sources = [*(("another block", code) for code in other_blocks), ("the prompt", _with_body(prompt))]
     program, changes = answer.code, list(answer.changes)
     if rules.other_names:
         program, bound = under_the_tests_name(program, entry_point, other_blocks)
@@ -120,19 +120,19 @@ def _from_answer(text: str, entry_point: str, prompt: str, rules: _Rules) -> Ext
 
 def _from_body(text: str, entry_point: str, prompt: str) -> Extraction:
     """A body alone, under the prompt's signature."""
-    body = unfinished(prompt, _body(text), entry_point)
+    body = unfinished(prompt, _possible_body(text), entry_point)
     if not body:
         return _NO_ANSWER
     written = without_docstring(body, entry_point)
     return Extraction(body, ("put the body under the prompt's signature",), written=written)
 
 
-def _closed(prompt: str) -> str:
+def _with_body(prompt: str) -> str:
     """The prompt as a program: a signature without a docstring gets a body."""
     return prompt if parse_or_none(prompt) else prompt.rstrip() + "\n    pass\n"
 
 
-def _body(text: str) -> str:
+def _possible_body(text: str) -> str:
     """What may be a function's body alone: the only block, or the text."""
     blocks = code_blocks(text)
     body = blocks[0].code if len(blocks) == 1 else text

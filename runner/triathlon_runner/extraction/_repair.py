@@ -36,7 +36,7 @@ def with_missing_names(
     for where, code in sources:
         added = _statements_for(program, code, entry_point)
         if added:
-            program = _put_in_front(program, added)
+            program = _insert_first(program, added)
             names = ", ".join(sorted(set().union(*(defined_names(statement) for statement in added))))
             changes.append(f"took {names} from {where}")
     return program, changes
@@ -53,16 +53,18 @@ def without_demonstration(program: str, entry_point: str) -> tuple[str, list[str
     drop = _demonstration(program, tree, entry_point)
     if not drop:
         return program, []
-    gone = {line for statement in drop for line in range(lines_of(statement)[0], lines_of(statement)[1] + 1)}
-    kept_lines = {
+    dropped_lines = {
+        line for statement in drop for line in range(lines_of(statement)[0], lines_of(statement)[1] + 1)
+    }
+    remaining_lines = {
         line
         for statement in tree.body
         if statement not in drop
         for line in range(lines_of(statement)[0], lines_of(statement)[1] + 1)
     }
-    if gone & kept_lines:  # two statements share a line
+    if dropped_lines & remaining_lines:  # two statements share a line
         return program, []
-    lines = [text for number, text in enumerate(program.split("\n"), 1) if number not in gone]
+    lines = [text for number, text in enumerate(program.split("\n"), 1) if number not in dropped_lines]
     return "\n".join(lines).rstrip() + "\n", [f"left out {len(drop)} statement(s) that only run examples"]
 
 
@@ -77,14 +79,14 @@ def under_the_tests_name(program: str, entry_point: str, other_blocks: list[str]
         kind, method = class_and_method
         calls = f"{kind.name}().{method}"
         bound = f"def {entry_point}(*arguments, **named):\n    return {calls}(*arguments, **named)"
-        return _behind(program, kind, bound), [f"{calls} stands for {entry_point}"]
+        return _insert_after(program, kind, bound), [f"{calls} stands for {entry_point}"]
     names = {name for code in (program, *other_blocks) for name in functions(code)}
     tree = parse_or_none(program)
     if tree is None or len(names) != 1 or not functions(program):
         return program, []
     (name,) = names
     statement = [s for s in tree.body if name in bound_names(s)][-1]
-    return _behind(program, statement, f"{entry_point} = {name}"), [f"{name} stands for {entry_point}"]
+    return _insert_after(program, statement, f"{entry_point} = {name}"), [f"{name} stands for {entry_point}"]
 
 
 def with_typing_names(program: str) -> tuple[str, list[str]]:
@@ -102,7 +104,7 @@ def with_typing_names(program: str) -> tuple[str, list[str]]:
     if not names:
         return program, []
     line = f"from typing import {names}"
-    return _put_in_front(program, [line]), [f"imported {names} from typing, which annotations name"]
+    return _insert_first(program, [line]), [f"imported {names} from typing, which annotations name"]
 
 
 def _statements_for(program: str, code: str, entry_point: str) -> list[str]:
@@ -113,14 +115,14 @@ def _statements_for(program: str, code: str, entry_point: str) -> list[str]:
     offered = [s for s in tree.body if not (isinstance(s, Function) and s.name == entry_point)]
     chosen: set[int] = set()
     while True:
-        new = {n for n, s in enumerate(offered) if n not in chosen and _offers(s, wanted)}
+        new = {n for n, s in enumerate(offered) if n not in chosen and _binds_or_changes(s, wanted)}
         if not new:
             return [segment(code, offered[n]) for n in sorted(chosen)]
         chosen |= new
         wanted |= set().union(*(missing_names(segment(code, offered[n])) for n in new))
 
 
-def _offers(statement: ast.stmt, wanted: set[str]) -> bool:
+def _binds_or_changes(statement: ast.stmt, wanted: set[str]) -> bool:
     return bool((bound_names(statement) | changed_roots(statement)) & wanted) or (
         bool(wanted) and isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
     )
@@ -138,8 +140,8 @@ def _names(node: ast.AST) -> list[str]:
     return [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
 
 
-def _behind(program: str, statement: ast.stmt, code: str) -> str:
-    """The program with code behind one of its statements; at the end where that line has another, too."""
+def _insert_after(program: str, statement: ast.stmt, code: str) -> str:
+    """Inserts code after a statement, or at the end of the program where that line has a second statement."""
     lines = program.rstrip().split("\n")
     tree = parse_or_none(program)
     last = lines_of(statement)[1]
@@ -148,8 +150,8 @@ def _behind(program: str, statement: ast.stmt, code: str) -> str:
     return "\n".join([*lines[:at], "", "", code, *lines[at:]]) + "\n"
 
 
-def _put_in_front(program: str, statements: list[str]) -> str:
-    """Behind a leading docstring and `from __future__`, which must stay first."""
+def _insert_first(program: str, statements: list[str]) -> str:
+    """Inserts statements after a leading docstring and `from __future__` imports, which must stay first."""
     tree = parse_or_none(program)
     after = 0
     for statement in tree.body if tree else []:
@@ -166,7 +168,7 @@ def _demonstration(program: str, tree: ast.Module, entry_point: str) -> list[ast
     definitions = [
         s for s in tree.body if isinstance(s, Function | ast.ClassDef | ast.Import | ast.ImportFrom)
     ]
-    if len(definitions) == len(tree.body):  # most programs: nothing that could be one, and nothing to look up
+    if len(definitions) == len(tree.body):  # most programs: only definitions, no demonstration
         return []
     needed = {entry_point}.union(*(missing_names(segment(program, statement)) for statement in definitions))
     relevant_names = (
@@ -178,11 +180,13 @@ def _demonstration(program: str, tree: ast.Module, entry_point: str) -> list[ast
         for n, statement in enumerate(tree.body)
         if statement not in definitions
         and not (bound_names(statement) | changed_roots(statement)) & needed
-        and (_only_runs(statement, relevant_names) if n > position else "input" in used_names(statement))
+        and (
+            _is_demonstration(statement, relevant_names) if n > position else "input" in used_names(statement)
+        )
     ]
 
 
-def _only_runs(statement: ast.stmt, relevant_names: Set[str]) -> bool:
+def _is_demonstration(statement: ast.stmt, relevant_names: Set[str]) -> bool:
     """Whether it is an assertion, a main part, or uses the program's own names, `print` or a test library."""
     is_main = isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
     return is_main or isinstance(statement, ast.Assert) or bool(used_names(statement) & relevant_names)

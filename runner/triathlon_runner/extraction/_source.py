@@ -109,8 +109,11 @@ def lines_of(statement: ast.stmt) -> tuple[int, int]:
 
 
 def _is_made_without_arguments(kind: ast.ClassDef) -> bool:
-    makers = [s.args for s in kind.body if isinstance(s, Function) and s.name == "__init__"]
-    return not any(len(own.args) - len(own.defaults) > 1 or None in own.kw_defaults for own in makers)
+    signatures = [s.args for s in kind.body if isinstance(s, Function) and s.name == "__init__"]
+    return not any(
+        len(arguments.args) - len(arguments.defaults) > 1 or None in arguments.kw_defaults
+        for arguments in signatures
+    )
 
 
 def _function_names(statement: ast.stmt) -> list[str]:

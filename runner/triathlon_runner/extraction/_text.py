@@ -108,15 +108,15 @@ class _Scanner:
 
     def feed(self, line: str) -> None:
         if self._fence:
-            self._inside(line)
+            self._feed_inside(line)
         else:
-            self._outside(line)
+            self._feed_outside(line)
         if self.skipped is not None:
             self.since += 1
 
     def close(self, *, closed: bool = False) -> None:
         if self._fence:
-            self._add(self._label, _plain("\n".join(self._lines)), closed=closed)
+            self._add(self._label, _without_indentation("\n".join(self._lines)), closed=closed)
         self._fence, self._lines, self._quotes = "", [], ""
         self.skipped, self.since = None, 0
 
@@ -130,7 +130,7 @@ class _Scanner:
         self.blocks.append(Block(label, code, closed, "\n".join(self._lead)))
         self._lead = []
 
-    def _outside(self, line: str) -> None:
+    def _feed_outside(self, line: str) -> None:
         match = _FENCE.match(line)
         if not match:
             self._lead.append(line)
@@ -144,29 +144,29 @@ class _Scanner:
             return
         self._fence, self._label = fence, label.lower()
         if _CODE_START.match(rest):  # the program begins on the fence's own line
-            self._keep(rest.strip())
+            self._add_line(rest.strip())
 
-    def _inside(self, line: str) -> None:
+    def _feed_inside(self, line: str) -> None:
         match = _FENCE.match(line)
         if not match or not match["fence"].startswith(self._fence):
-            self._keep(line)
+            self._add_line(line)
         elif self._quotes and self._strings:
             if self.skipped is None and not match["before"].strip():
                 self.skipped = len(self._lines)
-            self._keep(line)
+            self._add_line(line)
         elif (
             not match["before"].strip() and match["label"]
         ):  # an opening fence: the closing one was forgotten
             self.close()
-            self._outside(line)
+            self._feed_outside(line)
         elif not match["label"] and not match["rest"].strip():
             if match["before"].strip():
-                self._keep(match["before"])
+                self._add_line(match["before"])
             self.close(closed=True)
         else:
-            self._keep(line)
+            self._add_line(line)
 
-    def _keep(self, line: str) -> None:
+    def _add_line(self, line: str) -> None:
         """Adds a line to the open block; a fence inside its docstring belongs to it."""
         self._lines.append(line)
         for quotes in _TRIPLE_QUOTES.findall(line):
@@ -209,7 +209,7 @@ def _visible(code: str) -> str:
     return _SPACES.sub(" ", _INVISIBLE.sub("", code))
 
 
-def _plain(code: str) -> str:
+def _without_indentation(code: str) -> str:
     """Without common indentation, and without the signs of an interactive session; else as it is."""
     lines = (dedent(code) if code.lstrip("\n")[:1].isspace() else code).split("\n")
     session = [line for line in lines if _PROMPT_SIGN.match(line)]

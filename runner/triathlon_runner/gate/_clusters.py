@@ -1,4 +1,4 @@
-"""Tasks that hang together: those made from one seed problem, and the questions about one program."""
+"""Clusters of dependent tasks: those made from one seed problem, and the questions about one program."""
 
 import random
 from collections import defaultdict
@@ -41,7 +41,7 @@ def _seeds(built: BuiltSuite) -> Mapping[str, str]:
 
 
 def in_random_order(clusters: Sequence[Cluster], seed: int) -> tuple[Cluster, ...]:
-    """Returns the clusters in an order that the seed fixes, whatever results there are."""
+    """Returns the clusters in a random order that depends only on the seed, not on results."""
     return tuple(random.Random(seed).sample(clusters, len(clusters)))  # noqa: S311  no secret
 
 

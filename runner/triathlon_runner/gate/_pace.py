@@ -13,8 +13,8 @@ from triathlon_runner.store import Unit
 from triathlon_runner.suites import SuiteEntry
 
 AHEAD: Final = 8
-"""Clusters that are asked at the same time: more would ask what the verdict may not need, fewer would leave
-servers idle."""
+"""Clusters that are asked at the same time. More would ask tasks that the verdict may not need, fewer would
+leave servers idle."""
 
 
 def score_of(entry: SuiteEntry, record: UnitRecord) -> float:
@@ -38,14 +38,14 @@ class GatePace:
         control: Control,
         served: frozenset[str],
     ) -> None:
-        """Begins without anything asked.
+        """Begins before any question was asked.
 
         Args:
             comparison: gets the scores.
             entries: the suites, by id.
             control: stopped once the verdict is known.
-            served: ids of models that we start a server for: where both do not fit on the machine, one waits
-                for the other's end, which therefore does not wait for it.
+            served: ids of models that we start a server for. Where the machine has no room for both, the
+                second one starts when the first has ended, so the first must not wait for the second.
         """
         self._comparison = comparison
         self._entries = entries
@@ -73,9 +73,10 @@ class GatePace:
     def _may_begin(self, model: str, position: int) -> bool:
         if position < self._comparison.position + AHEAD:
             return True
-        others = [other for other in self._comparison.models if other != model]
         return model in self._served and any(
-            other not in self._answering and self._comparison.misses(other) for other in others
+            opponent not in self._answering and self._comparison.misses(opponent)
+            for opponent in self._comparison.models
+            if opponent != model
         )
 
     def finished(self, model: str, suite: str, unit: Unit, record: UnitRecord | None) -> None:

@@ -22,7 +22,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class LostTask:
-    """A task on which the candidate's score was lower, and where both replies stand."""
+    """A task on which the candidate's score was lower, with file and line of both replies."""
 
     suite: str
     task_id: str
@@ -52,11 +52,11 @@ class GateReport:
     verdict: Result
     suites: tuple[str, ...]
     tasks: int
-    """Compared; each model's."""
+    """Number of tasks that were compared, the same for both models."""
     tasks_planned: int
     clusters: int
     clusters_left_out: int
-    """Because a task stays open: a server failed."""
+    """Clusters with an open task (a server failed); they do not count."""
     asked: int
     """Units that were asked by this gate; the others were in the results folder."""
     usd: float | None
@@ -70,7 +70,7 @@ class GateReport:
     won: int
     lost: tuple[LostTask, ...]
     stopped: str
-    """Why no more was asked, where that was not the verdict: the budget, Ctrl-C, a server."""
+    """Why the gate stopped before it had a verdict: the budget, Ctrl-C, a server."""
     errors: tuple[str, ...] = ()
     """Why a model could not be asked, each with what to do."""
     notes: tuple[str, ...] = ()
@@ -187,7 +187,7 @@ def report_of(
     usd: float | None,
     site: str = SITE_FOLDER,
 ) -> GateReport:
-    """Returns what the comparison shows, with where the evidence of each lost task stands.
+    """Returns the result of the comparison, with file and line of the evidence for each lost task.
 
     Args:
         comparison: as it ended.
@@ -199,7 +199,7 @@ def report_of(
         site: folder or web address of the site, in front of the pages that are named.
     """
     baseline, candidate = comparison.models
-    errors = (*summary.errors, *_kept_apart(summary))
+    errors = (*summary.errors, *_errors_of_other_models(summary))
     losses = comparison.lost()
     lines = {
         (model, suite): _line_numbers(folder.lines(model, suite))
@@ -246,14 +246,16 @@ def report_of(
 
 
 def _line_numbers(path: Path) -> dict[str, int]:
-    """By task_id, the line of its first sample; a torn last line is none."""
+    """By task_id, the line number of its first sample; a torn last line does not count."""
     with path.open("rb") as lines:
         records = [json.loads(line) for line in lines if line.endswith(b"\n")]
-    return {one["task_id"]: number for number, one in enumerate(records, start=1) if one["sample"] == 0}
+    return {
+        record["task_id"]: number for number, record in enumerate(records, start=1) if record["sample"] == 0
+    }
 
 
-def _kept_apart(summary: Summary) -> list[str]:
-    """Files whose lines turned out to be of another model than the one that answers now."""
+def _errors_of_other_models(summary: Summary) -> list[str]:
+    """An error for each results file whose lines are of another model than the one that answers now."""
     return [
         f"{name} holds results of {why}; put them aside with `triathlon results archive`, or name another"
         " --results"

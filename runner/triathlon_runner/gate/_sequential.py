@@ -59,9 +59,9 @@ class SequentialTest:
         if not -1 <= difference <= 1:
             raise ValueError(f"expected a difference from -1 to 1, got {difference!r}")
         self._differences.append(difference)
-        self._worse += np.log1p(_lose(BETS, difference, -self._margin))
-        self._better += np.log1p(_win(BETS, difference, 0.0))
-        self._not_worse += np.log1p(_win(BETS, difference, -self._margin))
+        self._worse += np.log1p(_gain_if_below(BETS, difference, -self._margin))
+        self._better += np.log1p(_gain_if_above(BETS, difference, 0.0))
+        self._not_worse += np.log1p(_gain_if_above(BETS, difference, -self._margin))
         if self._verdict == "undecided":
             self._verdict = self._decided()
 
@@ -91,7 +91,7 @@ class SequentialTest:
     def interval(self) -> tuple[float, float]:
         """Between which means the true one lies, with a probability of 1 - alpha at all times together."""
         differences = np.array(self._differences).reshape(-1, 1)
-        above, below = (_log_capital(differences, bets) for bets in (_win, _lose))
+        above, below = (_log_capital(differences, bets) for bets in (_gain_if_above, _gain_if_below))
         possible = MEANS[((above < self._limit) & (below < self._limit)).all(axis=0)]
         if not len(possible):  # happens with a probability of at most alpha
             return self.mean, self.mean
@@ -107,12 +107,12 @@ def _log_capital(differences: _Array, gains: Callable[[Any, Any, Any], _Array]) 
     return total - np.log(len(BETS))  # type: ignore[no-any-return]
 
 
-def _win(bet: Any, difference: Any, mean: Any) -> _Array:
+def _gain_if_above(bet: Any, difference: Any, mean: Any) -> _Array:
     """What a bet that the true mean is above `mean` gains of its capital."""
     return bet * (difference - mean) / (1 + mean)  # type: ignore[no-any-return]
 
 
-def _lose(bet: Any, difference: Any, mean: Any) -> _Array:
+def _gain_if_below(bet: Any, difference: Any, mean: Any) -> _Array:
     """What a bet that the true mean is below `mean` gains of its capital."""
     return bet * (mean - difference) / (1 - mean)  # type: ignore[no-any-return]
 

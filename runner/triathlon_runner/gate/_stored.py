@@ -9,7 +9,7 @@ from triathlon_runner.store import ResultsFile, ResultsFolder, read_records
 
 
 def stored_records(folder: ResultsFolder, work: Work) -> Iterator[UnitRecord]:
-    """Yields the first samples of one model and suite that stand in the results folder.
+    """Yields the first samples of one model and suite in the results folder.
 
     Raises:
         UserError: they were made under other conditions, or cannot be read.
@@ -23,4 +23,4 @@ def stored_records(folder: ResultsFolder, work: Work) -> Iterator[UnitRecord]:
             f"{model} {suite}: expected results of the conditions that a run has now, got those of {why};"
             f" put them aside with {folder.archive_command(model, suite)}, or name another --results"
         )
-    return (one for one in read_records(path, record) if one.sample == 0)
+    return (stored for stored in read_records(path, record) if stored.sample == 0)

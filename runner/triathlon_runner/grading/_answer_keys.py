@@ -199,7 +199,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     execution = results.execution
     whole = execution.ended is Ended.FINISHED and len(ends) == len(calls)
     if not whole or len(raised) == len(calls):
-        raise ReferenceFailedError(problem.task_id, _what_happened(problem, execution, raised))
+        raise ReferenceFailedError(problem.task_id, _failure_reason(problem, execution, raised))
     call_ends = []
     for call in calls:
         file.write(prepare(call))
@@ -209,12 +209,14 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     file.write(index + len(index).to_bytes(8, "little"))
 
 
-def _what_happened(problem: Problem, execution: Execution, raised: Sequence[Raised]) -> str:
+def _failure_reason(problem: Problem, execution: Execution, raised: Sequence[Raised]) -> str:
     """Why there are no expected outputs: how the reference ended, or what it raised on every input."""
     if execution.detail:
         return execution.detail
     faults = [
-        f"{one.type}: {one.message}" for one in (*raised, *execution.results) if isinstance(one, Raised)
+        f"{result.type}: {result.message}"
+        for result in (*raised, *execution.results)
+        if isinstance(result, Raised)
     ]
     if not faults:
         return f"it {execution.ended.value.replace('_', ' ')}"

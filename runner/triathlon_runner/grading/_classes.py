@@ -126,7 +126,7 @@ def _module_with_proxies(test: str, reference: str) -> str:
 
 
 def _special_methods(node: ast.ClassDef) -> list[str]:
-    """Those that operators and built-in functions call, such as `__len__`."""
+    """The methods that operators and built-in functions call, such as `__len__`."""
     names = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
     return [name for name in names if name[:2] == name[-2:] == "__" and name not in _NOT_PROXIED]
 

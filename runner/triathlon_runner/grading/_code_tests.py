@@ -70,7 +70,7 @@ class CodeTestGrader:
         if reference.outcome is not Outcome.PASSED:
             raise UngradableError(
                 f"the tests of {problem.task_id} cannot grade: its own reference fails them when they run in"
-                f" another process: {_in_words(reference)}; mend the reference or the tests"
+                f" another process: {_failure_text(reference)}; mend the reference or the tests"
             )
         return verdict
 
@@ -106,7 +106,7 @@ async def grade_by_tests(
         UngradableError: the tests came to their end and never called the program.
         SandboxError: our machinery failed.
     """
-    tests = _called(tests, functions, language)
+    tests = _with_check_call(tests, functions, language)
     run = await sandbox.examine(
         Job(tests, (), language, limits=limits, libraries=libraries, relayed=functions),
         Job(program, (), language, limits=limits, libraries=libraries),
@@ -125,7 +125,7 @@ async def check_that_tests_call(
         UngradableError: they make no call.
         SandboxError: our machinery failed.
     """
-    tests = _called(tests, functions, Language.PYTHON)
+    tests = _with_check_call(tests, functions, Language.PYTHON)
     stub = "\n".join(f"def {name}(*_, **__): return None" for name in functions)
     run = await sandbox.examine(
         Job(tests, (), limits=TEST_LIMITS, relayed=functions), Job(stub, (), limits=TEST_LIMITS)
@@ -140,7 +140,7 @@ async def check_that_tests_call(
     )
 
 
-def _called(tests: str, functions: tuple[str, ...], language: Language) -> str:
+def _with_check_call(tests: str, functions: tuple[str, ...], language: Language) -> str:
     """The tests with the call of the function that HumanEval's tests define."""
     if language is Language.PYTHON and "def check(" in tests:
         return f"{tests}\n\ncheck({functions[0]})\n"
@@ -210,7 +210,7 @@ def _case(calls: Sequence[Call], expected: str, got: str) -> FailingCase | None:
     )
 
 
-def _in_words(verdict: Verdict) -> str:
+def _failure_text(verdict: Verdict) -> str:
     """What happened at the test that a program did not pass."""
     failing = verdict.failing
     if failing is None:

@@ -77,7 +77,7 @@ async def grade_samples(
         inputs=options.inputs,
         splits=any(map(has_more_than_base, problems)) and options.inputs == "all",
         broken=read.broken,
-        others=len(other_lines),
+        other_lines=len(other_lines),
     )
     graded: dict[_Key, Line] = {}
     async with open_sandbox(options.level, options.jobs) as sandbox:
@@ -89,10 +89,10 @@ async def grade_samples(
             for sample, key in waiting:
                 line = earlier.get(key)
                 if line is not None:
-                    report.kept += 1
+                    report.reused += 1
                     line = {**line, **({"model": options.model} if options.model else {})}
                 else:
-                    head = _head(sample, digests, options)
+                    head = _identity_fields(sample, digests, options)
                     line = await _line(head, sample, known.get(sample.task_id), graders, options, report)
                     _append(out, line)
                 if line is not None:
@@ -112,14 +112,16 @@ async def grade_samples(
 
 
 def _without_new_verdict(
-    earlier: Iterable[Line], samples: Iterable[Sample], graded: Iterable[Line], others: Iterable[Line]
+    earlier: Iterable[Line], samples: Iterable[Sample], graded: Iterable[Line], other_lines: Iterable[Line]
 ) -> list[Line]:
     """Lines of an earlier call for samples of this one that could not be graded now."""
     ungraded = {(sample.task_id, sample.number) for sample in samples}
     ungraded -= {(line["task_id"], line["sample"]) for line in graded}
-    known = set(map(id, others))
+    other_ids = set(map(id, other_lines))
     return [
-        line for line in earlier if (line["task_id"], line["sample"]) in ungraded and id(line) not in known
+        line
+        for line in earlier
+        if (line["task_id"], line["sample"]) in ungraded and id(line) not in other_ids
     ]
 
 
@@ -145,7 +147,7 @@ def has_more_than_base(problem: AnyProblem) -> bool:
     return isinstance(problem, Problem) and 0 < (problem.base_inputs or 0) < len(problem.inputs)
 
 
-def _head(sample: Sample, digests: Mapping[str, str], options: GradeOptions) -> Line:
+def _identity_fields(sample: Sample, digests: Mapping[str, str], options: GradeOptions) -> Line:
     """The fields that identify a line and what its verdict depends on."""
     head: Line = {
         "task_id": sample.task_id,
@@ -185,8 +187,8 @@ async def _line(
 def _base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
     """How the program ended on the base inputs, which come first: grading stops at the first failure."""
     failing = verdict.failing
-    on_others = isinstance(problem, Problem) and failing and failing.index >= (problem.base_inputs or 0) > 0
-    return str(Outcome.PASSED if on_others else verdict.outcome)
+    past_base = isinstance(problem, Problem) and failing and failing.index >= (problem.base_inputs or 0) > 0
+    return str(Outcome.PASSED if past_base else verdict.outcome)
 
 
 async def _grade_sample(
@@ -243,7 +245,7 @@ def _append(out: Path | None, line: Line | None) -> None:
 
 
 def _cut_torn_line(out: Path | None) -> None:
-    """Takes a torn last line off before the next one is written behind it.
+    """Removes a torn last line, so that the next line is not appended to it.
 
     Raises:
         UserError: the file can't be written.

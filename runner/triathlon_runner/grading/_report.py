@@ -31,13 +31,13 @@ class GradeReport:
     """Tasks whose tests prove nothing, with the reason."""
     open: list[str] = field(default_factory=list)
     """Samples that our machinery could not grade, with the reason; the next run tries them again."""
-    kept: int = 0
-    """Verdicts of an earlier run that follow from the same program, problem, tests and grader."""
+    reused: int = 0
+    """Verdicts of an earlier run on the same program, problem and tests, by the same grader."""
     replaced: int = 0
-    """Lines of an earlier run that did not."""
+    """Lines of an earlier run on another program, problem, tests or grader, graded anew."""
     not_replaced: int = 0
     """Lines of an earlier run, on other programs, tests or graders, for samples without a verdict now."""
-    others: int = 0
+    other_lines: int = 0
     """Lines of an earlier run for other samples, which stay in the file."""
     level: str = ""
 

@@ -63,14 +63,14 @@ def _in_folder(folder: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sam
     for file in sorted(files, key=lambda path: (path.parent.as_posix(), _number(path), path.name)):
         name = file.parent.relative_to(folder).as_posix()
         task_id = names.get(name.replace("/", "_"), name)
-        yield _of_bytes(task_id, _number(file), file.read_bytes())
+        yield _sample_of_bytes(task_id, _number(file), file.read_bytes())
 
 
 def _number(file: Path) -> int:
     return int(file.stem) if file.stem.isdecimal() else 0
 
 
-def _of_bytes(task_id: str, number: int, data: bytes) -> Sample:
+def _sample_of_bytes(task_id: str, number: int, data: bytes) -> Sample:
     try:
         return _sample(task_id, number, data.decode())
     except UnicodeDecodeError as error:
@@ -86,7 +86,7 @@ def _in_lines(file: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sample
     for place, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
-        sample = _of_line(line, place, problems)
+        sample = _sample_of_line(line, place, problems)
         if isinstance(sample, _Broken):
             yield sample
             continue
@@ -95,25 +95,25 @@ def _in_lines(file: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sample
         yield Sample(sample.task_id, number, sample.program, sample.fault)
 
 
-def _of_line(line: bytes, place: int, problems: Mapping[str, AnyProblem]) -> Sample | _Broken:
+def _sample_of_line(line: bytes, place: int, problems: Mapping[str, AnyProblem]) -> Sample | _Broken:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         return _Broken(f"line {place}: not JSON: {error}")
     if not isinstance(row, dict) or not isinstance(row.get("task_id"), str | int):
         return _Broken(f"line {place}: expected an object with task_id, got {line[:60]!r}")
-    return _of_row(row, place, problems)
+    return _sample_of_row(row, place, problems)
 
 
-def _of_row(row: dict[str, Any], place: int, problems: Mapping[str, AnyProblem]) -> Sample | _Broken:
+def _sample_of_row(row: dict[str, Any], place: int, problems: Mapping[str, AnyProblem]) -> Sample | _Broken:
     task_id = str(row["task_id"])
     if isinstance(row.get("solution"), str):
         return _sample(task_id, 0, row["solution"])
     if isinstance(row.get("completion"), str):
         problem = problems.get(task_id)
         return _sample(task_id, 0, row["completion"], _prompt(problem))
-    given = {key: row[key] for key in ("solution", "completion") if key in row}
-    got = ", ".join(f"{key} {value!r:.60}" for key, value in given.items()) or "neither"
+    fields = {key: row[key] for key in ("solution", "completion") if key in row}
+    got = ", ".join(f"{key} {value!r:.60}" for key, value in fields.items()) or "neither"
     return _Broken(
         f"line {place}: expected the program of {task_id!r:.60} as text in `solution` or `completion`, got"
         f" {got}; write it there, or remove the line"

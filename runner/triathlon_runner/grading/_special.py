@@ -36,8 +36,8 @@ def _root(arguments: tuple[Any, ...], _expected: Any, got: Any, tolerance: float
 
 def _odd_root(arguments: tuple[Any, ...], _expected: Any, got: Any, tolerance: float) -> bool:
     """EvoEval subtle/32: as HumanEval/32, the coefficients being those of the powers 0, 1, 3, 5 and so on."""
-    first, *others = arguments[0]
-    spread = [first] + [part for c in others for part in (c, 0)]
+    first, *more = arguments[0]
+    spread = [first] + [part for c in more for part in (c, 0)]
     return _number(got) and abs(_polynomial(spread, got)) <= tolerance
 
 

@@ -1,4 +1,7 @@
-"""CRUXEval's answers: a file `<model>[+cot]_temp0.2_<output|input>.json`, its answers by task."""
+"""CRUXEval's answers by task.
+
+Graded, a file `<model>[+cot]_temp0.2_<output|input>.json`; as they were made, `generations.json`.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,15 +23,18 @@ def cruxeval_name(log: Path) -> tuple[str, str] | None:
 
 
 def read_cruxeval(path: Path) -> Iterator[Foreign]:
-    """Every answer with the authors' verdict, those of one task in the order of the file.
+    """Every answer with the authors' verdict, where there is one; those of one task in the order of the file.
 
     Raises:
         UserError: the file has another shape.
     """
     content = as_object(whole(path), str(path))
-    answers, scored = content.get("raw_generations"), content.get("raw_scored_generations", {})
+    answers, scored = content.get("raw_generations", content), content.get("raw_scored_generations", {})
     if not isinstance(answers, dict) or not isinstance(scored, dict):
-        raise UserError(f"{path}: expected the object 'raw_generations', got {answers!r:.80}")
+        raise UserError(
+            f"{path}: expected objects in 'raw_generations' and 'raw_scored_generations',"
+            f" got {answers!r:.80} and {scored!r:.80}"
+        )
     name = cruxeval_name(path)
     for task_id, texts in answers.items():
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):

@@ -11,6 +11,7 @@ from triathlon_runner.imports._foreign import (
     ForeignLoop,
     ForeignReply,
     json_lines,
+    object_of,
     text_of,
 )
 
@@ -27,31 +28,31 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
     answers: dict[str, list[_Row]] = {}
     for number, row in enumerate(json_lines(path), start=1):
         where = f"{path}, line {number}"
-        facts = row.get("metadata") or {}
+        facts = object_of(row.get("metadata"), f"{where}, metadata")
         if "question" in facts:
             unit = text_of(row, "sample_id", where).rpartition("#")[0]
             answers.setdefault(unit, []).append(row)
         elif row.get("interaction_type") == "multi_turn":
             yield _loop(row, where)
         else:
-            yield ForeignReply(_task(row, where), _reply(row, where), _question(row))
+            yield ForeignReply(_task(row, where), _reply(row, where), _question(row, where))
     for unit, rows in answers.items():
         yield _answers(unit, rows, path)
 
 
 def _task(row: _Row, where: str) -> str:
     """Of the metadata where they name it, else the sample's id without the sample's number."""
-    named = (row.get("metadata") or {}).get("task_id")
+    named = object_of(row.get("metadata"), f"{where}, metadata").get("task_id")
     return named if isinstance(named, str) else text_of(row, "sample_id", where).partition("#")[0]
 
 
-def _question(row: _Row) -> str:
-    found = (row.get("input") or {}).get("raw")
+def _question(row: _Row, where: str) -> str:
+    found = object_of(row.get("input"), f"{where}, input").get("raw")
     return found if isinstance(found, str) else ""
 
 
 def _reply(row: _Row, where: str) -> str:
-    replies = (row.get("output") or {}).get("raw")
+    replies = object_of(row.get("output"), f"{where}, output").get("raw")
     if not isinstance(replies, list) or not replies or not all(isinstance(one, str) for one in replies):
         raise UserError(
             f"{where}: expected the model's reply in output.raw, got {replies!r:.80}; a line that has only an"
@@ -63,7 +64,9 @@ def _reply(row: _Row, where: str) -> str:
 def _loop(row: _Row, where: str) -> ForeignLoop:
     """A user's message begins a loop; its replies are the program and, where there is one, the summary."""
     loops: list[list[str]] = []
-    for message in row.get("messages") or ():
+    told = row.get("messages")
+    for one in told if isinstance(told, list) else ():
+        message = object_of(one, f"{where}, messages")
         if message.get("role") == "user":
             loops.append([])
         elif loops and isinstance(message.get("content"), str):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,8 @@ class ForeignReply:
     prompt: str = ""
     passed: bool | None = None
     """The authors' verdict; None where the log has none."""
+    error: str = ""
+    """Why the log has no reply; empty where it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def whole(path: Path) -> bytes:
     try:
         data = path.read_bytes()
         return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read {str(path)!r}: {error}") from None
 
 
@@ -114,13 +117,24 @@ def task_name(found: Any) -> str | None:
     return None
 
 
-def text_of(row: dict[str, Any], key: str, where: str) -> str:
-    """A text field.
+def object_of(found: Any, where: str) -> dict[str, Any]:
+    """What was read, where it is an object; an empty one where the log has nothing there.
 
     Raises:
-        UserError: it is missing or no text.
+        UserError: it is something else.
     """
-    value = row.get(key)
+    if found is not None and not isinstance(found, dict):
+        raise UserError(f"{where}: expected an object, got {found!r:.80}; is this the right format?")
+    return found or {}
+
+
+def text_of(row: Any, key: str, where: str) -> str:
+    """A text field of an object.
+
+    Raises:
+        UserError: it is missing or no text, or `row` is no object.
+    """
+    value = object_of(row, where).get(key)
     if not isinstance(value, str):
         raise UserError(f"{where}: expected the text {key!r}, got {value!r:.80}; is this the right format?")
     return value

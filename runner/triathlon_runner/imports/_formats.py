@@ -79,7 +79,7 @@ FORMATS = {
         ),
         Format(
             "cruxeval",
-            "CRUXEval: one file of answers to output or input prediction",
+            "CRUXEval: one file of answers to output or input prediction, graded or generations.json",
             frozenset({"runtime"}),
             PredictionRecord,
             read_cruxeval,

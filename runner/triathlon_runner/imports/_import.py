@@ -12,7 +12,7 @@ from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.imports._foreign import Foreign, ForeignLoop
+from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
@@ -100,7 +100,11 @@ async def _grade_all(
         return None
 
     waiting = []
-    for foreign in units:
+    for number, foreign in enumerate(units, start=1):
+        if isinstance(foreign, ForeignReply) and foreign.error:
+            name = f"{foreign.task_id}, sample {number} of the log"
+            report.left_out[name] = f"it ended in an error: {foreign.error}"
+            continue
         waiting.append(grade(foreign, samples[foreign.task_id]))
         samples[foreign.task_id] += 1
     records = [one for one in await asyncio.gather(*waiting) if one is not None]

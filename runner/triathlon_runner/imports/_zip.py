@@ -1,15 +1,29 @@
 """Members of zip files that inspect_ai packs with zstd, which Python itself cannot unpack before 3.14."""
 
 import struct
+import zlib
+from pathlib import Path
 from typing import Final
 from zipfile import BadZipFile, ZipFile, ZipInfo
-from zlib import crc32
 
 from triathlon_runner.errors import UserError
 
+_DAMAGED: Final = (BadZipFile, NotImplementedError)
 _ZSTD: Final = 93
 _LOCAL_HEADER: Final = 30
 """Bytes before a member's name; the last four say how long name and extra field are."""
+
+
+def opened(path: Path) -> ZipFile:
+    """A zip file, of which the list of members was read.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    try:
+        return ZipFile(path)
+    except _DAMAGED as error:
+        raise UserError(f"{path}: cannot be unpacked: {error}; is the file whole?") from None
 
 
 def member(archive: ZipFile, name: str) -> bytes:
@@ -21,7 +35,7 @@ def member(archive: ZipFile, name: str) -> bytes:
     info = archive.getinfo(name)
     try:
         return _unpacked(archive, info) if info.compress_type == _ZSTD else archive.read(info)
-    except (BadZipFile, OSError, EOFError, NotImplementedError) as error:
+    except (*_DAMAGED, zlib.error, OSError, EOFError) as error:
         raise UserError(
             f"{archive.filename}, {name}: cannot be unpacked: {error}; is the file whole?"
         ) from None
@@ -36,6 +50,6 @@ def _unpacked(archive: ZipFile, info: ZipInfo) -> bytes:
     archive.fp.seek(name + extra, 1)
     packed = pa.BufferReader(archive.fp.read(info.compress_size))
     data: bytes = pa.CompressedInputStream(packed, "zstd").read()
-    if crc32(data) != info.CRC:
+    if zlib.crc32(data) != info.CRC:
         raise BadZipFile("its checksum differs")
     return data

@@ -74,10 +74,10 @@ def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[Suit
     """Every loop suite on a data set of the user's own."""
 
     def read(_store: DataStore) -> tuple[Sequence[FunctionProblem], DataSetInfo]:
-        found = data.read()
-        check_examples(found)
-        info = DataSetInfo(data.id, USER_VERSION, found.sha256)
-        return [one.problem for one in found.problems], info
+        user_problems = data.read()
+        check_examples(user_problems)
+        info = DataSetInfo(data.id, USER_VERSION, user_problems.sha256)
+        return [user_problem.problem for user_problem in user_problems.problems], info
 
     source = _Source(f"loop/{data.id}", f"Loop on {data.title}", read, user_data=data)
     return tuple(_entries(source, prompts))

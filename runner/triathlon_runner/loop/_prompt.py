@@ -72,7 +72,7 @@ def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """A prompt taken apart: what stands around its last docstring, and what is in it."""
+    """A prompt in parts: the text before and after its last docstring, and the parts of the docstring."""
 
     before: str
     after: str
@@ -85,7 +85,7 @@ class _Parts:
 
 
 def _split(prompt: str) -> _Parts | None:
-    """None where there is no docstring to change."""
+    """Takes a prompt apart; None where it has no docstring."""
     docstrings = list(_DOCSTRING.finditer(prompt))
     if not docstrings:
         return None

@@ -25,7 +25,7 @@ class Setting:
     summary: Summary = "initial"
     """Which of the six summary prompts (EVALOOOP, listing 3.2)."""
     attack: Attack | None = None
-    """What is done to the first prompt (EVALOOOP, listing 3.1)."""
+    """The change made to the first prompt (EVALOOOP, listing 3.1)."""
     as_written: bool = False
     """Whether programs and summaries count as the model wrote them, as in the paper's own runs.
 

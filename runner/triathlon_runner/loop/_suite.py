@@ -50,7 +50,7 @@ class LoopSuite:
                 else {}
             ),
             **self._phrasing(kind).settings(),
-            "judge": _judge.settings(judge, self.prompts) if judge and self._compares else None,
+            "judge": _judge.settings(judge, self.prompts) if judge and self._has_prompts_to_compare else None,
             "data": asdict(self.data),
         }
 
@@ -92,13 +92,13 @@ class LoopSuite:
 
     async def _compared(self, unit: LoopUnit, judge: Model | None) -> _judge.Judgement:
         """Asks the judge about a failure after a passed loop: only that has prompts on both its sides."""
-        if judge is None or not self._compares or not 1 <= unit.sustained < len(unit.steps):
+        if judge is None or not self._has_prompts_to_compare or not 1 <= unit.sustained < len(unit.steps):
             return _judge.Judgement()
         before, failed = unit.steps[-2:]
         return await _judge.compare_prompts(judge, self.prompts, before, failed)
 
     @property
-    def _compares(self) -> bool:
+    def _has_prompts_to_compare(self) -> bool:
         """Whether there are two loops whose prompts a judge could compare."""
         return self.setting.max_loops > 1
 

@@ -1,4 +1,4 @@
-"""What variants do to measured scores (EVALOOOP, RQ1 and RQ3), on the tasks that both sides have.
+"""The effect of variants on measured scores (EVALOOOP, RQ1 and RQ3), on the tasks that both sides have.
 
 Functions here take the results of a metric's `contributions`, not records, so that many files can be read.
 """
@@ -39,7 +39,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one variant does to one model, on the tasks that it has on both sides."""
+    """The effect of one variant on one model, on the tasks that it has on both sides."""
 
     model: str
     variant: str
@@ -89,13 +89,13 @@ def compare(baseline: ByModel, variants: Mapping[str, ByModel]) -> Comparison:
     run = {name: by_model for name, by_model in variants.items() if any(by_model.values())}
     lacking = {
         model: tuple(name for name, by_model in run.items() if not by_model.get(model))
-        for model, own in baseline.items()
-        if own
+        for model, contributions in baseline.items()
+        if contributions
     }
     models = [model for model, names in lacking.items() if not names]
     table = {name: {model: _by_task(by_model[model]) for model in models} for name, by_model in run.items()}
     base = {model: _by_task(baseline[model]) for model in models}
-    scored = [own for by_model in (base, *table.values()) for own in by_model.values()]
+    scored = [scores for by_model in (base, *table.values()) for scores in by_model.values()]
     shared = set(scored[0]).intersection(*scored[1:]) if scored else set()
     before = _scores(base, shared)
     after = {name: _scores(by_model, shared) for name, by_model in table.items()}
@@ -109,9 +109,11 @@ def changes_of(variant: str, baseline: ByModel, varied: ByModel) -> tuple[Change
     A model without a task on both sides has none.
     """
     changes = []
-    for model, own in baseline.items():
+    for model, contributions in baseline.items():
         after = _by_task(varied.get(model, ()))
-        pairs = {task: (before, after[task]) for task, before in _by_task(own).items() if task in after}
+        pairs = {
+            task: (before, after[task]) for task, before in _by_task(contributions).items() if task in after
+        }
         if pairs:
             changes.append(Change(model, variant, pairs))
     return tuple(changes)
@@ -130,4 +132,4 @@ def _by_task(contributions: Iterable[Contribution]) -> dict[str, float]:
 def _scores(by_model: Mapping[str, Mapping[str, float]], tasks: Collection[str]) -> dict[str, float]:
     if not tasks:
         return {}
-    return {model: fmean(own[task] for task in tasks) for model, own in by_model.items()}
+    return {model: fmean(by_task[task] for task in tasks) for model, by_task in by_model.items()}

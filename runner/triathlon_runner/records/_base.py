@@ -18,7 +18,7 @@ class Strict(BaseModel):
 
 
 class Outcome(StrEnum):
-    """How a unit, a program or an answer ended. Infrastructure faults are not in this list on purpose."""
+    """How a unit, a program or an answer ended. No infrastructure faults: such a unit stays open."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -44,7 +44,7 @@ class Finish(StrEnum):
 
     @property
     def outcome_without_answer(self) -> Outcome:
-        """The outcome of a reply that ended like this and in which there is no answer."""
+        """The outcome of a reply without an answer that ended for this reason."""
         return {
             Finish.STOP: Outcome.NO_ANSWER,
             Finish.LENGTH: Outcome.TRUNCATED,
@@ -140,5 +140,5 @@ class UnitRecord(Strict):
         return True
 
     def with_usage_of(self, stored: Self) -> Self:
-        """Returns this record with what asking took for the stored one, which cannot be measured again."""
+        """Returns this record with usage and time of the stored one, which cannot be measured again."""
         return self.model_copy(update={"usage": stored.usage, "seconds": stored.seconds})

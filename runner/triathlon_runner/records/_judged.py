@@ -43,7 +43,7 @@ class JudgedResult(Strict):
     result: Literal["PASSED", "FAILED"]
     configuration: tuple[JudgingEngine]
     passed: tuple[str, ...] = Field(alias="passedTests")
-    """Suites with nothing against them: every stored reply led to the stored verdict."""
+    """Suites for which every stored reply led to the stored verdict again."""
     failed: tuple[str, ...] = Field(alias="failedTests")
 
 

@@ -78,5 +78,5 @@ class LoopRecord(UnitRecord):
         return same_prompts and same_summarised and compared
 
     def with_usage_of(self, stored: Self) -> Self:
-        """Returns this record with what asking the model and the judge took for the stored one."""
+        """Returns this record with usage (of model and judge) and time of the stored one."""
         return super().with_usage_of(stored).model_copy(update={"judge_usage": stored.judge_usage})

@@ -28,7 +28,7 @@ _UNFINISHED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ExtractedAnswer:
-    """Returns the answer in a reply, or why it has none."""
+    """The answer in a reply, or why it has none."""
 
     text: str | None
     outcome: Outcome | None = None
@@ -45,7 +45,7 @@ def extract_answer(reply: Reply, style: Style, kind: QuestionKind) -> ExtractedA
     if reply.finish in _UNFINISHED:
         return ExtractedAnswer(None, reply.finish.outcome_without_answer, _UNFINISHED[reply.finish])
     cut = reply.finish is Finish.LENGTH
-    inside = _inside(reply.text, style)
+    inside = _text_in_tags(reply.text, style)
     if inside is None:
         why = "the chain of thought never came to an answer"
         return ExtractedAnswer(None, reply.finish.outcome_without_answer, why)
@@ -61,7 +61,7 @@ def extract_answer(reply: Reply, style: Style, kind: QuestionKind) -> ExtractedA
     return ExtractedAnswer(text) if text else ExtractedAnswer(None, Outcome.NO_ANSWER, "the answer is empty")
 
 
-def _inside(text: str, style: Style) -> tuple[str, bool] | None:
+def _text_in_tags(text: str, style: Style) -> tuple[str, bool] | None:
     """The answer as written and whether it was closed; None where a chain of thought has no answer."""
     thought = _END_OF_THOUGHT.search(text)
     rest = text[thought.end() :] if thought else text
@@ -86,7 +86,7 @@ def _first_line(text: str, kind: QuestionKind) -> str:
 def _without_markup(text: str) -> str:
     """The answer without a tag that was cut short, `Answer:`, code fence and outer blank space.
 
-    What stands behind a fence is a remark.
+    Text behind the closing fence is a remark and left out.
     """
     text = _PREFACE.sub("", _CUT_TAG.sub("", text.strip()).strip())
     fenced = _FENCE.match(text)

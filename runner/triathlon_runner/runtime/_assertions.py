@@ -63,15 +63,17 @@ def reading_an_answer() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A masked text and what stood behind its masks."""
+    """A text with masks (`assert f(1) == ??`) and the expressions that were masked (`2`)."""
 
     text: str
     originals: tuple[str, ...]
 
     def completed(self, fillings: Mapping[int, ast.expr] | None = None) -> str:
-        """The text with its masks filled, by default with what stood there."""
-        given = fillings or {number: parse_expression(text) for number, text in enumerate(self.originals)}
-        return ast.unparse(_Fill(given).visit(read_masked(self.text)))
+        """The text with its masks filled, by default with the expressions that were masked."""
+        expressions = fillings or {
+            number: parse_expression(text) for number, text in enumerate(self.originals)
+        }
+        return ast.unparse(_Fill(expressions).visit(read_masked(self.text)))
 
 
 def read_masked(text: str) -> ast.Module:
@@ -120,7 +122,7 @@ def originals(masked: str, complete: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A completed text: what is executed, and what has to be computed before."""
+    """A completed text, and the expressions whose values have to be computed before it is executed."""
 
     text: str
     """With a name `HOLE_<n>_` in the place of each value that is computed."""
@@ -141,12 +143,12 @@ def fill(masked: Masked, answer: str, program: str) -> Filled:
     if len(answer) > _MAX_ANSWER:
         raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
     try:
-        given = _without_self(parse(answer))
+        completed = _without_self(parse(answer))
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise InvalidAnswerError(f"the answer does not parse: {error}") from None
     template = read_masked(masked.text)
     with reading_an_answer():
-        fillings = _fillings(template, given)
+        fillings = _fillings(template, completed)
         tree = parse(program)
         names = Names.of(template, tree)
         computed = _check(masked, template, fillings, names, tree)
@@ -157,7 +159,7 @@ def fill(masked: Masked, answer: str, program: str) -> Filled:
             {f"HOLE_{hole}_": ast.unparse(fillings[hole]) for hole in computed},
             tuple((name, module) for name, module in imported_names(tree) if gives_values(module)),
             _setup(template, names)
-            if any(_names_of_test(fillings[hole], names) for hole in computed)
+            if any(_uses_names_of_test(fillings[hole], names) for hole in computed)
             else "",
         )
 
@@ -165,32 +167,34 @@ def fill(masked: Masked, answer: str, program: str) -> Filled:
 class _WithoutSelf(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
-        own = isinstance(node.value, ast.Name) and node.value.id == "self" and node.attr.startswith("assert")
-        return ast.copy_location(ast.Name(node.attr, node.ctx), node) if own else node
+        of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+        if of_self and node.attr.startswith("assert"):
+            return ast.copy_location(ast.Name(node.attr, node.ctx), node)
+        return node
 
 
 def _without_self(tree: ast.Module) -> ast.Module:
-    """`self.assertEqual` is written `assertEqual` in questions; both are taken."""
+    """Replaces `self.assertEqual` by `assertEqual`, as questions write it; answers may use either."""
     _WithoutSelf().visit(tree)
     return tree
 
 
 def without_self(statements: list[ast.stmt]) -> list[ast.stmt]:
-    """The same for the statements of a test."""
+    """Replaces `self.assertEqual` by `assertEqual` in the statements of a test."""
     return _without_self(ast.Module(statements, [])).body
 
 
-def _fillings(template: ast.Module, given: ast.Module) -> dict[int, ast.expr]:
-    wanted = template.body
-    missing = len(wanted) - len(given.body)
+def _fillings(template: ast.Module, completed: ast.Module) -> dict[int, ast.expr]:
+    template_body = template.body
+    missing = len(template_body) - len(completed.body)
     if missing < 0:
         raise InvalidAnswerError("the answer holds statements that the question does not have")
     # Leading statements that set something up need not be repeated.
-    if any(_asserts(statement) for statement in wanted[:missing]):
+    if any(_asserts(statement) for statement in template_body[:missing]):
         raise InvalidAnswerError("the answer leaves an assertion out")
     fillings: dict[int, ast.expr] = {}
-    for statement, other in zip(wanted[missing:], given.body, strict=True):
-        _match(statement, other, fillings)
+    for expected, statement in zip(template_body[missing:], completed.body, strict=True):
+        _match(expected, statement, fillings)
     return fillings
 
 
@@ -203,24 +207,24 @@ def _asserts(statement: ast.stmt) -> bool:
     )
 
 
-def _match(wanted: object, given: object, fillings: dict[int, ast.expr]) -> None:
-    """Walks both trees at once and collects what stands in the holes."""
-    if isinstance(wanted, ast.AST):
-        hole = _hole(wanted)
-        if hole is not None and isinstance(given, ast.expr):
-            fillings[hole] = given
+def _match(expected: object, actual: object, fillings: dict[int, ast.expr]) -> None:
+    """Walks both trees together and adds the expression at each hole of `expected` to `fillings`."""
+    if isinstance(expected, ast.AST):
+        hole = _hole(expected)
+        if hole is not None and isinstance(actual, ast.expr):
+            fillings[hole] = actual
             return
-        if type(wanted) is not type(given):
+        if type(expected) is not type(actual):
             raise InvalidAnswerError("the answer is another statement than the question's")
-        for name in wanted._fields:
+        for name in expected._fields:
             if name not in ("ctx", "kind", "type_comment"):
-                _match(getattr(wanted, name, None), getattr(given, name, None), fillings)
-    elif isinstance(wanted, list):
-        if not isinstance(given, list) or len(wanted) != len(given):
+                _match(getattr(expected, name, None), getattr(actual, name, None), fillings)
+    elif isinstance(expected, list):
+        if not isinstance(actual, list) or len(expected) != len(actual):
             raise InvalidAnswerError("the answer is another statement than the question's")
-        for one, other in zip(wanted, given, strict=True):
-            _match(one, other, fillings)
-    elif wanted != given or type(wanted) is not type(given):
+        for expected_item, actual_item in zip(expected, actual, strict=True):
+            _match(expected_item, actual_item, fillings)
+    elif expected != actual or type(expected) is not type(actual):
         raise InvalidAnswerError("the answer is another statement than the question's")
 
 
@@ -310,7 +314,7 @@ def _check_expression(
             raise InvalidAnswerError(f"the name {node.id!r} has no place in a value")
 
 
-def _names_of_test(filling: ast.expr, names: Names) -> bool:
+def _uses_names_of_test(filling: ast.expr, names: Names) -> bool:
     return bool(names_in(filling) & (names.plain - VALUE_FUNCTIONS))
 
 

@@ -37,7 +37,7 @@ class _Builder:
         """Appends statements to `block`; the block by which control leaves them, None where it never does."""
         current: Block | None = block
         for statement in body:
-            # What stands behind a `return` is a block that nothing leads to: it is visited last or never.
+            # Statements after a `return` get a block that nothing leads to: it is visited last or never.
             current = self._statement(statement, Block() if current is None else current)
         return current
 

@@ -63,8 +63,8 @@ def _official_source(
 
 
 DATASETS: Final = {
-    one.name: one
-    for one in (
+    dataset.name: dataset
+    for dataset in (
         _DataSet("core", "core programs", _core_source, core=True),
         _DataSet(
             "dreval",
@@ -97,9 +97,9 @@ def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSou
     """
     if isinstance(dataset, str):
         return DATASETS[dataset].source(store)
-    found = dataset.read()
-    info = DataSetInfo(dataset.id, USER_VERSION, found.sha256)
-    problems = [with_inputs(one.problem) for one in found.problems]
+    user_problems = dataset.read()
+    info = DataSetInfo(dataset.id, USER_VERSION, user_problems.sha256)
+    problems = [with_inputs(user_problem.problem) for user_problem in user_problems.problems]
     return QuestionSource(info, lambda: list(map(function_subject, problems)), store.cache / "questions")
 
 

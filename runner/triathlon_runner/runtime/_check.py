@@ -62,7 +62,7 @@ async def compute_values(sandbox: Sandbox, filled: Filled, libraries: frozenset[
 async def check_assertions(
     sandbox: Sandbox, program: str, asked: Sequence[Assertion], libraries: frozenset[str]
 ) -> list[str]:
-    """For each completed text what went wrong; empty where it holds. The program is loaded anew for each.
+    """Returns for each assertion why it failed, or an empty text. The program is loaded anew for each.
 
     Raises:
         SandboxError: the sandbox itself failed.
@@ -71,7 +71,8 @@ async def check_assertions(
     while len(problems) < len(asked):
         rest = asked[len(problems) :]
         calls = tuple(
-            Call("check", (program, one.run.plain(), one.completed, dict(one.values))) for one in rest
+            Call("check", (program, assertion.run.plain(), assertion.completed, dict(assertion.values)))
+            for assertion in rest
         )
         execution = await sandbox.run(_job("assertion", calls, libraries))
         if execution.ended is Ended.NOT_LOADED:
@@ -92,5 +93,5 @@ def _job(program: str, calls: tuple[Call, ...], libraries: frozenset[str]) -> Jo
 
 
 def _writable(message: str) -> str:
-    """Half of a surrogate pair, which a message may quote, is no character that a file can hold."""
+    """The message with every half of a surrogate pair, which UTF-8 cannot encode, written as `\\ud800`."""
     return message.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -197,8 +197,8 @@ def _draft(
     masked = candidate.masked or _masked_call(candidate, trace, again)
     if pairs is None:
         _check_size(candidate, masked)
-        choice, other = choose(places, trace), choose(places, again)
-        statements, left_out = _asked(choice, trace, other, again)
+        choice, choice_again = choose(places, trace), choose(places, again)
+        statements, left_out = _asked(choice, trace, choice_again, again)
     else:
         statements, left_out = [_predefined_statement(*pair, trace) for pair in pairs], []
     if not statements:
@@ -236,14 +236,14 @@ def _check_size(candidate: Candidate, masked: Masked) -> None:
 
 
 def _asked(
-    choice: Choice, trace: Trace, other: Choice, again: Trace
+    choice: Choice, trace: Trace, choice_again: Choice, again: Trace
 ) -> tuple[list[StatementQuestion], list[str]]:
     """The questions of a choice, and the rules that left the rest out."""
     questions, left_out = [], list(choice.left_out.values())
     for chosen in choice.pairs:
         question = _statement(chosen, trace)
         reason = _why_no_state_question(question)
-        if chosen not in other.pairs or _statement(chosen, again) != question:
+        if chosen not in choice_again.pairs or _statement(chosen, again) != question:
             reason = "differs from run to run"
         if reason:
             left_out.append(reason)

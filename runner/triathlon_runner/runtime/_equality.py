@@ -65,13 +65,13 @@ def _equal_content(name: str, left: Any, right: Any) -> bool:
 def _equal_arrays(left: Any, right: Any) -> bool:
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(
-            _equal_arrays(one, other) for one, other in zip(left, right, strict=True)
+            _equal_arrays(*items) for items in zip(left, right, strict=True)
         )
     return equal(left, right)
 
 
 def _equal_items(left: Sequence[Any], right: Sequence[Any]) -> bool:
-    return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))
+    return len(left) == len(right) and all(same(*items) for items in zip(left, right, strict=True))
 
 
 def _equal_decimals(left: Decimal, right: Decimal) -> bool:
@@ -112,12 +112,12 @@ def _equal_sets(left: set[Any] | frozenset[Any], right: set[Any] | frozenset[Any
 
 
 def _paired(left: list[Any], right: list[Any]) -> bool:
-    """Whether each of one side has a partner on the other; only for few, mostly those not equal exactly."""
+    """Whether the items of both sides can be paired as equal; False beyond 200: all pairs are compared."""
     if len(left) != len(right) or len(left) > 200:
         return False
     rest = list(right)
-    for one in left:
-        partner = next((index for index, other in enumerate(rest) if same(one, other)), None)
+    for item in left:
+        partner = next((index for index, candidate in enumerate(rest) if same(item, candidate)), None)
         if partner is None:
             return False
         del rest[partner]

@@ -33,7 +33,7 @@ class Graded:
         return self.outcome is Outcome.PASSED
 
 
-def _right_or(why: str, *, right: bool) -> Graded:
+def _passed_or_failed(why: str, *, right: bool) -> Graded:
     return Graded(Outcome.PASSED) if right else Graded(Outcome.FAILED, why)
 
 
@@ -43,7 +43,7 @@ _YES_NO: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _OPENING: Final = re.compile(
     r"\W*(?:(?P<yes>yes)\b(?![ \t]*(?:/|(?:or|and|no)\b))|no\s*(?:$|(?!/)[^\w\s]|\n))", re.IGNORECASE
 )
-"""Not an echo of `YES or NO`; a `no` in front of another word may belong to that: no line, no return."""
+"""Matches no echo of `YES or NO`, and no `no` that belongs to the next word: `no line`, `no return`."""
 
 
 def expected_coverage(question: StatementQuestion) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def grade_coverage(question: StatementQuestion, answer: str) -> Graded:
     answer_yes = read_coverage(answer)
     if answer_yes is None:
         return Graded(Outcome.NO_ANSWER, "neither YES nor NO")
-    return _right_or(
+    return _passed_or_failed(
         "the line is executed" if question.executed else "it is not", right=answer_yes is question.executed
     )
 
@@ -88,12 +88,12 @@ def expected_state(question: StatementQuestion) -> tuple[str, ...]:
 def grade_state(question: StatementQuestion, answer: str) -> Graded:
     """Right where value and type both match one of those observed."""
     if is_nil(answer):
-        return _right_or("the variable has a value there", right=not question.states)
+        return _passed_or_failed("the variable has a value there", right=not question.states)
     answers = list(read_states(answer))
     if any(matches(true, value, kind) for true in question.states for value, kind in answers):
         return Graded(Outcome.PASSED)
     if begins_with_nil(answer) or any(is_nil(value) for value, _ in answers):
-        return _right_or("the variable has a value there", right=not question.states)
+        return _passed_or_failed("the variable has a value there", right=not question.states)
     if not answers:
         return Graded(Outcome.NO_ANSWER, "no `value; type`")
     if question.states:
@@ -123,18 +123,20 @@ def read_path(answer: str) -> str:
 
 
 def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded:
-    """By text: a text that stands on several lines counts where any of them comes next."""
+    """Compares the texts of lines: of lines with the same text, the answer may mean any."""
     line = read_path(answer)
     if not line:
         return Graded(Outcome.NO_ANSWER, "no line")
     right = expected_path(program, question)
     number = _NUMBERED.match(line)
     texts = [line, *([line[number.end() :]] if number else [])]
-    options = {_bare(text) for one in texts for text in (one, unwrapped(one))}
-    return _right_or("another line is next", right=any(_bare(text) in options for text in right))
+    options = {_without_comment(option) for text in texts for option in (text, unwrapped(text))}
+    return _passed_or_failed(
+        "another line is next", right=any(_without_comment(text) in options for text in right)
+    )
 
 
-def _bare(line: str) -> str:
+def _without_comment(line: str) -> str:
     """A line without the comment at its end, which an answer need not repeat."""
     code, hash_sign, comment = line.rpartition("#")
     plain = hash_sign and code.strip() and not any(quote in comment for quote in "'\"")

@@ -5,22 +5,21 @@ The cluster of every metric is the program: answers about one program are correl
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from typing import Final, Literal
 
 from triathlon_runner.metrics import Contribution, Metric
-from triathlon_runner.records import AnswerRecord, RuntimeRecord, StatementRecord, UnitRecord
-from triathlon_runner.runtime._chain import chain
+from triathlon_runner.records import RuntimeRecord, UnitRecord
+from triathlon_runner.runtime._chain import chains
 from triathlon_runner.runtime._grade import read_coverage
-
-Pair = tuple[RuntimeRecord, StatementRecord]
 
 
 def _units(records: Sequence[UnitRecord]) -> Iterator[RuntimeRecord]:
     return (record for record in records if isinstance(record, RuntimeRecord))
 
 
-def _pairs(records: Sequence[UnitRecord]) -> Iterator[Pair]:
-    return ((unit, statement) for unit in _units(records) for statement in unit.statements)
+def _units_with_statements(records: Sequence[UnitRecord]) -> Iterator[RuntimeRecord]:
+    return (unit for unit in _units(records) if unit.statements)
 
 
 def _sums(parts: Iterator[tuple[str, float, float]]) -> list[Contribution]:
@@ -34,17 +33,19 @@ def _sums(parts: Iterator[tuple[str, float, float]]) -> list[Contribution]:
 def _share_right(
     step: Literal["coverage", "state", "path"],
 ) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
+    answer = attrgetter(step)
+
     def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
         return _sums(
-            (unit.program_id, float(_answer(statement, step).correct), 1.0)
-            for unit, statement in _pairs(records)
+            (
+                unit.program_id,
+                float(sum(answer(statement).correct for statement in unit.statements)),
+                float(len(unit.statements)),
+            )
+            for unit in _units_with_statements(records)
         )
 
     return contributions
-
-
-def _answer(statement: StatementRecord, step: Literal["coverage", "state", "path"]) -> AnswerRecord:
-    return {"coverage": statement.coverage, "state": statement.state, "path": statement.path}[step]
 
 
 def _output_right(records: Sequence[UnitRecord]) -> list[Contribution]:
@@ -56,15 +57,15 @@ def _f1_of_yes(records: Sequence[UnitRecord]) -> list[Contribution]:
     """F1 = 2 TP / (2 TP + FP + FN) of the answer YES; an unusable answer to an executed line is a miss."""
 
     def parts() -> Iterator[tuple[str, float, float]]:
-        for unit, statement in _pairs(records):
-            answer = statement.coverage.answer
-            answered_yes = answer is not None and read_coverage(answer) is True
-            true = "YES" in statement.coverage.expected
-            yield (
-                unit.program_id,
-                2.0 * (answered_yes and true),
-                2.0 * (answered_yes and true) + (answered_yes != true),
-            )
+        for unit in _units_with_statements(records):
+            hits = mistakes = 0
+            for statement in unit.statements:
+                answer = statement.coverage.answer
+                answered_yes = answer is not None and read_coverage(answer) is True
+                true = "YES" in statement.coverage.expected
+                hits += answered_yes and true
+                mistakes += answered_yes != true
+            yield unit.program_id, 2.0 * hits, 2.0 * hits + mistakes
 
     return _sums(parts())
 
@@ -88,7 +89,10 @@ def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
 
 
 def _consistency(records: Sequence[UnitRecord]) -> list[Contribution]:
-    return _sums((unit.program_id, chain(unit, statement).score, 1.0) for unit, statement in _pairs(records))
+    return _sums(
+        (unit.program_id, sum(chain.score for chain in chains(unit)), float(len(unit.statements)))
+        for unit in _units_with_statements(records)
+    )
 
 
 IC: Final = Metric(

@@ -24,7 +24,7 @@ class Names:
     """What the names of a test stand for."""
 
     program: frozenset[str]
-    """Names that the program defines, and those of the test that hold something that it made."""
+    """Names that the program defines, and names of the test that hold values which the program made."""
     plain: frozenset[str]
     """Names that hold values of the test's own, functions of values, and modules of these."""
 
@@ -52,7 +52,7 @@ class Names:
         return name in self.plain or name in self.program
 
     def reads_program(self, node: ast.AST) -> bool:
-        """Whether an expression has a name that the program gives its value."""
+        """Whether an expression has a name of `program`."""
         return any(isinstance(part, ast.Name) and part.id in self.program for part in ast.walk(node))
 
 

@@ -27,7 +27,7 @@ class Candidate:
     text: str
     setup: str = ""
     masked: Masked | None = None
-    """None for a call, whose assertion is made from the result, and for a test without one to mask."""
+    """None for a call (its assertion is made from the result) and for a test without an assertion to mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +131,14 @@ def case_candidate(
     index: int, module: str, case: ast.ClassDef, method: Function, statements: list[ast.stmt] | None = None
 ) -> Candidate:
     """One test method as an input, with what its set-up does; `statements` where others are shown."""
-    setup = [name for name in _methods(case) if name.name in ("setUpClass", "setUp")]
+    setup_methods = [method for method in _methods(case) if method.name in ("setUpClass", "setUp")]
     body = _body(method) if statements is None else statements
     text = statements_text(body)
     return Candidate(
         index=index,
         run=CaseRun(module, case.name, method.name, text),
         text=text,
-        setup="\n".join(statements_text(_body(one)) for one in setup),
+        setup="\n".join(statements_text(_body(setup_method)) for setup_method in setup_methods),
         masked=mask_test(body),
     )
 

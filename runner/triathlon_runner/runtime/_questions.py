@@ -56,7 +56,7 @@ class InputQuestions(Strict):
     masked: str
     """The assertions with `??` in place of what is expected."""
     originals: tuple[str, ...]
-    """Source of what stands behind each `??`."""
+    """Source of the expression that each `??` replaces."""
     statements: tuple[StatementQuestion, ...]
 
     @property

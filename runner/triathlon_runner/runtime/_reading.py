@@ -1,7 +1,7 @@
 """Which expressions read the program: what may fill a mask that stands for the call of the program itself.
 
-`assertTrue(??)`, `assertEqual(50, ??)`: DREval masks 51 such places. The rule is a grammar, so that whatever
-holds of itself has no way in:
+`assertTrue(??)`, `assertEqual(50, ??)`: DREval masks 51 such places. The rule is a grammar, so that
+`1 == 1`, which holds for every program, cannot fill one:
 
     filling  = reading | not filling | reading == value | value == reading | (the same with `is`)
     reading  = a name of the test or the program, and at least one .attribute, [value] or (arguments)
@@ -34,7 +34,7 @@ def is_plain(node: ast.expr) -> bool:
 def is_reading(
     filling: ast.expr, program: ast.Module, from_program: Set[str], plain: Set[str], *, truth: bool
 ) -> bool:
-    """Whether a filling is one by the grammar above.
+    """Whether a filling follows the grammar above.
 
     Args:
         filling: What stands in place of the mask.
@@ -65,14 +65,15 @@ class _Grammar:
                 return self.filling(inner, truth=True)
             case ast.Compare(left, [ast.Eq() | ast.Is()], [right]):
                 return any(
-                    self.reading(one) and is_plain(other) for one, other in ((left, right), (right, left))
+                    self.reading(side) and is_plain(opposite)
+                    for side, opposite in ((left, right), (right, left))
                 )
         return self.reading(node) and (not truth or self._is_call_that_decides(node))
 
     def reading(self, node: ast.expr) -> bool:
         match node:
-            case ast.Call(ast.Name(name), [inner, *others], []) if name in _WRAPPERS - self.from_program:
-                return self.reading(inner) and all(map(is_plain, others))
+            case ast.Call(ast.Name(name), [inner, *more], []) if name in _WRAPPERS - self.from_program:
+                return self.reading(inner) and all(map(is_plain, more))
             case ast.Attribute() | ast.Subscript() | ast.Call():
                 return self._chain(node)
         return False

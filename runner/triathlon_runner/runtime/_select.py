@@ -64,14 +64,14 @@ def _suitable(statement: ast.stmt) -> bool:
 
 def watches(program: str) -> dict[int, list[str]]:
     """For each line the expressions whose values the tracer has to record there."""
-    wanted: dict[int, dict[str, None]] = {}
+    watched: dict[int, dict[str, None]] = {}
     places = candidate_statements(program)
     names = dict.fromkeys(name for candidate in places for name in assigned(candidate.statement))
     for candidate in places:
-        own = dict.fromkeys((*assigned(candidate.statement), *returned(candidate.statement)))
+        texts = dict.fromkeys((*assigned(candidate.statement), *returned(candidate.statement)))
         constant = isinstance(candidate.statement, ast.Return) and _gives_constant(candidate.statement)
-        wanted.setdefault(candidate.line, {}).update(dict.fromkeys(names) if constant else own)
-    return {line: list(texts) for line, texts in wanted.items()}
+        watched.setdefault(candidate.line, {}).update(dict.fromkeys(names) if constant else texts)
+    return {line: list(texts) for line, texts in watched.items()}
 
 
 def choose(places: Sequence[CandidateStatement], trace: Trace) -> Choice:
@@ -86,7 +86,7 @@ def choose(places: Sequence[CandidateStatement], trace: Trace) -> Choice:
         if candidates:
             choice.pairs.append(Chosen(candidate.line, candidates[0]))
         else:
-            choice.left_out[candidate.line] = _why_none(candidate, trace)
+            choice.left_out[candidate.line] = _why_no_variable(candidate, trace)
     choice.pairs.sort(key=lambda pair: pair.line)
     return choice
 
@@ -160,7 +160,7 @@ def _nearest(candidate: CandidateStatement, earlier: Sequence[tuple[Function, in
 
 
 def _belongs_to(name: str, function: Function) -> bool:
-    """Whether another method's variable means something here: it reads only `self` and parameters."""
+    """Whether another method's variable exists in this function too: it reads only `self` and parameters."""
     arguments = function.args
     known = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     names = {node.id for node in ast.walk(ast.parse(name)) if isinstance(node, ast.Name)}
@@ -170,7 +170,7 @@ def _belongs_to(name: str, function: Function) -> bool:
 def changed(trace: Trace, line: int) -> list[str]:
     """What a line changed: new variables, then changed ones, then attributes of self, each by name."""
     new: dict[str, None] = {}
-    other: dict[str, None] = {}
+    changed_values: dict[str, None] = {}
     attributes: dict[str, None] = {}
     for step in trace.at(line):
         if step.after is None or step.frame < 0:
@@ -178,12 +178,12 @@ def changed(trace: Trace, line: int) -> list[str]:
         for name in sorted(step.after):
             if step.after[name] == step.before.get(name):
                 continue
-            kind = attributes if name.startswith("self.") else other if name in step.before else new
+            kind = attributes if name.startswith("self.") else changed_values if name in step.before else new
             kind[name] = None
-    return list(dict.fromkeys((*new, *other, *attributes)))
+    return list(dict.fromkeys((*new, *changed_values, *attributes)))
 
 
-def _why_none(candidate: CandidateStatement, trace: Trace) -> str:
+def _why_no_variable(candidate: CandidateStatement, trace: Trace) -> str:
     if isinstance(candidate.statement, ast.Expr):
         executed = trace.executed(candidate.line)
         return "an expression that changed no variable" if executed else "an expression that did not run"

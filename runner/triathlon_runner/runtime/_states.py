@@ -38,7 +38,7 @@ def is_nil(text: str) -> bool:
 
 
 def begins_with_nil(answer: str) -> bool:
-    """Whether the first line says that there is no value, what follows being a remark."""
+    """Whether the first line says that there is no value; later lines are a remark."""
     return _NIL_BEFORE_REMARK.fullmatch(answer.strip().partition("\n")[0].strip()) is not None
 
 
@@ -94,7 +94,7 @@ def matches(true: Value, value: str, kind: str) -> bool:
     if isinstance(wanted, str) and value == wanted:
         return True  # a text without quotes
     return any(
-        _can_be(read, true.type) and equal(read, wanted) for read in _possible_values(value, true.type)
+        _may_have_type(read, true.type) and equal(read, wanted) for read in _possible_values(value, true.type)
     )
 
 
@@ -105,7 +105,7 @@ _PLAIN_TYPES: Final = {
 }  # fmt: skip
 
 
-def _can_be(value: Any, kind: str) -> bool:
+def _may_have_type(value: Any, kind: str) -> bool:
     """Whether a literal can be of the type that the answer names; a whole number may be a float."""
     allowed = _PLAIN_TYPES.get(kind)
     if allowed is None:
@@ -120,7 +120,7 @@ def _possible_values(value: str, kind: str) -> Iterator[Any]:
     """The values that a text may mean: as a literal, or as `str()` writes dates, arrays and decimals."""
     bare = _VALUE_LABEL.sub("", value)
     marked = [unwrapped(text) for text in (value, bare) if text.startswith(("`", "**"))]
-    texts = [text for one in (value, bare, *marked) for text in (one, one.translate(TYPOGRAPHIC))]
+    texts = [form for text in (value, bare, *marked) for form in (text, text.translate(TYPOGRAPHIC))]
     if kind in ("numpy.ndarray", "numpy.matrix"):
         texts.append(_BETWEEN_ITEMS.sub(", ", value))
     if kind in ("bool", "NoneType"):

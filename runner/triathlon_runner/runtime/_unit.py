@@ -63,7 +63,7 @@ class UnitRun:
         try:
             async with asyncio.TaskGroup() as group:
                 output = group.create_task(self._output())
-                statements = [group.create_task(self._statement(one)) for one in asked.statements]
+                statements = [group.create_task(self._statement(question)) for question in asked.statements]
         except* InfrastructureError as errors:
             raise _most_serious(errors) from errors
         answers = [answer for task in statements for answer in task.result()] + [output.result()]
@@ -85,34 +85,34 @@ class UnitRun:
             input=asked.text,
             statements=tuple(
                 StatementRecord(
-                    line=one.line,
-                    variable=one.variable,
+                    line=question.line,
+                    variable=question.variable,
                     coverage=task.result()[0].record,
                     state=task.result()[1].record,
                     path=task.result()[2].record,
                 )
-                for one, task in zip(asked.statements, statements, strict=True)
+                for question, task in zip(asked.statements, statements, strict=True)
             ),
             output=output.result().record,
         )
 
-    async def _statement(self, one: StatementQuestion) -> tuple[_Asked, _Asked, _Asked]:
+    async def _statement(self, question: StatementQuestion) -> tuple[_Asked, _Asked, _Asked]:
         text = self.unit.program.program
 
         async def coverage(answer: str) -> Graded:
-            return grade_coverage(one, answer)
+            return grade_coverage(question, answer)
 
         async def state(answer: str) -> Graded:
-            return grade_state(one, answer)
+            return grade_state(question, answer)
 
         async def path(answer: str) -> Graded:
-            return grade_path(text, one, answer)
+            return grade_path(text, question, answer)
 
         async with asyncio.TaskGroup() as group:
             tasks = (
-                group.create_task(self._ask("coverage", one, expected_coverage(one), coverage)),
-                group.create_task(self._ask("state", one, expected_state(one), state)),
-                group.create_task(self._ask("path", one, expected_path(text, one), path)),
+                group.create_task(self._ask("coverage", question, expected_coverage(question), coverage)),
+                group.create_task(self._ask("state", question, expected_state(question), state)),
+                group.create_task(self._ask("path", question, expected_path(text, question), path)),
             )
         return tasks[0].result(), tasks[1].result(), tasks[2].result()
 

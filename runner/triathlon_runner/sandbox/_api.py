@@ -17,7 +17,7 @@ from triathlon_runner.sandbox._limits import Limits
 
 
 class SandboxError(InfrastructureError):
-    """The sandbox itself failed (never: the program failed). The unit stays open."""
+    """The sandbox itself failed, not the program. The unit stays open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class StoredResults:
 
 
 def malformed(error: MalformedError) -> str:
-    """The detail of an execution whose child sent something that is no value."""
+    """The detail of an execution whose child sent bytes that are not an encoded value."""
     return f"sent a malformed value: {error}"
 
 

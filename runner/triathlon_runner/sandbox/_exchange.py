@@ -9,7 +9,7 @@ from triathlon_runner.sandbox._inside import frames
 CHUNK = 1 << 18
 PIPE_BYTES = 1 << 16
 """Size of a pipe's buffer: this much is written or read at once."""
-FIRST_LOOK, LAST_LOOK = 0.004, 0.05
+FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.05
 """Seconds between two reads of a child's results, at first and later: most children end before the first."""
 GROWTH = 1.5
 BUSY_BYTES = PIPE_BYTES // 4
@@ -77,7 +77,7 @@ class Exchange:
                 self._loop.add_reader(descriptor, read)
                 self._watched.add(descriptor)
         else:
-            self._look_again(FIRST_LOOK)
+            self._read_later(FIRST_PAUSE)
 
     def _readers(self) -> tuple[tuple[int, Callable[[], int]], ...]:
         return (
@@ -86,15 +86,15 @@ class Exchange:
             (self._err, lambda: self._read_printed(self._err, 1)),
         )
 
-    def _look_again(self, seconds: float) -> None:
-        self._timer = self._loop.call_later(seconds, self._look, seconds)
+    def _read_later(self, seconds: float) -> None:
+        self._timer = self._loop.call_later(seconds, self._read_waiting, seconds)
 
-    def _look(self, seconds: float) -> None:
+    def _read_waiting(self, seconds: float) -> None:
         self._timer = None
         if max([read() for _, read in self._readers()]) > BUSY_BYTES:
             self.listen(at_once=True)
         else:
-            self._look_again(min(LAST_LOOK, seconds * GROWTH))
+            self._read_later(min(LONGEST_PAUSE, seconds * GROWTH))
 
     def _read(self, descriptor: int) -> bytes:
         try:

@@ -29,17 +29,17 @@ class Limits:
 
 def available_bytes() -> int:
     """Memory that the machine and all control groups of this process have left; 0 where unknown."""
-    return min((_of_machine(), *_of_groups()))
+    return min((_left_on_machine(), *_left_in_groups()))
 
 
-def _of_machine() -> int:
+def _left_on_machine() -> int:
     for line in _MEMORY.read_text(encoding="ascii").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) << 10
     return 0
 
 
-def _of_groups() -> Iterator[int]:
+def _left_in_groups() -> Iterator[int]:
     """One number for each control group that bounds memory, of either version."""
     for line in _OWN_GROUPS.read_text(encoding="ascii", errors="replace").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -52,11 +52,11 @@ def _of_groups() -> Iterator[int]:
             continue
         folder = root / path.strip("/")
         for group in (folder, *folder.parents):
-            if group.is_relative_to(root) and (left := _left_in(group, *names)) is not None:
+            if group.is_relative_to(root) and (left := _left_in_group(group, *names)) is not None:
                 yield left
 
 
-def _left_in(group: Path, limit: str, used: str, reclaimable: str) -> int | None:
+def _left_in_group(group: Path, limit: str, used: str, reclaimable: str) -> int | None:
     """The group's limit less what it uses and could not give back; None where it has no limit."""
     try:
         most = (group / limit).read_text(encoding="ascii").strip()

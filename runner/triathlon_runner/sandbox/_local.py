@@ -68,14 +68,16 @@ async def _strongest(wanted: str, jobs: int) -> "LocalSandbox":
             refusals.append(f"{level}: {error}")
         else:
             return sandbox
+    every = "nothing is executed here, no isolation level works"
+    what = every if wanted == "auto" else "this isolation level does not work here"
     raise SandboxError(
-        f"nothing is executed here, no isolation level works ({'; '.join(refusals)}). "
+        f"{what} ({'; '.join(refusals)}). "
         "Enable unprivileged user namespaces, or Landlock (Linux 5.13 or later, `landlock` among the LSMs)."
     )
 
 
 class LocalSandbox:
-    """Servers are started when needed and used again while they are clean."""
+    """Starts servers when they are needed and uses them again while they are clean."""
 
     def __init__(self, level: IsolationLevel, jobs: int) -> None:
         self._level: IsolationLevel = level
@@ -186,7 +188,8 @@ class LocalSandbox:
         if sum(map(len, self._idle.values())) <= 2 * self._jobs + 2:
             return None
         return next(
-            (workers.pop() for other, workers in self._idle.items() if workers and other != kind), None
+            (workers.pop() for idle_kind, workers in self._idle.items() if workers and idle_kind != kind),
+            None,
         )
 
     async def check(self) -> None:

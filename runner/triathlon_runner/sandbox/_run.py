@@ -177,7 +177,7 @@ class Run:
         """Makes one more call and waits for its result; None where the child ends instead."""
         try:
             data = self._wire.call(call)
-        except SandboxError as error:  # the caller's own fault: it passed what can't cross
+        except SandboxError as error:  # the caller passed a value that cannot be sent
             return Raised("TypeError", str(error))
         self._asked += 1
         self._exchange.feed(data, last=False)
@@ -190,7 +190,7 @@ class Run:
         return None
 
     def finish(self) -> None:
-        """Says that no more calls or answers come: the child ends after those that it has."""
+        """Tells the child that no more calls or answers come; it answers those that it has and ends."""
         self.finished = True
         self._exchange.feed(b"", last=True)
 

@@ -109,7 +109,7 @@ def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
     """Leaves out paths that lie under another one."""
     outermost: list[str] = []
     for path in sorted(paths):
-        if not any(path.startswith(other + "/") for other in outermost):
+        if not any(path.startswith(folder + "/") for folder in outermost):
             outermost.append(path)
     return tuple(outermost)
 

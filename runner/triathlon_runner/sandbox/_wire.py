@@ -61,13 +61,13 @@ def wire_of(language: Language) -> Wire:
     return PythonWire() if language is Language.PYTHON else JsonWire()
 
 
-def _head(job: Job) -> dict[str, Any]:
+def _job_fields(job: Job) -> dict[str, Any]:
     return {"program": job.program, "result_bytes": job.limits.result_bytes, "relayed": list(job.relayed)}
 
 
 class PythonWire:
     def program(self, job: Job) -> bytes:
-        return frames.frame(frames.PROGRAM, marshal.dumps(_head(job)))
+        return frames.frame(frames.PROGRAM, marshal.dumps(_job_fields(job)))
 
     def call(self, call: Call) -> bytes:
         content: Any = (call.function, call.arguments, None)
@@ -107,7 +107,7 @@ def _items(value: Any) -> Any:
 
 class JsonWire:
     def program(self, job: Job) -> bytes:
-        return frames.frame(frames.PROGRAM, json.dumps(_head(job)).encode())
+        return frames.frame(frames.PROGRAM, json.dumps(_job_fields(job)).encode())
 
     def call(self, call: Call) -> bytes:
         if isinstance(call.arguments, Source):
@@ -161,7 +161,7 @@ def to_json(value: Any) -> Any:
         return {"m": [[to_json(key), to_json(item)] for key, item in value.items()]}
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(value)
-    return value if isinstance(value, bool | str) or value is None else _other(value)
+    return value if isinstance(value, bool | str) or value is None else _tagged_or_opaque(value)
 
 
 def _number(value: float) -> Any:
@@ -170,7 +170,7 @@ def _number(value: float) -> Any:
     return value if abs(value) <= _LARGEST_EXACT else {"i": _decimal(value)}
 
 
-def _other(value: Any) -> Any:
+def _tagged_or_opaque(value: Any) -> Any:
     if isinstance(value, Tagged) and value.type == "symbol":
         return {"y": value.value}
     if isinstance(value, Tagged) and value.type == "set":

@@ -20,9 +20,9 @@ PANEL: Final = (
     Column("open", 50),
     Column("failed", 80),
     Column("tokens/s", 60),
+    Column("in flight", 80),
     Column("time left", 40),
     Column("USD", 90),
-    Column("in flight", 100),
     Column("limit", 100),
     Column("replies", 110),
     Column("cached", 120),
@@ -38,5 +38,5 @@ FINAL: Final = (
     Column("retries", 70, if_any=True),
     Column("USD", 40),
     Column("cut", 90, if_any=True),
-    Column("limit", 110),
+    Column("most in flight", 110),
 )

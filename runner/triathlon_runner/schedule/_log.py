@@ -50,7 +50,7 @@ class JsonLog:
     def start(self, model: str, suite: str) -> None:
         self.write("start", model=model, suite=suite)
 
-    def finished(self, record: UnitRecord) -> None:
+    def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
         self.write(
             "unit",
             model=record.model,
@@ -60,6 +60,7 @@ class JsonLog:
             outcome=record.outcome.value,
             usage=record.usage.model_dump(),
             seconds=round(record.seconds, 3),
+            from_earlier_run=from_earlier_run,
         )
 
     def failed(self, model: str, suite: str, reason: str) -> None:

@@ -10,14 +10,18 @@ from triathlon_runner.schedule._stop import Account
 
 _ERRORS_PER_MODEL: Final = 10
 """Different errors of one model that are printed; a line says that there are more."""
+_SHOWN_CHARACTERS: Final = 60
+"""Of an error, at least, where a later line refers to it: several may come within one second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """Where an error was printed: in which model's name, at what time of day."""
+    """Where an error was printed: in which model's name, at what time of day, and how it begins."""
 
     model: str
     time: str
+    beginning: str = ""
+    """Of the error, so far that no other one of the model begins like it."""
     line: str = ""
     """What was printed, where that refers to an earlier error itself; else empty."""
 
@@ -27,14 +31,24 @@ class _ModelMessages:
     """What was printed about one model. Errors are compared without their numbers."""
 
     account: Account | None = None
-    errors: dict[str, str] = field(default_factory=dict)
-    """Time of day by error."""
+    errors: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Time of day and text, by error."""
     quoted: dict[str, str] = field(default_factory=dict)
     """Time of day by error of its server that a message has quoted."""
     referring: dict[str, str] = field(default_factory=dict)
     """What was printed, by error, where that refers to an earlier one."""
     repeatable: set[str] = field(default_factory=set)
     """Errors that came as messages and are printed each time: `starting, 30 s so far`."""
+
+    def beginning(self, error: str) -> str:
+        """Returns an error in one line, cut where no other error of this model begins like it."""
+        error = _in_one_line(error)
+        texts = {_in_one_line(text) for text in (*self.quoted, *(text for _, text in self.errors.values()))}
+        others = [text for text in texts if text not in error and error not in text]
+        shown = _SHOWN_CHARACTERS
+        while shown < len(error) and any(other.startswith(error[:shown]) for other in others):
+            shown += 1
+        return error if len(error) <= shown else f"{error[:shown].rstrip()}…"
 
 
 class Messages:
@@ -66,17 +80,17 @@ class Messages:
         model, error = self._models[name], _without_numbers(text)
         if error not in model.errors or error in model.repeatable:
             model.repeatable.add(error)
-            self._print_error(name, error, message)
+            self._print_error(name, text, message)
 
     def say_error(self, name: str, error: str, message: str) -> None:
         """Prints a model's error the first time that it comes; at most ten different ones of a model."""
-        errors, error = self._models[name].errors, _without_numbers(error)
-        if any(error in known for known in errors):
+        errors, key = self._models[name].errors, _without_numbers(error)
+        if any(key in known for known in errors):
             return
         if len(errors) < _ERRORS_PER_MODEL:
             self._print_error(name, error, message)
             return
-        errors[error] = time_of_day()
+        errors[key] = time_of_day(), error
         if len(errors) == _ERRORS_PER_MODEL + 1:
             self._print(f"{name}: and other errors, which are not printed")
 
@@ -96,23 +110,29 @@ class Messages:
         for name in names:
             model = self._models[name]
             if error in model.errors:
-                return Printed(name, model.errors[error], model.referring.get(error, ""))
+                time, printed = model.errors[error]
+                return Printed(name, time, model.beginning(printed), model.referring.get(error, ""))
         return None
 
     def _print_error(self, name: str, error: str, message: str) -> None:
-        """Prints a message with an error; where it quotes one that was printed, with the time of that."""
-        model = self._models[name]
+        """Prints a message with an error; where it quotes one that was printed, it refers to that."""
+        model, key = self._models[name], _without_numbers(error)
         last = model.account.stats.last_error if model.account else ""
         known = next((quoted for quoted in model.quoted if quoted in message), None)
         if known is not None:
-            message = message.replace(known, f"the error of {model.quoted[known]} above")
+            reference = f"the error of {model.quoted[known]} above ({model.beginning(known)})"
+            message = message.replace(known, reference)
         elif last and last in message:
             model.quoted[last] = time_of_day()
-        says_no_more = known is not None and error == _without_numbers(known)
+        says_no_more = known is not None and key == _without_numbers(known)
         if known is not None and not says_no_more:
-            model.referring[error] = message
-        model.errors[error] = model.quoted[known] if known and says_no_more else time_of_day()
+            model.referring[key] = message
+        model.errors[key] = (model.quoted[known] if known and says_no_more else time_of_day(), error)
         self._print(message)
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _without_numbers(text: str) -> str:

@@ -1,7 +1,8 @@
 """Wrappers around a model: each passes questions on and adds one thing.
 
-`ControlledModel` asks only while the run may; `OpenModel` puts a row's settings over a suite's;
-`RestartingModel` repeats what was lost while a server restarted; `JudgeModel` reports a judge that is lost.
+`ControlledModel` asks only while the run may; `UnitModel` notes whether a server answered; `OpenModel` puts a
+row's settings over a suite's; `RestartingModel` repeats what was lost while a server restarted; `JudgeModel`
+reports a judge that is lost.
 """
 
 import math
@@ -65,6 +66,25 @@ class ControlledModel(ModelWrapper):
         """
         async with self._control.call():
             return await self._inner.ask(prompt, sampling, sample=sample)
+
+
+class UnitModel(ModelWrapper):
+    """Implements `Model`; notes whether the server answered any question of one unit."""
+
+    def __init__(self, inner: Model) -> None:
+        """Nothing has been asked yet."""
+        super().__init__(inner)
+        self.server_answered = False
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        """Asks once.
+
+        Raises:
+            EndpointError: no answer after all retries.
+        """
+        answer = await self._inner.ask(prompt, sampling, sample=sample)
+        self.server_answered |= not answer.from_earlier_run
+        return answer
 
 
 @dataclass(frozen=True, slots=True)

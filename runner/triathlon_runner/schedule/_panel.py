@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self
 
-from rich.console import Console, ConsoleRenderable, RenderableType
+from rich.console import Console, ConsoleRenderable, Group, RenderableType
 from rich.control import Control
 from rich.live import Live
 from rich.segment import ControlType
@@ -29,6 +29,9 @@ from triathlon_runner.terminal import indented, visible
 _REFRESH_SECONDS: Final = 0.5
 _STATUS_SECONDS: Final = 5.0
 """Between two lines about preparations, where the output is no terminal."""
+_LONG_SECONDS: Final = 60.0
+"""Age of a request in flight from which on a line says that a reply is waited for."""
+_UNKNOWN: Final = "–"
 _LAST_LINES: Final = 20
 """Messages that are printed again where a narrower window made the terminal wrap the panel's lines."""
 
@@ -49,10 +52,12 @@ class _Model:
             total.done_before += tally.done_before
             total.done += tally.done
             total.failed += tally.failed
-            total.from_cache += tally.from_cache
-            total.usage += tally.usage
+            total.from_earlier_run += tally.from_earlier_run
+            total.slowest = max(total.slowest, tally.slowest)
             if tally.started is not None:
                 total.started = min(tally.started, total.started or tally.started)
+            if tally.last_done is not None:
+                total.last_done = max(tally.last_done, total.last_done or tally.last_done)
         return total
 
     def busy(self) -> list[tuple[str, Tally]]:
@@ -63,15 +68,30 @@ class _Model:
 
     @property
     def seconds_left(self) -> float | None:
-        """By the rate of all suites, and no less than the slowest suite takes by its own."""
-        tallies = [self.total, *(tally for tally in self.suites.values() if tally.open)]
-        return max((left for tally in tallies if (left := tally.seconds_left) is not None), default=None)
+        """By the rate of all suites, and no less than the slowest suite takes by its own.
 
-    def add(self, record: UnitRecord) -> Tally:
+        No more than the requests in flight leave: each open unit takes as long as the slowest one before, and
+        as many are asked at once as are in flight. Below 0 where that or the rate turned out too low.
+        """
+        tallies = [self.total, *(tally for tally in self.suites.values() if tally.open)]
+        by_rate = max((left for tally in tallies if (left := tally.seconds_left) is not None), default=None)
+        age = self.oldest_seconds
+        if by_rate is None or age is None or self.account is None:
+            return by_rate
+        rounds = math.ceil(self.total.open / self.account.stats.in_flight)
+        return min(by_rate, rounds * self.total.slowest - age)
+
+    @property
+    def oldest_seconds(self) -> float | None:
+        """How long the oldest request has been in flight; None where none is."""
+        sent = self.account.stats.oldest_sent if self.account else None
+        return None if sent is None else time.monotonic() - sent
+
+    def add(self, record: UnitRecord, *, from_earlier_run: bool) -> Tally:
         """Counts a unit that is done, and returns its suite's counts."""
         tally = self.suites[record.suite]
         only_cache = self.account is not None and not self.account.stats.answered
-        tally.add(record, from_cache=only_cache)
+        tally.add(record.seconds, from_earlier_run=from_earlier_run, server_answered=not only_cache)
         return tally
 
     @property
@@ -81,9 +101,9 @@ class _Model:
     def cells(self) -> dict[str, str]:
         """By the names of columns."""
         total = self.total
-        cells = (
-            {**_tally_cells(total), "time left": _time_left(total, self.seconds_left)} if self.suites else {}
-        )
+        cells = {"tokens/s": _UNKNOWN}  # from the start, so that no column appears when its server answers
+        if self.suites:
+            cells |= {**_tally_cells(total), "time left": _time_left(total, self.seconds_left)}
         if self.account is None:
             return cells
         stats = self.account.stats
@@ -93,6 +113,7 @@ class _Model:
             **_server_cells(stats),
             "in flight": f"{stats.in_flight}",
             "limit": f"{stats.limit}",
+            "most in flight": f"{stats.most_in_flight}",
             "replies": f"{stats.answered}",
             "retries": f"{stats.retries}",
             "cut": f"{stats.truncated}",
@@ -156,8 +177,8 @@ class ConsoleProgress:
     def start(self, model: str, suite: str) -> None:
         self._models[model].suites[suite].started = time.monotonic()
 
-    def finished(self, record: UnitRecord) -> None:
-        tally = self._models[record.model].add(record)
+    def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
+        tally = self._models[record.model].add(record, from_earlier_run=from_earlier_run)
         if tally.open == 0 or (not self._live and time.monotonic() - self._last_line > self._interval):
             self._line(record.model, record.suite)
 
@@ -211,16 +232,26 @@ class ConsoleProgress:
             return Text(visible(self._status), overflow="ellipsis", no_wrap=True)
         return self._progress() if self._models else ""
 
-    def _progress(self) -> Table:
+    def _progress(self) -> RenderableType:
+        waiting = self._waiting()
         table, columns = self._table(PANEL, [model.cells() for model in self._models.values()])
-        room = max(self._console.height - 3, 2)  # the heading, the line of those left out, the cursor
+        # Without the heading, the line of those left out, that of the oldest request, and the cursor.
+        room = max(self._console.height - 3 - bool(waiting), 2)
         rows = list(self._rows(room))
         for name, cells, style in rows:
             table.add_row(visible(name), *_row(cells, columns), style=style)
         if hidden := len(self._models) - sum(not name.startswith(" ") for name, *_ in rows):
             done = sum(not model.total.open for model in self._models.values())
             table.add_row(f"and {hidden} more models; {done} of {len(self._models)} are done", style="dim")
-        return table
+        return Group(table, Text(visible(waiting), overflow="ellipsis", no_wrap=True)) if waiting else table
+
+    def _waiting(self) -> str:
+        """How long the oldest request has been in flight, where that is long; else empty."""
+        in_flight = ((age, name) for name, model in self._models.items() if (age := model.oldest_seconds))
+        age, name = max(in_flight, default=(0.0, ""))
+        if age < _LONG_SECONDS:
+            return ""
+        return f"the oldest request in flight was sent {duration(age)} ago, to {name}"
 
     def _rows(self, room: int) -> Iterator[tuple[str, dict[str, str], str]]:
         """Models with something open come first where there is no room for all."""
@@ -233,7 +264,7 @@ class ConsoleProgress:
             yield name, model.cells(), ""
             if shows_suites:
                 for suite, tally in busy[name]:
-                    yield f"  {suite}", {**_tally_cells(tally), "tokens/s": ""}, "dim"
+                    yield f"  {suite}", _tally_cells(tally), "dim"
 
     def _table(
         self, columns: Sequence[Column], rows: Sequence[dict[str, str]]
@@ -262,9 +293,7 @@ class ConsoleProgress:
         account = self._models[model].account
         cells = _tally_cells(self._models[model].suites[suite])
         if account:
-            cells |= (
-                _server_cells(account.stats) if account.stats.answered else {"tokens": "", "tokens/s": ""}
-            )
+            cells |= _server_cells(account.stats) if account.stats.answered else {}
             cells["cached"] = f"{account.stats.from_cache or ''}"
         parts = [f"{cell} {name}" for name, cell in cells.items() if cell]
         if account:
@@ -324,14 +353,14 @@ def _tally_cells(tally: Tally) -> dict[str, str]:
         "done": f"{tally.done_before + tally.done}/{tally.planned}",
         "open": f"{tally.open}",
         "failed": f"{tally.failed or ''}",
-        "tokens": _tokens(tally.usage.output_tokens, tally.usage.uncounted),
-        "tokens/s": _speed(tally.tokens_per_second, tally.usage.uncounted),
         "time left": _time_left(tally, tally.seconds_left),
     }
 
 
 def _time_left(tally: Tally, seconds: float | None) -> str:
-    return "" if seconds is None or not tally.open else duration(seconds)
+    if seconds is None or not tally.open:
+        return ""
+    return "?" if seconds < 0 else duration(seconds)
 
 
 def _server_cells(stats: EndpointStats) -> dict[str, str]:
@@ -350,8 +379,10 @@ def _tokens(counted: int, uncounted: int) -> str:
     return f"{counted} + ?" if counted else "?"
 
 
-def _speed(tokens_per_second: float, uncounted: int) -> str:
-    return "?" if uncounted else f"{tokens_per_second:.0f}"
+def _speed(tokens_per_second: float | None, uncounted: int) -> str:
+    if uncounted:
+        return "?"
+    return _UNKNOWN if tokens_per_second is None else f"{tokens_per_second:.0f}"
 
 
 def duration(seconds: float) -> str:

@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
-from triathlon_runner.records import Outcome, UnitRecord, Usage
+from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._stop import Account
 
 
@@ -18,7 +18,10 @@ class Progress(Protocol):
         ...
 
     def start(self, model: str, suite: str) -> None: ...
-    def finished(self, record: UnitRecord) -> None: ...
+    def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
+        """A unit is done; `from_earlier_run`: all its replies were in the cache before."""
+        ...
+
     def failed(self, model: str, suite: str, reason: str) -> None: ...
     def say(self, message: str) -> None: ...
 
@@ -41,9 +44,9 @@ class ProgressFanout:
         for each in self.listeners:
             each.start(model, suite)
 
-    def finished(self, record: UnitRecord) -> None:
+    def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
         for each in self.listeners:
-            each.finished(record)
+            each.finished(record, from_earlier_run=from_earlier_run)
 
     def failed(self, model: str, suite: str, reason: str) -> None:
         for each in self.listeners:
@@ -61,38 +64,40 @@ class Tally:
     planned: int
     done_before: int
     done: int = 0
-    passed: int = 0
-    truncated: int = 0
     failed: int = 0
     """Units whose infrastructure failed in this run; they stay open."""
-    from_cache: int = 0
-    """Of the units done, those before the server's first reply: they say nothing about its speed."""
-    usage: Usage = field(default_factory=Usage)
+    from_earlier_run: int = 0
+    """Of the units done, those whose replies were in the cache before: they say nothing about its speed."""
     started: float | None = None
+    last_done: float | None = None
+    """When the last unit was done that a server answered."""
+    slowest: float = 0.0
+    """Seconds that the slowest of these units took."""
 
     @property
     def open(self) -> int:
         return self.planned - self.done_before - self.done
 
-    def add(self, record: UnitRecord, *, from_cache: bool = False) -> None:
+    def add(self, seconds: float, *, from_earlier_run: bool, server_answered: bool) -> None:
+        """Counts a unit; the clock starts again until the server has answered any question."""
         self.done += 1
-        if from_cache:
-            self.from_cache += 1
-            self.started = time.monotonic()
-        self.passed += record.outcome is Outcome.PASSED
-        self.truncated += record.outcome is Outcome.TRUNCATED
-        self.usage += record.usage
-
-    @property
-    def tokens_per_second(self) -> float:
-        if self.started is None or not self.usage.output_tokens:
-            return 0.0
-        return self.usage.output_tokens / max(time.monotonic() - self.started, 1e-9)
+        now = time.monotonic()
+        if from_earlier_run:
+            self.from_earlier_run += 1
+        else:
+            self.last_done, self.slowest = now, max(self.slowest, seconds)
+        if not server_answered:
+            self.started = now
 
     @property
     def seconds_left(self) -> float | None:
-        """None until the first unit is done that the cache did not answer."""
-        done = self.done - self.from_cache
-        if self.started is None or not done:
+        """By the time that each unit took until the last was done: it falls until the next one is done.
+
+        None until the first unit is done that the cache did not answer; below 0 where the next one takes
+        longer than all that are open were to take, so that nothing is known.
+        """
+        done = self.done - self.from_earlier_run
+        if self.started is None or self.last_done is None:
             return None
-        return (time.monotonic() - self.started) / done * self.open
+        seconds_each = (self.last_done - self.started) / done
+        return seconds_each * self.open - (time.monotonic() - self.last_done)

@@ -5,7 +5,6 @@ from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._identity import WEIGHTS, difference
@@ -60,7 +59,8 @@ class SuiteRun:
             self.work = self.work.limited_to(self.tried | {task_id for task_id, _ in self.file.units})
         self.file.sort(self.work.built.order)
         if self.file.units:
-            self.write_manifest(opened, _tokens_per_second(opened.stats if opened else None))
+            speed = opened.stats.tokens_per_second if opened and opened.stats else None
+            self.write_manifest(opened, round(speed, 2) if speed else None)
         else:
             self._remove()
         return len(self.work.open_units(self.file.units))
@@ -109,7 +109,8 @@ def open_suite(
     if as_left and stands_finished(work, before, context.folder.size(model, suite)):
         context.progress.plan(model, suite, planned=planned, done=planned)
         return None
-    file = stack.enter_context(ResultsFile(context.folder.lines(model, suite), work.built.entry.record))
+    lines, record = context.folder.lines(model, suite), work.built.entry.record
+    file = stack.enter_context(ResultsFile(lines, record, context.progress.say))
     if (why := differs(work, file, before)) and not put_aside(context, work, file, why):
         return None
     if before is None and file.units:
@@ -129,13 +130,6 @@ def put_aside(context: RunContext, work: Work, file: ResultsFile[UnitRecord], wh
     file.restart()
     context.progress.say(f"{model} {suite}: results of {why} are archived: {target.lines}")
     return True
-
-
-def _tokens_per_second(stats: EndpointStats | None) -> float | None:
-    """Output tokens a second while the server was answering; None where the server counted none."""
-    if stats is None or not stats.busy_seconds:
-        return None
-    return round(stats.output_tokens / stats.busy_seconds, 2)
 
 
 def _about_missing_manifest(folder: ResultsFolder, model: str, suite: str, lines: int) -> str:

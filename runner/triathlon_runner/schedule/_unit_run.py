@@ -6,6 +6,7 @@ from triathlon_runner.endpoints import Model, ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._control import RunStoppedError
+from triathlon_runner.schedule._models import UnitModel
 from triathlon_runner.schedule._suite_run import SuiteRun
 from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import Unit
@@ -34,14 +35,15 @@ async def run_unit(
         UserError: a file cannot be written.
     """
     context = suite.context
+    asked = UnitModel(model)
     try:
-        record = await suite.work.run(*unit, model, context.grader)
+        record = await suite.work.run(*unit, asked, context.grader)
         suite.file.append(record)
     except Exception as error:
         _leave_open(suite, unit, error, broken)
         return None
     context.summary.finished += 1
-    context.progress.finished(record)
+    context.progress.finished(record, from_earlier_run=not asked.server_answered)
     return record
 
 

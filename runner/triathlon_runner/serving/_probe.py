@@ -1,4 +1,4 @@
-"""Whether a server answers, and as the model that we expect."""
+"""Checks that a server answers under the expected model name."""
 
 import ssl
 

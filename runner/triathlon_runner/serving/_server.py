@@ -17,9 +17,9 @@ from triathlon_runner.serving._errors import ServerLostError, ServingError, last
 _POLL_SECONDS = 0.2
 _REPORT_SECONDS = 15.0
 _PROBE_SECONDS = 600.0
-"""For one probe: a CPU that reads 32 prompts first answers nobody for minutes; a restart would lose them."""
+"""Seconds for one probe: a CPU reading 32 prompts answers no probe for minutes; a restart would lose them."""
 _WATCH_SECONDS = 15.0
-"""Between two checks of a server."""
+"""Seconds between two checks of a server."""
 _RESTART_WINDOW_SECONDS = 3600.0
 # Another program may take the free port before the server does.
 _PORT_TRIES = 3

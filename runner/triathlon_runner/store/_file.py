@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Generic, Self
@@ -24,14 +24,16 @@ from triathlon_runner.store._lines import (
 class ResultsFile(Generic[R]):
     """The lines of one model and suite.
 
-    A line is complete or not there: opening the file moves a torn last line to `<suite>.jsonl.torn`.
+    A line is complete or not there: opening the file moves a torn last line to `<suite>.jsonl.torn` and tells
+    `say`.
     Only the position of each line is held in memory, so that a run of any length needs little, and no file
     descriptor between two lines, so that a hundred models may have twenty suites each.
     """
 
-    def __init__(self, path: Path, record: type[R]) -> None:
+    def __init__(self, path: Path, record: type[R], say: Callable[[str], None] | None = None) -> None:
         self.path = path
         self._record = record
+        self._say = say
         self._opened = False
         self._places: dict[Unit, tuple[int, int]] = {}
         self._size = 0
@@ -44,7 +46,12 @@ class ResultsFile(Generic[R]):
     def __enter__(self) -> Self:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            set_torn_line_aside(self.path)
+            torn = set_torn_line_aside(self.path)
+            if torn is not None and self._say is not None:
+                self._say(
+                    f"{str(self.path)!r} ended in half a line, as after a power cut: moved to {str(torn)!r};"
+                    " its unit is asked again"
+                )
             self.scan()
             os.close(self._for_appending())
             self._opened = True

@@ -158,7 +158,8 @@ class ResultsFolder:
         runs = self.root / "runs"
         for path in sorted(runs.glob("*/**/*.jsonl")):
             model, *suite = path.relative_to(runs).with_suffix("").parts
-            yield model, "/".join(suite)
+            if not path.is_dir():
+                yield model, "/".join(suite)
 
     def write_manifest(self, manifest: Manifest) -> None:
         replace_file(

@@ -113,7 +113,11 @@ def fault_of_line(line: bytes, error: ValueError, remedy: str = RUN_AGAIN) -> st
             f"expected schema {SCHEMA_VERSION}, got {schema!r}: another version wrote it; update the program"
         )
     where = ".".join(str(part) for part in fault["loc"]) or "the line"
-    return f"expected a record of one unit, got {got} ({where}: {fault['msg']}); {remedy}"
+    what = fault["msg"]
+    if fault["type"] == "enum":  # the message would list all values, and not say which came
+        first = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
+        what = f"expected one of {', '.join(first)}, …, got {str(fault['input'])[:_SHOWN]!r}"
+    return f"expected a record of one unit, got {got} ({where}: {what}); {remedy}"
 
 
 def fault_of_second(unit: Unit, first: int) -> str:
@@ -135,19 +139,19 @@ def count_lines(path: Path) -> tuple[int, bool]:
     return count, not last.endswith(b"\n")
 
 
-def set_torn_line_aside(path: Path) -> bytes:
-    """Moves a last line without its newline (a power cut) to `<file>.torn`; returns what was moved."""
+def set_torn_line_aside(path: Path) -> Path | None:
+    """Moves a last line without its newline (a power cut) to `<file>.torn`; returns that file, if need be."""
     if not path.exists():
-        return b""
+        return None
     with path.open("r+b") as file:
         content_end = file.seek(0, os.SEEK_END)
         start = _start_of_last_line(path)
         if start == content_end:
-            return b""
+            return None
         file.seek(start)
-        torn = file.read()
-        with path.with_name(path.name + ".torn").open("ab") as aside:
-            aside.write(torn + b"\n")
+        torn = path.with_name(path.name + ".torn")
+        with torn.open("ab") as aside:
+            aside.write(file.read() + b"\n")
             aside.flush()
             os.fsync(aside.fileno())
         file.truncate(start)

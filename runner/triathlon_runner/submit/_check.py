@@ -1,5 +1,7 @@
 """What can be seen in a submission's files before anything is graded again."""
 
+import json
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -51,6 +53,9 @@ class Submission:
 def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     """The results that lie in `results/runs/<model>`, and files that do not belong there.
 
+    Where one is a link or a pipe, there are no suites to check: it could stand for any file of this machine,
+    whose lines a report would show.
+
     Raises:
         UserError: `path` is no such folder, or holds no results.
     """
@@ -58,6 +63,8 @@ def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     if path.parent.name != "runs" or not path.is_dir():
         raise UserError(f"expected the folder of a model's results, results/runs/MODEL, got {str(path)!r}")
     folder, model = ResultsFolder(path.parent.parent), path.name
+    if links := list(_links(path)):
+        return Submission(folder, model, ()), links
     suites = tuple(suite for name, suite in folder.files() if name == model)
     if not suites:
         raise UserError(f"expected results (*.jsonl with a manifest beside them) in {str(path)!r}, got none")
@@ -65,12 +72,18 @@ def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     return Submission(folder, model, suites), list(_strange(path, known))
 
 
+def _links(path: Path) -> Iterator[Problem]:
+    for file in sorted(path.rglob("*")):
+        kind = "a link" if file.is_symlink() else "a pipe or device"
+        if file.is_symlink() or not (file.is_file() or file.is_dir()):
+            message = f"expected a file, got {kind}; put the file itself here: nothing else is checked before"
+            yield Problem(file.relative_to(path).as_posix(), message)
+
+
 def _strange(path: Path, known: Collection[str]) -> Iterator[Problem]:
     for file in sorted(path.rglob("*")):
         name = file.relative_to(path).as_posix()
-        if file.is_symlink():
-            yield Problem(name, "expected a file, got a link; put the file itself here")
-        elif file.is_file() and name not in known:
+        if file.is_file() and name not in known:
             yield Problem(name, "expected only results and their manifests here; leave this file out")
 
 
@@ -98,6 +111,7 @@ def read_submission(
     except DamagedLineError as error:
         return entry, manifest, [], [*problems, Problem(name, str(error))]
     problems += _repeated(name, records)
+    problems += _missing_samples(name, records)
     problems += _implausible(name, records)
     if manifest is not None:
         problems += _of_manifest(f"{suite}.manifest.json", manifest)
@@ -137,6 +151,16 @@ def other_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
             f"protocol: expected {work.settings_hash!r}, got {manifest.protocol!r}; prompts or settings are"
             " not those of this version: `triathlon run --ask-again` asks anew",
         )
+    else:
+        asked = json.loads(json.dumps(work.settings))  # as a manifest has it: tuples are lists there
+        for key in sorted(asked.keys() | manifest.settings.keys()):
+            expected, got = asked.get(key), manifest.settings.get(key)
+            if expected != got:
+                yield Problem(
+                    name,
+                    f"settings.{key}: expected {expected!r} under protocol {manifest.protocol!r}, got"
+                    f" {got!r:.200}; hand in the manifest as the run wrote it",
+                )
 
 
 def _repeated(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
@@ -148,7 +172,26 @@ def _repeated(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
         seen.add(unit)
 
 
+def _missing_samples(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
+    """Samples without the one before them: who keeps the best of many has measured something else.
+
+    Only the one before is looked for: a line may claim any number, such as 10^12.
+    """
+    units = {(record.task_id, record.sample) for record in records}
+    for number, record in enumerate(records, start=1):
+        if record.sample and (record.task_id, record.sample - 1) not in units:
+            yield Problem(
+                f"{name}, line {number}",
+                f"expected samples 0 to {record.sample - 1} of {record.task_id!r}, too, as this is sample"
+                f" {record.sample}, got no sample {record.sample - 1}; hand in all that were asked for",
+            )
+
+
 def _of_manifest(name: str, manifest: Manifest) -> Iterator[Problem]:
+    if manifest.private:
+        yield Problem(
+            name, "expected results of a suite that everybody has, got those of a private one; leave it out"
+        )
     if manifest.origin is not None:
         yield Problem(name, "expected results that were asked for, got an import; `import` files those")
     if manifest.unfinished:
@@ -174,6 +217,13 @@ def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
         place = f"{name}, line {number}"
         replies = [reply for _, reply in record.recorded_replies()]
         usage = record.usage
+        negative = [key for key, count in usage.model_dump().items() if count < 0]
+        for key in negative:
+            yield Problem(
+                place, f"usage.{key}: expected 0 or more, got {getattr(usage, key)}; leave the line out"
+            )
+        if not 0 <= record.seconds < math.inf:
+            yield Problem(place, f"seconds: expected 0 or more, got {record.seconds!r}; leave the line out")
         if usage.requests < len(replies):
             yield Problem(
                 place, f"usage.requests: expected {len(replies)} or more (replies), got {usage.requests}"

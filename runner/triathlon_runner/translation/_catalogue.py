@@ -20,14 +20,14 @@ from triathlon_runner.translation._phrasing import BASE_STOP, SAMPLING
 from triathlon_runner.translation._suite import TranslationSuite
 from triathlon_runner.translation._task import MbxpTask
 
-_OTHERS = tuple(language for language in TARGETS if language is not Language.PYTHON)
+_TARGETS_BUT_PYTHON = tuple(language for language in TARGETS if language is not Language.PYTHON)
 
 
 def metrics() -> tuple[Metric, ...]:
     """The loop's, with ASL as one number: similarities are 1 here (EVALOOOP, section 5)."""
-    low, _high, *others = loop.metrics(STEPS)
+    low, _high, *without_asl = loop.metrics(STEPS)
     asl = replace(low, id="asl", title="ASL", source="EVALOOOP, section 5", upper="", column="")
-    return (asl, *others)
+    return (asl, *without_asl)
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
@@ -57,7 +57,7 @@ def _entry(
         most_requests=STEPS,
         in_quick=False,
         core=core,
-        languages=_OTHERS,
+        languages=_TARGETS_BUT_PYTHON,
     )
 
 

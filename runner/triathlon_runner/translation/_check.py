@@ -13,7 +13,7 @@ from triathlon_runner.translation._task import MbxpTask, reference
 
 @dataclass(frozen=True, slots=True)
 class LanguageCheck:
-    """One language's references."""
+    """How many of the data set's programs in one language pass their own tests."""
 
     language: Language
     tasks: int
@@ -37,7 +37,7 @@ async def check_references(
 def report(
     tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck], lacking: Mapping[int, Sequence[Language]]
 ) -> Iterator[str]:
-    """The lines that a person reads.
+    """The report as text, a line each.
 
     Args:
         tasks: Those that all languages have.
@@ -57,10 +57,12 @@ def report(
 def as_json(
     tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck], lacking: Mapping[int, Sequence[Language]]
 ) -> dict[str, Any]:
-    """The same for programs, with the numbers of all tasks and of the references that fail."""
+    """The report as JSON, with the numbers of all tasks and of the references that fail."""
     return {
         "tasks": [task.number for task in tasks],
-        "lacking": {str(number): [one.value for one in languages] for number, languages in lacking.items()},
+        "lacking": {
+            str(number): [language.value for language in languages] for number, languages in lacking.items()
+        },
         "languages": {
             check.language.value: {
                 "references": check.with_reference,
@@ -74,9 +76,11 @@ def as_json(
 
 async def _check(tasks: Sequence[MbxpTask], sandbox: Sandbox, language: Language) -> LanguageCheck:
     programs = {task.number: reference(task.rows[language]) for task in tasks}
-    given = [task for task in tasks if programs[task.number]]
+    with_reference = [task for task in tasks if programs[task.number]]
     async with asyncio.TaskGroup() as group:
-        graded = [group.create_task(task.grade(programs[task.number], language, sandbox)) for task in given]
+        graded = [
+            group.create_task(task.grade(programs[task.number], language, sandbox)) for task in with_reference
+        ]
     passed = [verdict.result().outcome is Outcome.PASSED for verdict in graded]
-    failing = tuple(task.number for task, right in zip(given, passed, strict=True) if not right)
-    return LanguageCheck(language, len(tasks), len(given), sum(passed), failing)
+    failing = tuple(task.number for task, right in zip(with_reference, passed, strict=True) if not right)
+    return LanguageCheck(language, len(tasks), len(with_reference), sum(passed), failing)

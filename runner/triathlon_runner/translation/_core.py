@@ -21,7 +21,7 @@ async def core_tasks(sandbox: Sandbox) -> Sequence[CoreTask]:
         SandboxError: a reference could not be executed.
     """
     candidates = [await core_task(problem, sandbox) for problem in core.problems("seeds")]
-    return [task for task in candidates if task is not None and await _survives(task, sandbox)]
+    return [task for task in candidates if task is not None and await _passes_own_tests(task, sandbox)]
 
 
 async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
@@ -48,8 +48,8 @@ def _parameters(problem: Problem) -> tuple[str, ...] | None:
     return None
 
 
-async def _survives(task: CoreTask, sandbox: Sandbox) -> bool:
-    """Whether the reference itself is right on values that crossed: some need a tuple to be one."""
+async def _passes_own_tests(task: CoreTask, sandbox: Sandbox) -> bool:
+    """Whether the reference passes on values that went through JSON: some need a tuple, not a list."""
     verdict = await task.grade(task.start, Language.PYTHON, sandbox)
     return verdict.outcome is Outcome.PASSED
 

@@ -37,10 +37,10 @@ def _program(text: str, language: Language, name: str) -> str:
     for choice in (defining, labelled, blocks if len(blocks) == 1 else []):
         if choice:
             return choice[-1].code
-    return "" if blocks else _loose(text, language)
+    return "" if blocks else _unfenced(text, language)
 
 
-def _loose(text: str, language: Language) -> str:
+def _unfenced(text: str, language: Language) -> str:
     """Unfenced code: from the first definition or a tag before it to the last line that can end one."""
     start = definition(language).search(text)
     if start is None:

@@ -55,7 +55,7 @@ class Phrasing:
         return translated(reply, target, task.name(target))
 
     def settings(self) -> Mapping[str, Any]:
-        """Returns what of this shapes a result."""
+        """Returns the settings that shape a result."""
         base = self.kind == "base"
         examples = [f"example-{language.value}" for language in Language]
         used = ["base-translate", *examples] if base else ["translate"]

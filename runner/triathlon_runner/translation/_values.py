@@ -10,9 +10,9 @@ from triathlon_runner.sandbox import Opaque
 _LARGEST_EXACT: Final = 1 << 53
 """Beyond it a number of JavaScript's is not exact any more."""
 _LARGEST_FLOAT: Final = int(sys.float_info.max)
-"""Beyond it a whole number is near none that was expected."""
+"""The largest float: a larger whole number is near no expected value."""
 _RELATIVE: Final = 1e-9
-"""What writing a float down in another language may cost (Perl writes 15 digits)."""
+"""Relative error that a float may have after another language wrote it (Perl writes 15 digits)."""
 
 
 def crosses(value: Any) -> bool:
@@ -86,7 +86,7 @@ def _number(got: Any, spec: LanguageSpec) -> float | None:
 
 
 def _truth_of_number(got: Any) -> bool | None:
-    """The values that languages without a boolean type use for one."""
+    """The truth value that a language without booleans means: 1 for true; 0, "" or nothing for false."""
     if got in (1, "1"):
         return True
     return False if got is None or got in (0, "0", "") else None

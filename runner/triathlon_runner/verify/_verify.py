@@ -19,11 +19,11 @@ from triathlon_runner.verify._replay import NotInEvidenceError, replayed
 _AT_ONCE = 8
 """Units graded at the same time; the sandbox has its own limit."""
 _BEFORE = 40
-"""Characters that two long values have in common and that are shown before their first difference."""
+"""Equal characters that are shown before the first difference of two long values."""
 Regrade = Callable[[UnitRecord, Work, Grader], Awaitable[UnitRecord]]
 """From a stored record to the one that its replies lead to now."""
 _NOT_EVIDENCE = frozenset(["usage", "seconds", "judge_usage"])
-"""What asking took, which cannot be measured again."""
+"""Cost and time of asking the model, which grading again cannot measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class Mismatch:
     what: str
     """A unit, a manifest's field or a metric."""
     stored: str
-    found: str
+    expected: str
 
     def in_words(self) -> str:
-        """Both values, in a sentence without `what`."""
-        return f"stored {self.stored}, graded again {self.found}"
+        """Both values as part of a sentence; the caller names `what`."""
+        return f"stored {self.stored}, graded again {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class CountMismatch(Mismatch):
 
     def in_words(self) -> str:
         """Both counts, in a sentence."""
-        return f"the manifest counts {self.stored}, its lines {self.found}"
+        return f"the manifest counts {self.stored}, its lines {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class MisplacedLine(Mismatch):
 
     def in_words(self) -> str:
         """Whose line it is and whose file, in a sentence."""
-        return f"expected a line of {self.found}, got one of {self.stored}"
+        return f"expected a line of {self.expected}, got one of {self.stored}"
 
 
 @dataclass(slots=True)
@@ -74,15 +74,15 @@ class FileReport:
     scores: dict[str, float] = field(default_factory=dict)
     """Metrics over what was graded again; only those that are defined on it."""
     unfinished: bool = False
-    """Whether the run that wrote the file did not come to its end."""
+    """Whether the run that wrote the file was interrupted."""
     other_engine: str = ""
-    """That other versions of extraction and grading graded it, in words; empty where this one did."""
+    """A notice where another version of extraction and grading graded the file; empty for this version."""
     pairs: list[tuple[UnitRecord, UnitRecord | None]] = field(default_factory=list)
     """Each stored record with the one that its replies lead to now."""
     not_in_evidence: set[str] = field(default_factory=set)
-    """Those of `unverified` that ask for replies that are not stored."""
+    """Units of `unverified` that ask for replies that are not stored."""
     damaged_lines: set[str] = field(default_factory=set)
-    """Those of `unverified` that are lines which cannot be read."""
+    """Entries of `unverified` for lines that cannot be read."""
 
     @property
     def follows(self) -> bool:
@@ -137,7 +137,7 @@ async def verify_file(
 
 
 def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) -> None:
-    """Whether the run came to its end, and which version graded the lines."""
+    """Notes whether the run was interrupted, and which version graded the lines."""
     _, torn = count_lines(path)
     if torn:
         report.notes.append(
@@ -184,7 +184,7 @@ async def _graded_again(
 
 
 def _differences(name: str, stored: UnitRecord, graded: UnitRecord) -> list[Mismatch]:
-    before, after = (one.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for one in (stored, graded))
+    before, after = (unit.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for unit in (stored, graded))
     return [
         Mismatch(f"{name} {place}", *_short_pair(old, new)) for place, old, new in _places("", before, after)
     ]
@@ -200,7 +200,7 @@ def _places(place: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
         inner = [(f"{place}[{n}]", *pair) for n, pair in enumerate(zip(old, new, strict=True))]
     else:
         return [(place, old, new)]
-    return [found for part in inner for found in _places(*part)]
+    return [difference for part in inner for difference in _places(*part)]
 
 
 def _short(value: object, most: int = 120) -> str:
@@ -260,8 +260,8 @@ def _compare_counts(
     if not manifest.unfinished:
         _compare_outcomes(manifest.outcomes, stored, graded, report)
     elif counted > len(stored):
-        found = f"{len(stored)} units" if len(stored) != 1 else "1 unit"
-        report.mismatches.append(CountMismatch("manifest units", f"{counted} units or more", found))
+        count = f"{len(stored)} units" if len(stored) != 1 else "1 unit"
+        report.mismatches.append(CountMismatch("manifest units", f"{counted} units or more", count))
 
 
 def _compare_outcomes(

@@ -69,10 +69,10 @@ class Index:
     draws: Array
     """Abilities, shape (draws, models): what intervals and ranks are quantiles of."""
 
-    def not_told_from(self, model: int, others: Sequence[int]) -> list[int]:
-        """Those of `others` that are above the model in at least 2.5 % of the draws; all are row numbers."""
-        above = (self.draws[:, others] > self.draws[:, [model]]).mean(axis=0)
-        return [other for other, share in zip(others, above, strict=True) if share >= (1 - LEVEL) / 2]
+    def not_told_from(self, model: int, rivals: Sequence[int]) -> list[int]:
+        """Those of `rivals` that are above the model in at least 2.5 % of the draws; all are row numbers."""
+        above = (self.draws[:, rivals] > self.draws[:, [model]]).mean(axis=0)
+        return [rival for rival, share in zip(rivals, above, strict=True) if share >= (1 - LEVEL) / 2]
 
 
 def compute_index(

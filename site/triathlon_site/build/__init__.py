@@ -1,6 +1,6 @@
 """From results to `_site/`: gather, check, then write, so that a failed build leaves the old site."""
 
-from triathlon_site.build._build import BuildReport, about_commands, build, cache_folder
+from triathlon_site.build._build import BuildReport, about_commands, build, cache_folder, checked_url
 from triathlon_site.build._folder import sweep
 from triathlon_site.build._frames import Frames, frames
 from triathlon_site.build._gather import gather
@@ -12,6 +12,7 @@ __all__ = [
     "about_commands",
     "build",
     "cache_folder",
+    "checked_url",
     "frames",
     "gather",
     "sweep",

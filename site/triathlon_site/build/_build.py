@@ -54,6 +54,7 @@ def build(
     cache: Path | None = None,
     history: bool = False,
     url: str = "",
+    docs: str = "",
 ) -> BuildReport:
     """Writes the site of these results to `out`, whole or not at all; nothing where it is there already.
 
@@ -67,34 +68,36 @@ def build(
         cache: where is kept what was read; left out, every results file is read and the site written anew.
         history: whether `history.json` is brought up to date, so that the next build says what changed since.
         url: where the site will be published, for the addresses in the feed.
+        docs: where the docs will be, seen from the front page; every page then links to them.
 
     Raises:
         UserError: `url` is no web address; `strict` and there is something to warn of, or nothing to show;
             `out` cannot be written or is no site, or the results lie in it or it among them.
     """
     check_apart(results, out)
-    url = _checked_url(url)
+    url = checked_url(url)
     started = time.monotonic()
     sweep(out.resolve())
     ids = None if catalogue is None else [entry.id for entry in catalogue]
-    inputs = inputs_of(results, registry, (ids, known), url, history)
+    inputs = inputs_of(results, registry, (ids, known), (url, docs), history)
     if cache and not strict and (last := last_build(cache, out, results, inputs)):
         seconds = time.monotonic() - started
         return BuildReport(last.pages, last.models, last.units, seconds, last.notices)
-    with _folder(cache) as kept, _rare_collections():
-        site = replace(gather(results, registry, catalogue=catalogue, known=known, cache=kept), url=url)
+    with _folder(cache) as folder, _rare_collections():
+        gathered = gather(results, registry, catalogue=catalogue, known=known, cache=folder)
+        site = replace(gathered, url=url, docs=docs)
         if strict and site.notices:
             lines = "\n".join(notice.below(results) for notice in site.notices)
-            found = counted(len(site.notices), "fault")
+            faults = counted(len(site.notices), "fault")
             raise UserError(
-                f"--strict: expected flawless results, found {found}; no page was written. Lines that are"
+                f"--strict: expected flawless results, found {faults}; no page was written. Lines that are"
                 f" said to count do so in a build without --strict:\n{lines}{about_commands(results)}"
             )
         if not site.units:
             check_empty(results, out, strict=strict)
         pages = _write(site, out)
         notices = (*site.notices, *(_remember(results, site) if history else ()))
-        AggregateCache(kept).prune()
+        AggregateCache(folder).prune()
         built = Built(
             inputs=inputs,
             history=file_state(results / HISTORY_FILE),
@@ -104,18 +107,22 @@ def build(
             units=site.units,
             notices=notices,
         )
-        remember_build(kept, out, built)
+        remember_build(folder, out, built)
     return BuildReport(pages, built.models, built.units, time.monotonic() - started, notices)
 
 
 def about_commands(results: Path) -> str:
-    """A line to say below faults, whose commands are those for the default folder; empty for that one."""
+    """A line below faults, whose commands are for the default folder; empty for the default folder."""
     option = ResultsFolder(results).option
     return f"\ncommands named above need{option}, too" if option else ""
 
 
-def _checked_url(url: str) -> str:
-    """With a slash at its end, so that a page's path can follow."""
+def checked_url(url: str) -> str:
+    """With a slash at its end, so that a page's path can follow.
+
+    Raises:
+        UserError: it is no web address.
+    """
     if url and not url.startswith(("https://", "http://")):
         raise UserError(f"expected the site's address, such as 'https://example.org/board/', got {url!r}")
     return url if not url or url.endswith("/") else f"{url}/"

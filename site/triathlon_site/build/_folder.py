@@ -1,4 +1,4 @@
-"""The folder of the site: where it may be written, and putting a new one in the place of an old one."""
+"""The folder of the site: where it may be written, and how a new site replaces an old one."""
 
 import glob
 import os
@@ -49,7 +49,7 @@ def check_apart(results: Path, out: Path) -> None:
 
 
 def check_empty(results: Path, out: Path, *, strict: bool = False) -> None:
-    """Refuses to replace a site that shows models by one without any: a run that failed takes nothing away.
+    """Refuses to replace a site with models by one without: a failed run must not empty a published site.
 
     `strict`: refuses a site without results in any case.
 
@@ -89,10 +89,10 @@ def replace_site(draft: Path, out: Path) -> None:
 def sweep(out: Path) -> None:
     """Removes what killed builds left beside `out`; a site that was set aside comes back if there is none."""
     for left in sorted(out.parent.glob(f".{glob.escape(out.name)}.*"), reverse=True):
-        found = _LEFT.fullmatch(left.name.removeprefix(f".{out.name}"))
-        if not found or _runs(int(found[1])):
+        match = _LEFT.fullmatch(left.name.removeprefix(f".{out.name}"))
+        if not match or _runs(int(match[1])):
             continue
-        if found[2] == "old" and not out.exists() and (left / MARK).exists():
+        if match[2] == "old" and not out.exists() and (left / MARK).exists():
             left.rename(out)
         else:
             shutil.rmtree(left, ignore_errors=True)

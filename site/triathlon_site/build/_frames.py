@@ -63,4 +63,4 @@ def _units(results: Results) -> dict[str, pd.DataFrame]:
             frame = file.frame.copy()
             frame.insert(0, "model", file.model)
             suites.setdefault(file.suite, []).append(frame)
-    return {suite: pd.concat(own, ignore_index=True) for suite, own in suites.items()}
+    return {suite: pd.concat(frames, ignore_index=True) for suite, frames in suites.items()}

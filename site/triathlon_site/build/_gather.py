@@ -106,8 +106,8 @@ def _day() -> str | None:
 def _catalogue(results: Path, known: Catalogue) -> Sequence[SuiteEntry]:
     """Every suite, and those of the user's own that there are results of."""
     entries = known.entries()
-    others = suite_ids(results) - {entry.id for entry in entries}
-    return (*entries, *(found for suite in sorted(others) if (found := known.find(suite))))
+    unlisted = suite_ids(results) - {entry.id for entry in entries}
+    return (*entries, *(entry for suite in sorted(unlisted) if (entry := known.find(suite))))
 
 
 def _read(
@@ -119,7 +119,7 @@ def _read(
     aggregates = AggregateCache(cache)
     measured = read_results(results, entries, aggregates, extractor(imported=False))
     imported = read_results(results / IMPORTED, entries, aggregates, extractor(imported=True))
-    notices = [one.model_copy(update={"file": f"{IMPORTED}/{one.file}"}) for one in imported.notices]
+    notices = [notice.model_copy(update={"file": f"{IMPORTED}/{notice.file}"}) for notice in imported.notices]
     return measured, replace(imported, notices=tuple(notices))
 
 
@@ -140,7 +140,7 @@ def _gathered(
     plans = plan_boards(entries)
     with threadpool_limits(1):  # sums in one order give the same bytes everywhere
         boards = with_baselines(_score(plans, measured))
-        others = tuple(_score(plans, imported))
+        imported_boards = tuple(_score(plans, imported))
     overalls = _overalls(boards)
     before, faults = read_history(folder)
     results = replace(measured, notices=(*measured.notices, *faults, *imported.notices))
@@ -158,7 +158,7 @@ def _gathered(
         date=date,
         published=read_published(folder / "published"),
         version=program,
-        imported=others,
+        imported=imported_boards,
         archived=tuple(read_archived(folder)),
         recordings=read_recordings(folder, results, models),
         history=before.after(snapshot_of(results, boards, overalls), date, program),
@@ -176,11 +176,11 @@ def _score(plans: Sequence[BoardPlan], results: Results) -> list[Board]:
     with ThreadPoolExecutor(THREADS) as pool:
         boards = list(pool.map(lambda plan: score_board(plan, results), largest))
     forget_weights()
-    found = {board.plan.id: board for board in boards if board}
-    return [found[plan.id] for plan in plans if plan.id in found]
+    by_id = {board.plan.id: board for board in boards if board}
+    return [by_id[plan.id] for plan in plans if plan.id in by_id]
 
 
 def _overalls(boards: Sequence[Board]) -> dict[str, Overall]:
     by_family = {f: [board for board in boards if board.plan.family == f] for f in FAMILIES}
-    firsts = {family: first_boards(own) for family, own in by_family.items()}
-    return {family: overall(own) for family, own in firsts.items() if own}
+    firsts = {family: first_boards(family_boards) for family, family_boards in by_family.items()}
+    return {family: overall(family_boards) for family, family_boards in firsts.items() if family_boards}

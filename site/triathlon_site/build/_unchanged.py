@@ -40,7 +40,7 @@ def inputs_of(
     results: Path,
     registry: Registry | None,
     suites: tuple[Sequence[str] | None, Catalogue],
-    url: str,
+    addresses: tuple[str, str],
     history: bool,
 ) -> str:
     """Hash of everything that shapes the site but its history: results, templates, code and options.
@@ -49,7 +49,7 @@ def inputs_of(
         results: the folder of results; of its files, names, sizes and times count.
         registry: what is known of the models.
         suites: ids of the suites, None for all that there are; and which there are.
-        url: where the site will be published.
+        addresses: where the site will be published, and where the docs are below it.
         history: whether the history is brought up to date.
     """
     parts = [
@@ -57,7 +57,7 @@ def inputs_of(
         *map(version, PACKAGES),
         str(results.resolve()),
         registry.model_dump_json() if registry else "",
-        repr((suites, url, history, os.environ.get("SOURCE_DATE_EPOCH"))),
+        repr((suites, addresses, history, os.environ.get("SOURCE_DATE_EPOCH"))),
         *(state for state in _states(results) if not state.startswith(f"{HISTORY_FILE} ")),
         *_states(find_templates()),
     ]
@@ -79,12 +79,12 @@ def _states(folder: Path) -> Iterator[str]:
 def last_build(cache: Path, out: Path, results: Path, inputs: str) -> Built | None:
     """The build that wrote this site of these inputs; None where the site has to be built."""
     try:
-        found = Built.model_validate_json(_place(cache, out).read_bytes())
+        built = Built.model_validate_json(_place(cache, out).read_bytes())
     except (OSError, ValueError):
         return None  # never built, or by another version
-    if found.inputs != inputs or found.history != file_state(results / HISTORY_FILE):
+    if built.inputs != inputs or built.history != file_state(results / HISTORY_FILE):
         return None
-    return found if found.site == site_of(out) else None
+    return built if built.site == site_of(out) else None
 
 
 def remember_build(cache: Path, out: Path, built: Built) -> None:

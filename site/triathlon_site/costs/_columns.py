@@ -9,7 +9,7 @@ from triathlon_site.costs._run_cost import RunCost
 
 @dataclass(frozen=True, slots=True)
 class CostColumn:
-    """One column, off until somebody asks for it."""
+    """One column, hidden until a visitor turns it on."""
 
     title: str
     small: str

@@ -53,7 +53,7 @@ def group_boards(
                 rise = most_of_headline(board, model)
                 members.append(GroupMember(models[model], score, cost, cost.output_tokens, rise))
         if len(members) > 1:
-            yield GroupBoard(board, tuple(sorted(members, key=lambda one: (one.tokens, one.info.name))))
+            yield GroupBoard(board, tuple(sorted(members, key=lambda row: (row.tokens, row.info.name))))
 
 
 def most_of_headline(board: Board, model: str) -> float | None:

@@ -63,7 +63,7 @@ def solved_cost_by_name(
     files: dict[str, list[FileAggregate]] = {}
     for board in boards:
         if board.plan.id in ids:
-            for model, own in board.files.items():
-                files.setdefault(model, []).extend(own)
-    costs = {models[model].name: run_cost(own).usd_per_solved for model, own in files.items()}
+            for model, model_files in board.files.items():
+                files.setdefault(model, []).extend(model_files)
+    costs = {models[model].name: run_cost(model_files).usd_per_solved for model, model_files in files.items()}
     return {name: cost for name, cost in costs.items() if cost}

@@ -1,7 +1,6 @@
 """One unit as its article shows it: the loops, the questions about a run, or a problem beside its seeds."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
@@ -23,8 +22,7 @@ Texts = list[tuple[str, str]]
 _FRACTIONS: Final = {1.0: "1", 0.5: "½", 0.25: "¼", 0.125: "⅛"}
 
 
-@dataclass(frozen=True)
-class StepView:
+class StepView(NamedTuple):
     """One loop: its prompt, with the words that differ from the prompt before."""
 
     step: LoopStep
@@ -32,8 +30,7 @@ class StepView:
     texts: Texts
 
 
-@dataclass(frozen=True)
-class LoopView:
+class LoopView(NamedTuple):
     """A unit of the loop disciplines."""
 
     record: LoopRecord
@@ -49,8 +46,7 @@ class AnswerView(NamedTuple):
     """Whether it is the first wrong one of its chain."""
 
 
-@dataclass(frozen=True)
-class StatementView:
+class StatementView(NamedTuple):
     """The answers about one statement, and what their chain scores."""
 
     statement: StatementRecord
@@ -58,8 +54,7 @@ class StatementView:
     score: str
 
 
-@dataclass(frozen=True)
-class RuntimeView:
+class RuntimeView(NamedTuple):
     """A unit of the runtime discipline."""
 
     record: RuntimeRecord
@@ -70,8 +65,7 @@ class RuntimeView:
     template: Literal["runtime"] = "runtime"
 
 
-@dataclass(frozen=True)
-class PredictionView:
+class PredictionView(NamedTuple):
     """A completed assertion about one call."""
 
     record: PredictionRecord
@@ -80,8 +74,7 @@ class PredictionView:
     template: Literal["prediction"] = "prediction"
 
 
-@dataclass(frozen=True)
-class EvolvedView:
+class EvolvedView(NamedTuple):
     """A unit of the evolved discipline, beside what the model did with its seeds."""
 
     record: EvolvedRecord
@@ -95,8 +88,7 @@ class EvolvedView:
 Body = LoopView | RuntimeView | PredictionView | EvolvedView
 
 
-@dataclass(frozen=True)
-class UnitView:
+class UnitView(NamedTuple):
     """A unit as its article shows it."""
 
     record: UnitRecord

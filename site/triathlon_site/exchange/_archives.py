@@ -36,13 +36,15 @@ _FORMATS: Final[Mapping[str, tuple[_Fault, _Files]]] = {
 }
 
 
-def archives(results: Results, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Archive]:
+def archives(
+    results: Results, boards: Sequence[Board], models: Mapping[str, ModelInfo], url: str = ""
+) -> Iterator[Archive]:
     """Yields the zip of each format that is small: a file a model and suite, without samples.
 
     A format that holds none of the results is left out.
     """
     entries = {entry.id: entry for board in boards for entry in board.plan.suites}
-    sources = sources_of(results.files, boards, models, entries.get)
+    sources = sources_of(results.files, boards, models, entries.get, url=url)
     for form, (fault, files) in _FORMATS.items():
         content: dict[str, str] = {}
         for path, text in (file for source in sources if not fault(source) for file in files(source)):

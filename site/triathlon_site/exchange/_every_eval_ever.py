@@ -112,11 +112,11 @@ def _model(source: Source) -> dict[str, Any]:
         "released": info.released,
         **{f"identity_{key}": value for key, value in manifest.identity.items()},
     }
-    found: dict[str, Any] = {"name": info.name, "id": source.repository}
+    model_info: dict[str, Any] = {"name": info.name, "id": source.repository}
     if info.organization:
-        found["developer"] = info.organization
+        model_info["developer"] = info.organization
     details = {"deployment_type": deployed, "model_availability": weights}
-    return found | {"additional_details": details | _texts(facts)}
+    return model_info | {"additional_details": details | _texts(facts)}
 
 
 def _result(source: Source, column: Column, score: Score) -> dict[str, Any]:
@@ -192,9 +192,11 @@ def _generation(source: Source) -> dict[str, Any]:
         for name in ("temperature", "top_p", "max_tokens")
         if sampling.get(name) is not None
     }
-    found: dict[str, Any] = {"generation_args": known} if known else {}
-    others = {key: value for key, value in sampling.items() if key not in known}
-    return found | {"additional_details": _texts(settings | {f"sampling_{k}": v for k, v in others.items()})}
+    fields: dict[str, Any] = {"generation_args": known} if known else {}
+    further = {key: value for key, value in sampling.items() if key not in known}
+    return fields | {
+        "additional_details": _texts(settings | {f"sampling_{k}": v for k, v in further.items()})
+    }
 
 
 def _texts(facts: dict[str, Any]) -> dict[str, str]:

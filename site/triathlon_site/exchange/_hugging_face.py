@@ -28,7 +28,7 @@ DATA_SETS: Final[Mapping[str, str]] = {
 
 
 def fault(source: Source) -> str:
-    """Why there is nothing to say on the hub; empty where there is."""
+    """Why there is no file for the hub; empty where there is one."""
     if not source.on_hub:
         return "the model's `link` in models.yaml is no repository of huggingface.co"
     if source.entry.id not in DATA_SETS:
@@ -62,4 +62,6 @@ def _entries(source: Source) -> Iterator[dict[str, object]]:
             entry["date"] = source.manifest.ended[:10]
         if receipt:
             entry["source"] = {"url": receipt.address, "name": receipt.title}
+        elif source.url:
+            entry["source"] = {"url": source.url, "name": "Triathlon"}
         yield entry | {"notes": f"{about}; {score.tasks} tasks; {grade}"}

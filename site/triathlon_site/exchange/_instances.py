@@ -148,13 +148,13 @@ def _conversation(record: LoopRecord) -> _Row:
         messages += _turns(step, len(messages))
     last = record.loops[-1].program if record.loops else ""
     turn = next((m["turn_idx"] for m in reversed(messages) if m["content"] and m["role"] == "assistant"), 0)
-    found = _attribution(last, f"messages[{turn}].content", turn) if last else []
+    attribution = _attribution(last, f"messages[{turn}].content", turn) if last else []
     return {
         "interaction_type": "multi_turn",
         "input": {"raw": record.loops[0].prompt if record.loops else "", "reference": []},
         "output": None,
         "messages": messages,
-        "answer_attribution": found,
+        "answer_attribution": attribution,
         "evaluation": _evaluation(record.outcome is Outcome.PASSED, len(messages)),
     }
 
@@ -168,5 +168,5 @@ def _turns(step: LoopStep, first: int) -> Iterator[_Row]:
             "turn_idx": place,
             "role": role,
             "content": text,
-            "reasoning_trace": [reasoning] if reasoning else None,
+            "reasoning_trace": reasoning or None,  # one text here, where `output` has a list
         }

@@ -18,7 +18,7 @@ def fault(source: Source) -> str:
 
 def evalplus(source: Source) -> Iterator[tuple[str, Iterator[str]]]:
     """One file: `task_id` and `solution` (a whole program) a line; a task's samples one after another."""
-    lines = (_line({"task_id": one.task_id, "solution": one.program}) for one in programs(source))
+    lines = (_line({"task_id": record.task_id, "solution": record.program}) for record in programs(source))
     yield f"{source.info.slug}/{source.entry.id}.jsonl", lines
 
 
@@ -44,7 +44,7 @@ def _lm_eval(number: int, record: EvolvedRecord) -> dict[str, object]:
 
 
 def programs(source: Source) -> Iterator[EvolvedRecord]:
-    """The records of a source of which `fault` finds nothing to say."""
+    """The records of a source for which `fault` is empty."""
     return (record for record in source.records() if isinstance(record, EvolvedRecord))
 
 

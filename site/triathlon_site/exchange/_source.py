@@ -30,10 +30,12 @@ class Source:
     """Of the columns that this suite alone makes up, the headline first."""
     root: Path | None = None
     """The results folder; None where scores alone are wanted and no line is read."""
+    url: str = ""
+    """Where the site with these scores is published; empty where it is not known."""
 
     @property
     def manifest(self) -> Manifest:
-        """Under which conditions the lines were made; `usable` says whether there is one."""
+        """The file's manifest; `usable` tells whether there is one."""
         if self.file.manifest is None:
             raise ValueError(f"{self.file.file} has no manifest; expected one for every source of an export")
         return self.file.manifest
@@ -73,8 +75,8 @@ class Source:
                 f"{self.file.file}: expected the results folder to read its lines from, got none"
             )
         protocol = self.file.protocol
-        found = read_units(self.root, self.file, self.entry)
-        return (record for record in found if record.protocol == protocol)
+        records = read_units(self.root, self.file, self.entry)
+        return (record for record in records if record.protocol == protocol)
 
 
 def epoch(moment: str) -> str:
@@ -82,8 +84,8 @@ def epoch(moment: str) -> str:
     if not moment:
         return "0"
     whole = moment + "-01" if len(moment) == len("2025-10") else moment
-    found = datetime.fromisoformat(whole)
-    return str(int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()))
+    time = datetime.fromisoformat(whole)
+    return str(int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
 
 
 def uuid_of(name: str) -> str:
@@ -93,8 +95,8 @@ def uuid_of(name: str) -> str:
 
 def folder_name(text: str) -> str:
     """Letters, digits, `.`, `_` and `-`; everything else becomes `-`."""
-    kept = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in text)
-    return kept.strip("-.") or "unknown"
+    name = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in text)
+    return name.strip("-.") or "unknown"
 
 
 def scores_of(boards: Sequence[Board], model: str, suite: str) -> Iterator[tuple[Column, Score]]:
@@ -112,12 +114,13 @@ def sources_of(
     models: Mapping[str, ModelInfo],
     find: Callable[[str], SuiteEntry | None],
     root: Path | None = None,
+    url: str = "",
 ) -> list[Source]:
     """What can be exported of these files, by model, then suite; `find` returns a suite of this id."""
-    found = []
+    sources = []
     for file in files:
         entry = find(file.suite)
         if file.units and file.manifest and entry:
             scores = tuple(scores_of(boards, file.model, file.suite))
-            found.append(Source(models[file.model], entry, file, scores, root))
-    return sorted(found, key=lambda source: (source.info.id, source.entry.id))
+            sources.append(Source(models[file.model], entry, file, scores, root, url))
+    return sorted(sources, key=lambda source: (source.info.id, source.entry.id))

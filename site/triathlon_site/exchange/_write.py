@@ -1,6 +1,6 @@
 """Choosing what is exported, and writing it into a new folder."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,22 +10,15 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.registry import check_names
 from triathlon_site.exchange._formats import EXPORTS
 from triathlon_site.exchange._source import Source, sources_of
+from triathlon_site.wanted import Wanted
 
 if TYPE_CHECKING:  # the pages import this package for what the site itself offers
     from triathlon_site.pages import Gathered
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What of the results is exported; None is all."""
-
-    models: Sequence[str] | None = None
-    suites: Sequence[str] | None = None
-
-
-@dataclass(frozen=True)
 class Exported:
-    """What an export came to."""
+    """What an export wrote and what it left out."""
 
     files: int
     sources: int
@@ -61,7 +54,7 @@ def write_export(
         raise UserError(f"expected a new or empty folder at --out, got {str(out)!r}; name another")
     sources = _sources(site, root, wanted or Wanted(), known)
     left_out: dict[str, str] = {}
-    written = kept = 0
+    written = exported = 0
     for source in sources:
         fault = EXPORTS[name].fault(source)
         if fault:
@@ -73,12 +66,12 @@ def write_export(
                 f"another model's file has its name, {str(taken[0])!r}: one link, two rows"
             )
             continue
-        kept += 1
+        exported += 1
         for target, content in files:
             target.parent.mkdir(parents=True, exist_ok=True)
             _write(target, content)
             written += 1
-    return Exported(written, kept, left_out)
+    return Exported(written, exported, left_out)
 
 
 def _write(target: Path, content: str | bytes | Iterable[str]) -> None:
@@ -91,18 +84,8 @@ def _write(target: Path, content: str | bytes | Iterable[str]) -> None:
 
 def _sources(site: "Gathered", root: Path, wanted: Wanted, known: Catalogue) -> list[Source]:
     files = [file for file in site.results.files if file.units and file.manifest]
-    models = sorted({file.model for file in files})
-    suites = sorted({file.suite for file in files})
     if not files:
         raise UserError(f"no results to export in {str(root)!r}; `triathlon run` makes some")
-    if wanted.models is not None:
-        check_names(wanted.models, models, what="model", command="triathlon results list")
-    if wanted.suites is not None:
-        check_names(wanted.suites, suites, what="suite", command="triathlon results list")
-    chosen = (
-        file
-        for file in files
-        if (wanted.models is None or file.model in wanted.models)
-        and (wanted.suites is None or file.suite in wanted.suites)
-    )
-    return sources_of(chosen, site.boards, site.models, known.find, root)
+    wanted.check((file.model for file in files), (file.suite for file in files))
+    chosen = (file for file in files if wanted.includes(file.model, [file.suite]))
+    return sources_of(chosen, site.boards, site.models, known.find, root, site.url)

@@ -24,15 +24,15 @@ _OVERALL: Final = {
 @dataclass(frozen=True, slots=True)
 class Badge:
     title: str
-    """What a reader of the picture is told."""
+    """The text for screen readers, in place of the picture."""
     path: str
     picture: Markup
 
 
 def badges_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Iterator[Badge]:
     """Overall first, then each board that ranks the model."""
-    for family, found in overalls.items():
-        ranked = [row for row in found.rows if row.rank]
+    for family, overall in overalls.items():
+        ranked = [row for row in overall.rows if row.rank]
         place = next((row.rank for row in ranked if row.model == info.id), None)
         if place:
             name = _OVERALL[family]
@@ -54,5 +54,5 @@ def _badge(info: ModelInfo, board: str, name: str, rank: Rank, of: int, colour: 
 
 
 def badge_files(badges: Sequence[Badge]) -> tuple[Page, ...]:
-    """Their pictures."""
-    return tuple(Page(one.path, str(one.picture)) for one in badges)
+    """The SVG file of each badge."""
+    return tuple(Page(badge.path, str(badge.picture)) for badge in badges)

@@ -33,7 +33,7 @@ Models = Mapping[str, ModelInfo]
 
 
 def escape(text: str) -> str:
-    """As it stands, in one line: whatever a name holds is no command."""
+    """Escapes a text for LaTeX, in one line, so that no name is read as a command."""
     return " ".join(text.split()).translate(_SIGNS)
 
 
@@ -49,23 +49,24 @@ def board_files(boards: Sequence[Board], models: Models) -> Iterator[Page]:
 
 
 def overall_files(overalls: Mapping[str, Overall], models: Models) -> Iterator[Page]:
-    for family, found in overalls.items():
-        head = ("Rank", "Model", *(b.plan.discipline.capitalize() for b in found.boards), "Mean percentile")
+    for family, overall in overalls.items():
+        head = ("Rank", "Model", *(b.plan.discipline.capitalize() for b in overall.boards), "Mean percentile")
         rows = [
             (
                 formats.rank(row.rank),
                 models[row.model].name,
-                *(_score(board.headline, row.model) for board in found.boards),
+                *(_score(board.headline, row.model) for board in overall.boards),
                 formats.score(row.percentile, 100),
             )
-            for row in found.rows
+            for row in overall.rows
         ]
         yield Page(f"data/overall-{family}.tex", latex_table("All disciplines", head, rows))
 
 
 def section_file(path: str, section: Section) -> Page:
     rows = [
-        tuple(f"{one.text} ({one.small})" if one.small else one.text for one in row) for row in section.rows
+        tuple(f"{cell.text} ({cell.small})" if cell.small else cell.text for cell in row)
+        for row in section.rows
     ]
     return Page(path, latex_table(section.title, section.head, rows))
 

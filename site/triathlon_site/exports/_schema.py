@@ -155,13 +155,13 @@ class DataFormat:
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema, draft 2020-12."""
-        found = self.model.model_json_schema(mode="validation")
-        return {"$schema": _DIALECT, "$id": f"{self.name}.schema.json", **_without_titles(found)}
+        schema = self.model.model_json_schema(mode="validation")
+        return {"$schema": _DIALECT, "$id": f"{self.name}.schema.json", **_without_titles(schema)}
 
     def fields(self) -> list[tuple[str, str, str]]:
         """Name, type and description of each field of a row."""
         properties: Mapping[str, Any] = self.row.model_json_schema()["properties"]
-        return [(name, _type_name(one), one["description"]) for name, one in properties.items()]
+        return [(name, _type_name(field), field["description"]) for name, field in properties.items()]
 
 
 FORMATS: Final = (
@@ -175,14 +175,14 @@ FORMATS: Final = (
 
 def schema_files() -> Iterator[Page]:
     """The JSON Schema of each kind of data file."""
-    for one in FORMATS:
-        yield Page(one.path, json.dumps(one.schema(), indent=1, ensure_ascii=False) + "\n")
+    for data_format in FORMATS:
+        yield Page(data_format.path, json.dumps(data_format.schema(), indent=1, ensure_ascii=False) + "\n")
 
 
 def _without_titles(node: Any) -> Any:
     """Pydantic's titles repeat the names; a field called `title` is kept."""
     if isinstance(node, list):
-        return [_without_titles(one) for one in node]
+        return [_without_titles(element) for element in node]
     if not isinstance(node, dict):
         return node
     return {
@@ -195,7 +195,7 @@ def _without_titles(node: Any) -> Any:
 def _type_name(schema: Mapping[str, Any]) -> str:
     """`number or null`; `list of string`."""
     if "anyOf" in schema:
-        return " or ".join(_type_name(one) for one in schema["anyOf"])
+        return " or ".join(_type_name(option) for option in schema["anyOf"])
     if schema.get("type") == "array":
         return f"list of {_type_name(schema['items'])}"
     return str(schema["type"])

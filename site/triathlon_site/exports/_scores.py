@@ -91,19 +91,19 @@ def noise_records(files: Sequence[FileAggregate]) -> list[dict[str, Any]]:
     """The noise budget of each model and suite with several samples a task, on the score's own scale."""
     return [
         {
-            "model": one.model,
-            "suite": one.suite,
-            "metric": one.metric,
-            "tasks": one.budget.tasks,
-            "samples": _plain(one.budget.samples),
-            "variance_between_tasks": _plain(one.budget.between),
-            "variance_within_tasks": _plain(one.budget.within),
-            "sampling_share": _plain(one.budget.sampling_share),
-            "half_width_one_sample": _plain(one.budget.half_width(one.budget.tasks, 1)),
-            "half_width": _plain(one.budget.half_width(one.budget.tasks, one.budget.samples)),
-            "sentence": one.sentence,
+            "model": noise.model,
+            "suite": noise.suite,
+            "metric": noise.metric,
+            "tasks": noise.budget.tasks,
+            "samples": _plain(noise.budget.samples),
+            "variance_between_tasks": _plain(noise.budget.between),
+            "variance_within_tasks": _plain(noise.budget.within),
+            "sampling_share": _plain(noise.budget.sampling_share),
+            "half_width_one_sample": _plain(noise.budget.half_width(noise.budget.tasks, 1)),
+            "half_width": _plain(noise.budget.half_width(noise.budget.tasks, noise.budget.samples)),
+            "sentence": noise.sentence,
         }
-        for one in score_noise(files)
+        for noise in score_noise(files)
     ]
 
 
@@ -127,7 +127,7 @@ def _board_rows(board: Board, models: Models, reported: Sequence[ReportedScore])
                     **_cost_fields(board, model, suites),
                 }
         figures = [figure for figure in reported if figure.column == column.column.id]
-        for figure in sorted(figures, key=lambda one: (-one.value, one.name)):
+        for figure in sorted(figures, key=lambda figure: (-figure.value, figure.name)):
             yield {
                 **_place_fields(board, column, figure.model, figure.name),
                 "score": _plain(figure.value),
@@ -186,5 +186,5 @@ def _rank_fields(rank: Rank | None) -> dict[str, Any]:
 
 
 def _plain(value: float | None) -> float | None:
-    """Six digits: more than the draws are good for, the same on every machine; no NaN in JSON."""
+    """Rounds to six digits, the same on every machine; None for nan, which JSON does not have."""
     return None if value is None or math.isnan(value) else float(f"{value:.6g}")

@@ -60,12 +60,12 @@ def _are_intervals(texts: Sequence[str]) -> bool:
 
 def _ends(text: str) -> tuple[float, float] | tuple[None, None]:
     """`−4.2 to +1.0` as its two numbers."""
-    found = _INTERVAL.fullmatch(text.replace(formats.MINUS, "-"))
-    return (float(found[1]), float(found[2])) if found else (None, None)
+    match = _INTERVAL.fullmatch(text.replace(formats.MINUS, "-"))
+    return (float(match[1]), float(match[2])) if match else (None, None)
 
 
 def _computable(text: str) -> str | float | None:
-    """A number as one, whatever its sign looks like on the page; nothing for the dash that says none."""
+    """Reads a text of the page as a number (`−0.4` → -0.4); None for an empty cell; other texts stay."""
     plain = text.replace(formats.MINUS, "-")
     if plain in ("", formats.NONE):
         return None

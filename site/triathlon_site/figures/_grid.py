@@ -25,8 +25,8 @@ def grid(title: str, names: Sequence[str], shares: NDArray[np.float64]) -> Marku
         return Markup("")
     step = min(WIDEST, (WIDTH - LEFT) / shares.shape[1])
     rows = [
-        _row(name, own, TOP + place * ROW, step)
-        for place, (name, own) in enumerate(zip(names, shares, strict=True))
+        _row(name, model_shares, TOP + place * ROW, step)
+        for place, (name, model_shares) in enumerate(zip(names, shares, strict=True))
     ]
     right = LEFT + step * shares.shape[1]
     heads = [

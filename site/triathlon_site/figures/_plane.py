@@ -66,9 +66,9 @@ Box = tuple[float, float, float, float]
 
 
 def labels(placed: Sequence[tuple[str, float, float]]) -> list[Markup]:
-    """Each name beside its point where there is room; one without any is told when pointed at only."""
+    """Each name beside its point where there is room; other names show when their point is pointed at."""
     taken: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for _, x, y in placed]
-    found = []
+    texts = []
     for full, x, y in placed:
         name = shorten(full)
         width = 6.1 * len(name)
@@ -80,13 +80,13 @@ def labels(placed: Sequence[tuple[str, float, float]]) -> list[Markup]:
         )
         for anchor, text_x, text_y, left in choices:
             box = (left, text_y - 10, left + width, text_y + 3)
-            if left >= LEFT and box[2] <= SIZE - 2 and not any(overlap(box, other) for other in taken):
+            if left >= LEFT and box[2] <= SIZE - 2 and not any(overlap(box, label) for label in taken):
                 taken.append(box)
-                found.append(tag("text", name, class_="note", x=text_x, y=text_y, text_anchor=anchor))
+                texts.append(tag("text", name, class_="note", x=text_x, y=text_y, text_anchor=anchor))
                 break
-    return found
+    return texts
 
 
-def overlap(one: Box, other: Box) -> bool:
+def overlap(first: Box, second: Box) -> bool:
     """Whether two rectangles (left, top, right, bottom) share a part."""
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]

@@ -31,7 +31,7 @@ def plotly_styles() -> tuple[str, ...]:
     They are of its maps, which no page draws; the content policy of the site does not admit such a sheet.
     """
     guarded = re.findall(rb'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)', plotly_script())
-    return tuple(found.decode() for found in guarded)
+    return tuple(style_id.decode() for style_id in guarded)
 
 
 def interactive_choice(title: str) -> dict[str, Any]:

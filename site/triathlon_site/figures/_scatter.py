@@ -60,7 +60,7 @@ def scatter(
     marks = _regions(border, x_maximum, y_maximum) if border else []
     marks += [tag("path", class_="rule", d=f"M{LEFT} {BASE}L{RIGHT} {TOP}")] if identity else []
     placed = [(point, across(point.x, x_maximum), up(point.y, y_maximum)) for point in points]
-    marks += [_mark(*one) for one in placed]
+    marks += [_mark(*placed_point) for placed_point in placed]
     marks += labels([(point.name, x, y) for point, x, y in placed if point.label])
     axes = frame(horizontal_axis(x_title, x_maximum), vertical_axis(y_title, y_maximum))
     return svg(SIZE, SIZE, title, *axes, *marks)

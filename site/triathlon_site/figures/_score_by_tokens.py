@@ -49,7 +49,7 @@ class TokenPoint:
 
     @property
     def top(self) -> float:
-        """The highest value that is drawn of it."""
+        """The highest value that is drawn for this point."""
         return max(self.high, self.most or 0.0)
 
 
@@ -133,7 +133,7 @@ def _names(spans: Sequence[tuple[str, float, float, float]]) -> Iterator[Markup]
         heights = [y for gap in range(0, SIZE, _LINE) for y in (bottom + 13 + gap, top - 5 - gap)]
         boxes = [(left, y - 10, left + width, y + 3) for y in heights]
         inside = [box for box in boxes if box[1] >= 0 and box[3] <= BASE]
-        box = next((box for box in inside if not any(overlap(box, one) for one in taken)), boxes[1])
+        box = next((box for box in inside if not any(overlap(box, label) for label in taken)), boxes[1])
         taken.append(box)
         yield tag("text", name, class_="note", x=left + width / 2, y=box[3] - 3, text_anchor="middle")
 

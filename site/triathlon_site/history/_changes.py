@@ -1,4 +1,4 @@
-"""What lies between two builds, and why."""
+"""What changed between two builds, and why."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
@@ -19,7 +19,7 @@ class Event(Strict):
     kind: Kind
     model: str
     board: str = ""
-    """Where it moved."""
+    """The board on which it moved."""
     before: int = 0
     after: int = 0
     suites: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Event(Strict):
     passed_by: tuple[str, ...] = ()
     """Models that stand above it now and did not before, for one that fell: `NAMED_MODELS` at most."""
     passed_by_more: int = 0
-    """Such models that are not named."""
+    """Number of such models that `passed_by` leaves out."""
 
     @property
     def by_others(self) -> bool:
@@ -37,7 +37,7 @@ class Event(Strict):
 
 
 class Change(Strict):
-    """All that one build found new."""
+    """All changes that one build found."""
 
     id: str
     """A URN that stays the same when the change is shortened: readers of the feed know it by this."""
@@ -46,7 +46,7 @@ class Change(Strict):
     version: str
     events: tuple[Event, ...]
     dropped: int = 0
-    """Moves by others that are counted and no longer listed."""
+    """Number of moves caused by other models, which are no longer listed."""
 
     def shortened(self) -> "Change":
         """Without the moves by others, which one new model causes on every board: they are counted."""
@@ -85,8 +85,8 @@ def _results(before: Snapshot, after: Snapshot) -> Iterator[Event]:
 
 
 def _moves(before: Snapshot, after: Snapshot) -> Iterator[Event]:
-    """Places of models that were ranked in both; those that only others pushed are told so."""
-    own = _changed(before, after)
+    """Rank changes of models ranked in both builds; `why` tells whether the model's own results changed."""
+    changed = _changed(before, after)
     for board in sorted(after.places.keys() & before.places.keys()):
         old, new = before.places[board], after.places[board]
         for model in sorted(new.keys() & old.keys(), key=lambda model: (new[model].rank, model)):
@@ -98,27 +98,27 @@ def _moves(before: Snapshot, after: Snapshot) -> Iterator[Event]:
                     board=board,
                     before=old[model].rank,
                     after=new[model].rank,
-                    why=OWN if board.partition("-")[0] in own.get(model, ()) else OTHERS,
+                    why=OWN if board.partition("-")[0] in changed.get(model, ()) else OTHERS,
                     passed_by=passed_by[:NAMED_MODELS],
                     passed_by_more=max(0, len(passed_by) - NAMED_MODELS),
                 )
 
 
 def _changed(before: Snapshot, after: Snapshot) -> dict[str, set[str]]:
-    """By model, the disciplines in which it has other results; those of a variant move nothing."""
-    found: dict[str, set[str]] = {}
+    """By model, the disciplines in which its results changed; a variant's results do not change its rank."""
+    changed: dict[str, set[str]] = {}
     for event in _results(before, after):
         plain = [suite for suite in event.suites if "@" not in suite]
         if plain:
-            found.setdefault(event.model, {"overall"}).update(suite.partition("/")[0] for suite in plain)
-    return found
+            changed.setdefault(event.model, {"overall"}).update(suite.partition("/")[0] for suite in plain)
+    return changed
 
 
 def _passed_by(model: str, old: Mapping[str, Place], new: Mapping[str, Place]) -> Iterator[str]:
-    """In the new order; nobody where it did not fall."""
+    """Models that overtook this one, in the new order; none where it did not fall."""
     if new[model].rank <= old[model].rank:
         return
-    for other in sorted(new, key=lambda other: (new[other].rank, other)):
-        behind = other not in old or old[other].rank >= old[model].rank
-        if other != model and behind and new[other].rank < new[model].rank:
-            yield other
+    for rival in sorted(new, key=lambda rival: (new[rival].rank, rival)):
+        behind = rival not in old or old[rival].rank >= old[model].rank
+        if rival != model and behind and new[rival].rank < new[model].rank:
+            yield rival

@@ -28,7 +28,7 @@ class History(Strict):
     """The newest first."""
 
     def after(self, snapshot: Snapshot, date: str, version: str) -> "History":
-        """With what is new since the last build; the same where nothing is. The first build has no before."""
+        """The history with the changes since the last build; the first build has none to compare with."""
         if self.last is None or snapshot == self.last:
             return self if self.last else History(last=snapshot)
         events = changes_between(self.last, snapshot)
@@ -36,12 +36,12 @@ class History(Strict):
             return History(last=snapshot, changes=self.changes)
         text = "\n".join((date, version, *(event.model_dump_json() for event in events)))
         change = Change(id=uuid.uuid5(_NAMESPACE, text).urn, date=date, version=version, events=events)
-        older = (one.shortened() for one in self.changes[: KEPT - 1])
+        older = (change_before.shortened() for change_before in self.changes[: KEPT - 1])
         return History(last=snapshot, changes=(change, *older))
 
 
 def read_history(results: Path) -> tuple[History, list[Notice]]:
-    """An empty one where there is none; where it cannot be read, a notice says why and it begins anew."""
+    """Reads the history; empty where the file is missing, or unreadable: then a notice says why."""
     try:
         return History.model_validate_json((results / HISTORY_FILE).read_bytes()), []
     except FileNotFoundError:

@@ -8,7 +8,7 @@ from triathlon_site.load import Results
 from triathlon_site.scores import Board, Overall
 
 HASH_DIGITS: Final = 16
-"""Enough to tell two states of one file apart."""
+"""Digits of a hash: enough to distinguish two states of one file."""
 
 
 class Place(Strict):
@@ -29,7 +29,7 @@ class SuiteState(Strict):
 
 
 class Snapshot(Strict):
-    """Everything that a change is told from."""
+    """Everything that changes are computed from."""
 
     places: dict[str, dict[str, Place]]
     """By board (`overall-core` for an overall one) and model."""
@@ -38,7 +38,7 @@ class Snapshot(Strict):
 
 
 def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Snapshot:
-    places = {f"overall-{family}": _overall_places(found) for family, found in overalls.items()}
+    places = {f"overall-{family}": _overall_places(overall) for family, overall in overalls.items()}
     places |= {board.plan.id: _places(board) for board in boards}
     suites: dict[str, dict[str, SuiteState]] = {}
     for file in results.files:
@@ -48,8 +48,8 @@ def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str
     return Snapshot(places=places, suites=suites)
 
 
-def _overall_places(found: Overall) -> dict[str, Place]:
-    ranked = [row for row in found.rows if row.rank]
+def _overall_places(overall: Overall) -> dict[str, Place]:
+    ranked = [row for row in overall.rows if row.rank]
     return {row.model: Place(rank=row.rank.rank, of=len(ranked)) for row in ranked if row.rank}
 
 

@@ -55,6 +55,8 @@ class Gathered:
     recordings: Recordings = field(default_factory=Recordings)
     url: str = ""
     """Where the site will be published, with a slash at its end; empty where that is not known."""
+    docs: str = ""
+    """Where the docs will be, seen from the front page; empty where they are not published with it."""
     published_names: Mapping[str, str] = field(default_factory=dict)
     """By id of a model with results, its name in the published tables, where it is certain."""
 
@@ -129,7 +131,7 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
     return (
         lambda: _front_section(site, tables()),
         *(partial(_board_section, site, own, tables) for own in site.boards),
-        lambda: agreement.drafts(site.boards, site.models),
+        lambda: _agreement_section(site, tables()),
         lambda: tasks.drafts(site.boards, site.models),
         lambda: _compare_section(site),
         lambda: _published_section(site, tables()),
@@ -153,11 +155,12 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
 def _front_section(site: Gathered, tables: ReportedTables) -> Parts:
     """The front page, the page to choose a model from its table, and the board of our own problems."""
     if site.has_all_models:
-        infos = {model: site.models[model] for model in site.results.models}
-        own = front.OwnCells(site.boards, site.results)
-        found = front.all_models(tables, own, infos, site.published_names)
+        found = front.all_models(*_sources_of_models(site, tables))
         core = site.overall_pages[overall.CORE]
-        yield from front.drafts(found, site.boards, site.models, site.results, core)
+        compared = compare.compared_families(site.overalls)
+        family = next((family for family in ("official", overall.CORE) if family in compared), "")
+        neighbours = f"compare.html#neighbours-{family}" if family else ""
+        yield from front.drafts(found, site.boards, site.models, site.results, core, neighbours)
         solved = solved_cost_by_name(site.boards, site.models, choose.BOARDS)
         yield from choose.drafts(choose.candidates(found, solved))
     elif not site.overall_pages:
@@ -185,6 +188,23 @@ def reported_by_board(site: Gathered) -> Reported:
     }
 
 
+def _agreement_section(site: Gathered, tables: ReportedTables) -> Parts:
+    if not site.boards and not site.has_all_models:
+        return ()
+    rows: Sequence[front.ModelRow] = ()
+    if site.has_all_models:
+        rows = front.model_rows(*_sources_of_models(site, tables), front.CORRELATED)
+    return agreement.drafts(site.boards, site.models, rows)
+
+
+def _sources_of_models(
+    site: Gathered, tables: ReportedTables
+) -> tuple[ReportedTables, front.OwnCells, dict[str, ModelInfo], Mapping[str, str]]:
+    """What the rows of the table of all models are made of."""
+    infos = {model: site.models[model] for model in site.results.models}
+    return tables, front.OwnCells(site.boards, site.results), infos, site.published_names
+
+
 def _compare_section(site: Gathered) -> Parts:
     if len(site.results.models) > 1:
         yield compare.draft(site.boards, site.overalls, site.models)
@@ -207,7 +227,7 @@ def _other_section(site: Gathered, tables: ReportedTables) -> Parts:
 
 def _data_draft(site: Gathered, tables: ReportedTables) -> Draft:
     facts = fact_sources(tables.facts, tables.models) if tables.facts else None
-    packed = list(archives(site.results, site.boards, site.models))
+    packed = list(archives(site.results, site.boards, site.models, site.url))
     json_ld = data.dataset(
         site.boards,
         site.overalls,
@@ -230,7 +250,9 @@ def _links(site: Gathered) -> list[Link]:
         pages = [own.plan.page for own in site.boards if board.heading_of(own) == heading]
         links.append(Link(heading.capitalize(), pages[0], tuple(pages)))
     if site.boards:
-        links += [Link("Tasks", "tasks.html"), Link("Agreement", "agreement.html")]
+        links += [Link("Tasks", "tasks.html")]
+    if site.boards or site.has_all_models:
+        links += [Link("Agreement", "agreement.html")]
     if len(site.results.models) > 1:
         links.append(Link("Compare", "compare.html"))
     if site.published:

@@ -38,30 +38,30 @@ class FactSources:
 
 def fact_sources(facts: Mapping[str, ModelFacts], models: Sequence[JoinedModel]) -> FactSources:
     """Counts what the published tables confirm of the facts."""
-    rows: dict[str, list[PublishedRow]] = {one.model: [] for one in facts.values()}
+    rows: dict[str, list[PublishedRow]] = {fact.model: [] for fact in facts.values()}
     for model in models:
         rows.setdefault(model.name, []).extend(model.rows.values())
     listed = list(facts.values())
     return FactSources(
         models=len(listed),
-        cards=sum(bool(one.card) for one in listed),
+        cards=sum(bool(fact.card) for fact in listed),
         linked=sum(
-            any(row.link and row.link.rstrip("/") == one.card.rstrip("/") for row in rows[one.model])
-            for one in listed
+            any(row.link and row.link.rstrip("/") == fact.card.rstrip("/") for row in rows[fact.model])
+            for fact in listed
         ),
         organizations=sum(
-            any(row.organization and row.organization == one.organization for row in rows[one.model])
-            for one in listed
+            any(row.organization and row.organization == fact.organization for row in rows[fact.model])
+            for fact in listed
         ),
-        sizes=sum(one.billions is not None for one in listed),
-        same_sizes=sum(_confirmed(one, rows[one.model]) for one in listed),
-        prices=sum(one.price is not None for one in listed),
-        without=tuple(one.model for one in listed if not one.card),
+        sizes=sum(fact.billions is not None for fact in listed),
+        same_sizes=sum(_confirmed(fact, rows[fact.model]) for fact in listed),
+        prices=sum(fact.price is not None for fact in listed),
+        without=tuple(fact.model for fact in listed if not fact.card),
     )
 
 
 def _confirmed(facts: ModelFacts, rows: Sequence[PublishedRow]) -> bool:
     """Whether a table gives the size; tables give that of a mixture of experts whole or active."""
-    own = [facts.billions, float(facts.active_b) if facts.active_b else None]
+    known = [facts.billions, float(facts.active_b) if facts.active_b else None]
     sizes = [formats.billions(row.size) for row in rows]
-    return any(abs(a - b) <= NEAR * b for a in own if a is not None for b in sizes if b is not None)
+    return any(abs(a - b) <= NEAR * b for a in known if a is not None for b in sizes if b is not None)

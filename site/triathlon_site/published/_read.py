@@ -55,7 +55,8 @@ def read_published(folder: Path) -> Published | None:
 
     Raises:
         UserError: a table that cannot be read or is missing, a row with cells too few or too many, a model
-            twice in a ranking, or an alias of a name that its table does not have.
+            twice in a ranking, an alias of a name that its table does not have, or a name in two rows of
+            the aliases.
     """
     if not folder.is_dir():
         return None
@@ -85,10 +86,21 @@ def _check_names(path: Path, rows: Sequence[Record]) -> None:
 
 
 def _check_aliases(folder: Path, tables: dict[str, tuple[Record, ...]], aliases: tuple[Record, ...]) -> None:
+    path = folder / "aliases.csv"
+    known = {source: {record["model"] for record in tables[source]} for source in ALIAS_SOURCES}
+    first: dict[tuple[str, str], tuple[int, str]] = {}
     for line, row in enumerate(aliases, start=2):
         for source in ALIAS_SOURCES:
-            known = {record["model"] for record in tables[source]}
-            if row[source] and row[source] not in known:
+            if row[source] and row[source] not in known[source]:
+                raise UserError(f"{path}, line {line}: {source}.csv has no model {row[source]!r}")
+        for column in ("model", *ALIAS_SOURCES):
+            name, model = row[column], row["model"]
+            if not name:
+                continue
+            line_before, model_before = first.setdefault((column, name), (line, model))
+            if line_before != line:
                 raise UserError(
-                    f"{folder / 'aliases.csv'}, line {line}: {source}.csv has no model {row[source]!r}"
+                    f"{path}, line {line}: expected {name!r} in one row of the column {column!r}, got it here"
+                    f" for the model {model!r} and in line {line_before} for {model_before!r}; remove it"
+                    " from one of them, or make one row of both"
                 )

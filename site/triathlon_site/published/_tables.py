@@ -156,7 +156,7 @@ def _binomial(field: str, tasks: int, scale: float) -> Callable[[Record], Spread
 
 
 def _evoeval_average(record: Record) -> Spread | None:
-    """Which tasks were solved is not published, and tasks of one seed hang together: the ends are those of
+    """Which tasks were solved is not published, and tasks of one seed are correlated: the ends are those of
     sets that all move together, the widest that can be.
     """
     sets = [_binomial(name, _tasks(name), 100.0)(record) for name in AVERAGED]
@@ -300,7 +300,7 @@ def _rows(records: Sequence[Record], columns: Sequence[PublishedColumn]) -> tupl
         shifted = zip(scores[headline.id], shifts, strict=True)
         scores[headline.id] = [score and replace(score, shift=shift) for score, shift in shifted]
     rows = [
-        _row(record, {name: score for name, own in scores.items() if (score := own[place])})
+        _row(record, {name: score for name, column in scores.items() if (score := column[place])})
         for place, record in enumerate(records)
     ]
     return tuple(sorted(rows, key=lambda row: (_place(row, headline.id), row.name.lower())))
@@ -338,7 +338,8 @@ def _scores(records: Sequence[Record], column: PublishedColumn) -> list[Publishe
 def _matrix(drawn: Sequence[Spread | None], values: Array, end: int) -> Array:
     """Draws × rows of one field of the spreads; a row without one keeps its value in every draw."""
     columns = [
-        np.full(DRAWS, value) if own is None else own[end] for own, value in zip(drawn, values, strict=True)
+        np.full(DRAWS, value) if ends is None else ends[end]
+        for ends, value in zip(drawn, values, strict=True)
     ]
     return np.column_stack(columns)
 

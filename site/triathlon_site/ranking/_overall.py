@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 STEPS: Final = 40
 """Weights are tried in steps of 1/40: 861 weightings of three disciplines."""
@@ -22,7 +22,7 @@ def percentiles(scores: Sequence[float] | Array) -> Array:
     if count == 1:
         result[known] = 50.0
     elif count > 1:
-        result[known] = 100 * (rankdata(values[known]) - 1) / (count - 1)
+        result[known] = 100 * (pd.Series(values[known]).rank().to_numpy() - 1) / (count - 1)
     return result
 
 

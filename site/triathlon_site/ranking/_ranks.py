@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from triathlon_site.uncertainty import LEVEL, Draws
 
@@ -59,7 +59,7 @@ def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
 def rank_draws(draws: Draws) -> Places:
     """Ranks within each draw; models without a score share the last place and so take no other's."""
     descending = np.where(np.isnan(draws), np.inf, -draws)
-    return rankdata(descending, method="min", axis=1).astype(np.int32)
+    return pd.DataFrame(descending).rank(axis=1, method="min").to_numpy().astype(np.int32)
 
 
 def drawn_ranks(draws: Draws, upper: Draws | None = None) -> DrawnRanks:

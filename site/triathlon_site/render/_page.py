@@ -25,7 +25,7 @@ class Page:
 
 @dataclass(frozen=True)
 class PageContext:
-    """What one template may use; each page declares a subclass with its fields."""
+    """The fields that one template may use; each page declares a subclass."""
 
     template: ClassVar[str]
     """Path of the template below `templates/`, without its suffix."""
@@ -60,7 +60,7 @@ class Link:
 
 
 def as_script(content: Any) -> str:
-    """JSON that cannot end the script that it stands in, whatever a name holds."""
+    """JSON for a `<script>` element: no text in it, such as `</script>` in a name, can end the element."""
     text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
@@ -83,7 +83,7 @@ class Value:
     link: str = ""
     """A page of the site, from its root."""
     sure: bool = True
-    """False where what it says is not significant."""
+    """False where the difference in the cell is not significant."""
 
 
 @dataclass(frozen=True, slots=True)

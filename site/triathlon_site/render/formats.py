@@ -136,10 +136,10 @@ def percent(share: float | None) -> str:
 
 def billions(size: str) -> float | None:
     """A model's size as a number to sort by: `135M` → 0.135; `8x22B` → 176."""
-    found = _SIZE.search(size)
-    if not found:
+    match = _SIZE.search(size)
+    if not match:
         return None
-    return float(found[1] or 1) * float(found[2]) * _BILLIONS[found[3].upper()]
+    return float(match[1] or 1) * float(match[2]) * _BILLIONS[match[3].upper()]
 
 
 def words(name: str) -> str:

@@ -19,30 +19,30 @@ def _baseline(board: Board) -> ColumnScores | None:
 
 
 def _shifted(board: Board, boards: Sequence[Board]) -> Board:
-    for other in boards:
-        column = _baseline(other)
-        if column and other.plan.family == board.plan.family:
-            return _with_shifts(board, other, column)
+    for candidate in boards:
+        column = _baseline(candidate)
+        if column and candidate.plan.family == board.plan.family:
+            return _with_shifts(board, candidate, column)
     return board
 
 
-def _with_shifts(board: Board, other: Board, baseline: ColumnScores) -> Board:
+def _with_shifts(board: Board, source: Board, baseline: ColumnScores) -> Board:
     models = sorted(board.models)
-    own = board.headline
+    headline = board.headline
     shifts = rank_shifts(
-        own.values(models), own.ranked, baseline.values(models), _ranked(other, baseline, models)
+        headline.values(models), headline.ranked, baseline.values(models), _ranked(source, baseline, models)
     )
     scores = {
-        model: replace(own.scores[model], shift=shift)
+        model: replace(headline.scores[model], shift=shift)
         for model, shift in zip(models, shifts, strict=True)
-        if model in own.scores
+        if model in headline.scores
     }
-    columns = tuple(replace(c, scores=scores) if c is own else c for c in board.columns)
-    return replace(board, columns=columns, baseline=f"{other.plan.discipline} {baseline.column.title}")
+    columns = tuple(replace(c, scores=scores) if c is headline else c for c in board.columns)
+    return replace(board, columns=columns, baseline=f"{source.plan.discipline} {baseline.column.title}")
 
 
 def _ranked(board: Board, column: ColumnScores, models: Sequence[str]) -> DrawnRanks:
-    """The ranks among `models`, in their order; those that the board does not have come last."""
+    """The ranks among `models`, in their order; models that are not on the board come last."""
     places = {model: place for place, model in enumerate(sorted(board.models))}
     if list(places) == models:
         return column.ranked

@@ -87,10 +87,10 @@ def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
     Disciplines that are a kind of another one come last.
     """
     boards: list[BoardPlan] = []
-    for discipline in sorted(runner_catalogue.DISCIPLINES, key=lambda one: bool(one.kind_of)):
+    for discipline in sorted(runner_catalogue.DISCIPLINES, key=lambda entry: bool(entry.kind_of)):
         for family in FAMILIES:
-            own = [e for e in catalogue if e.discipline == discipline.name and family_of(e) == family]
-            boards += _plan(own, discipline, family, catalogue)
+            suites = [e for e in catalogue if e.discipline == discipline.name and family_of(e) == family]
+            boards += _plan(suites, discipline, family, catalogue)
     return tuple(boards)
 
 

@@ -39,8 +39,8 @@ class Drawn:
     @cached_property
     def ends(self) -> tuple[Draws, Draws]:
         """For the lower and for the upper ends of intervals."""
-        own = [draw_ends(sample) for sample in self.samples]
-        low, high = (sum(ends[1:], ends[0]) / len(own) for ends in zip(*own, strict=True))
+        pairs = [draw_ends(sample) for sample in self.samples]
+        low, high = (sum(ends[1:], ends[0]) / len(pairs) for ends in zip(*pairs, strict=True))
         return low, high
 
 
@@ -49,7 +49,7 @@ class Drawing:
 
     def __init__(self, plan: BoardPlan, by_suite: Files, models: Sequence[str]) -> None:
         self._by_suite, self.models = by_suite, models
-        self._kept: dict[Part, Drawn] = {}
+        self._drawn: dict[Part, Drawn] = {}
         plain = next((column for column in plan.columns if column.role == "baseline"), None)
         self.baseline = self._part(plain.parts[0]) if plain else None
         self._plan = plan
@@ -64,53 +64,53 @@ class Drawing:
         return all(file.judged_again == ENGINE_VERSION for file in self._files(column, model))
 
     def _files(self, column: Column, model: str) -> list[FileAggregate]:
-        found = (self._by_suite[suite].get(model) for suite, _ in column.parts)
-        return [file for file in found if file]
+        files = (self._by_suite[suite].get(model) for suite, _ in column.parts)
+        return [file for file in files if file]
 
     def of(self, column: Column) -> Drawn:
-        """The column's scores; with their upper ends, where these are others than the lower ones."""
+        """The column's scores; with their upper ends where they differ from the lower ones."""
         return self.headline if column == self._plan.headline else self._of(column)
 
     def _of(self, column: Column) -> Drawn:
         low = self._mean(column.parts)
         high = self._mean(column.upper) if column.upper else low
         apart = any(
-            not np.array_equal(one.numerators, other.numerators)
-            for one, other in zip(low.samples, high.samples, strict=True)
+            not np.array_equal(lower.numerators, upper.numerators)
+            for lower, upper in zip(low.samples, high.samples, strict=True)
         )
         return replace(low, upper=high) if apart else low
 
     def _mean(self, parts: Sequence[Part]) -> Drawn:
         """The mean over the parts."""
-        own = [self._part(part) for part in parts]
-        if len(own) == 1:
-            return own[0]
-        values = rounded(np.mean([one.values for one in own], axis=0))
-        draws = sum((one.draws for one in own[1:]), own[0].draws) / len(own)
-        return Drawn(tuple(sample for one in own for sample in one.samples), values, draws)
+        metrics = [self._part(part) for part in parts]
+        if len(metrics) == 1:
+            return metrics[0]
+        values = rounded(np.mean([metric.values for metric in metrics], axis=0))
+        draws = sum((metric.draws for metric in metrics[1:]), metrics[0].draws) / len(metrics)
+        return Drawn(tuple(sample for metric in metrics for sample in metric.samples), values, draws)
 
     def _part(self, part: Part) -> Drawn:
-        if part not in self._kept:
+        if part not in self._drawn:
             suite, metric = part
             sample = sample_of(suite, metric, self._by_suite[suite], self.models)
-            self._kept[part] = Drawn((sample,), sample.scores(), draw(sample))
-        return self._kept[part]
+            self._drawn[part] = Drawn((sample,), sample.scores(), draw(sample))
+        return self._drawn[part]
 
 
 def sample_of(
     suite: str, metric: Metric, files: Mapping[str, FileAggregate], models: Sequence[str]
 ) -> Sample:
     """One metric of one suite: a row for each of `models`, zeros where it has no file."""
-    own = {model: file.metrics[metric.id] for model, file in files.items()}
-    clusters = tuple(sorted({cluster for parts in own.values() for cluster in parts.clusters}))
+    results = {model: file.metrics[metric.id] for model, file in files.items()}
+    clusters = tuple(sorted({cluster for parts in results.values() for cluster in parts.clusters}))
     place = {cluster: position for position, cluster in enumerate(clusters)}
     numerators = np.zeros((len(models), len(clusters)))
     denominators = np.zeros((len(models), len(clusters)))
     for row, model in enumerate(models):
-        if model in own:
-            columns = [place[cluster] for cluster in own[model].clusters]
-            numerators[row, columns] = own[model].numerators
-            denominators[row, columns] = own[model].denominators
+        if model in results:
+            columns = [place[cluster] for cluster in results[model].clusters]
+            numerators[row, columns] = results[model].numerators
+            denominators[row, columns] = results[model].denominators
     seeds = seeds_of(clusters, files.values())
     return Sample(
         suite, tuple(models), clusters, numerators, denominators, metric.scale, metric.maximum, seeds

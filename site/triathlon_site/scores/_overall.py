@@ -57,12 +57,12 @@ def overall(boards: Sequence[Board]) -> Overall:
     ).T.reshape(len(complete), len(boards))
     means = rounded(shares.mean(axis=1)) if complete else np.empty(0)
     drawn = [_among(board, complete) for board in boards]
-    best, worst = (-np.mean([own[end] for own in drawn], axis=0) for end in (0, 1))
+    best, worst = (-np.mean([ends[end] for ends in drawn], axis=0) for end in (0, 1))
     placed = ranks(means, better_in_draws(worst, best)) if complete else []
     together = drawn_ranks(worst, None if np.array_equal(worst, best) else best)
     contrasts = [
-        rank_shifts(np.array([board.headline.scores[m].value for m in complete]), own, means, together)
-        for board, own in zip(boards, drawn, strict=True)
+        rank_shifts(np.array([board.headline.scores[m].value for m in complete]), ends, means, together)
+        for board, ends in zip(boards, drawn, strict=True)
     ]
     wins = wins_by_weighting(shares) if complete else np.empty(0)
     rows = [
@@ -73,7 +73,7 @@ def overall(boards: Sequence[Board]) -> Overall:
             tuple(float(share) for share in shares[position]),
             float(wins[position]),
             tuple(board.headline.scores[model] for board in boards),
-            tuple(own[position] for own in contrasts),
+            tuple(shifts[position] for shifts in contrasts),
         )
         for position, model in enumerate(complete)
     ]
@@ -90,7 +90,7 @@ def _among(board: Board, models: Sequence[str]) -> DrawnRanks:
 
 
 def _known_first(model: str, boards: Sequence[Board]) -> tuple[int, float, str]:
-    """Those with most disciplines first, the better of them by what is known."""
+    """Sort key of unranked models: most disciplines first, then the better known scores."""
     known = [board.headline for board in boards if model in board.headline.scores]
     return -len(known), -known_share(model, known), model
 

@@ -35,13 +35,13 @@ def seeds_of(clusters: Sequence[str], files: Iterable[FileAggregate]) -> tuple[t
         clusters: the names of tasks (in runtime of programs).
         files: of one suite; they are read until every cluster was met.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    seeds: dict[str, tuple[str, ...]] = {}
     missing = set(clusters)
     for file in files:
         if missing and PARENTS in file.frame:
-            found.update(zip(file.frame["task"].tolist(), file.frame[PARENTS].tolist(), strict=True))
-            missing.difference_update(found)
-    return tuple(found.get(name) or (_problem(name),) for name in clusters)
+            seeds.update(zip(file.frame["task"].tolist(), file.frame[PARENTS].tolist(), strict=True))
+            missing.difference_update(seeds)
+    return tuple(seeds.get(name) or (_problem(name),) for name in clusters)
 
 
 def _problem(name: str) -> str:

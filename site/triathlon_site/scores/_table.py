@@ -41,7 +41,7 @@ class Score:
     grade: Grade = MEASURED
     """`recorded` where a file that it comes from is."""
     judged_again: bool = False
-    """Whether all that it comes from was measured, and graded again here, as when results are handed in."""
+    """Whether every file behind it was measured and graded again here, as for submitted results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ NO_DIFFERENCES: Final = Differences(*(np.empty((0, 0), np.float32),) * 2, np.emp
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Board:
-    """One discipline on one set of data. Two are the same where they are one object."""
+    """One discipline on one set of data. Compared by identity: two objects are never equal."""
 
     plan: BoardPlan
     models: tuple[str, ...]
@@ -75,7 +75,7 @@ class Board:
     files: dict[str, tuple[FileAggregate, ...]]
     """What each model's numbers come from."""
     variants: Files = field(default_factory=dict)
-    """Suites that differ from this board's in one setting, those that somebody ran."""
+    """Suites that differ from this board's in one setting and have results."""
     baseline: str = ""
     """Where rank shifts are counted from, if that is not a column of this board."""
 
@@ -91,10 +91,10 @@ class Board:
     def of_suite(self, suite: str) -> dict[str, FileAggregate]:
         """By model, in the board's order; a suite of the board or one of its variants."""
         if suite in self.variants:
-            own = self.variants[suite]
-            return {model: own[model] for model in self.models if model in own}
-        found = ((model, file) for model in self.models for file in self.files[model] if file.suite == suite)
-        return dict(found)
+            files = self.variants[suite]
+            return {model: files[model] for model in self.models if model in files}
+        pairs = ((model, file) for model in self.models for file in self.files[model] if file.suite == suite)
+        return dict(pairs)
 
     def open_units(self, model: str, suites: Collection[str] | None = None) -> int:
         """Of all its suites, or of these."""
@@ -119,8 +119,11 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
     drawing = Drawing(plan, by_suite, models)
     columns = tuple(_column_scores(column, drawing) for column in plan.columns)
     headline = next(c for c in columns if c.column == plan.headline)
-    files = {model: tuple(own[model] for own in by_suite.values() if model in own) for model in models}
-    variants = {entry.id: own for entry in plan.variants if (own := _with_tasks(results, entry.id))}
+    files = {
+        model: tuple(by_model[model] for by_model in by_suite.values() if model in by_model)
+        for model in models
+    }
+    variants = {entry.id: by_model for entry in plan.variants if (by_model := _with_tasks(results, entry.id))}
     return Board(plan, _by_rank(models, columns, headline), columns, files, variants)
 
 
@@ -172,7 +175,7 @@ def _intervals(drawn: Drawn) -> list[Interval]:
 
 
 def _outcomes(samples: Sequence[Sample], row: int) -> bytes:
-    parts = [np.stack([one.numerators[row], one.denominators[row]]) for one in samples]
+    parts = [np.stack([sample.numerators[row], sample.denominators[row]]) for sample in samples]
     if len(parts) == 1:
         parts = [part[:, np.lexsort(part)] for part in parts]
     return b"".join(part.tobytes() for part in parts)
@@ -196,9 +199,9 @@ def _by_rank(
 
 
 def first_boards(boards: Sequence[Board]) -> list[Board]:
-    """The first board of each discipline stands for it; those that are a kind of another do not count."""
-    own = [board for board in boards if not catalogue.discipline(board.plan.discipline).kind_of]
-    return list({board.plan.discipline: board for board in reversed(own)}.values())[::-1]
+    """The first board of each discipline; disciplines that are a kind of another (`kind_of`) are left out."""
+    counted = [board for board in boards if not catalogue.discipline(board.plan.discipline).kind_of]
+    return list({board.plan.discipline: board for board in reversed(counted)}.values())[::-1]
 
 
 def known_share(model: str, columns: Iterable[ColumnScores]) -> float:

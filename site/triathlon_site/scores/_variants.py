@@ -65,5 +65,5 @@ def variant_differences(board: Board, variant: Variant, metric: Metric) -> dict[
     if not both:
         return {}
     sample = sample_of(variant.plain.id, metric, rows, list(rows))
-    found = [paired_difference(sample, len(both) + row, row) for row in range(len(both))]
-    return {model: one for model, one in zip(both, found, strict=True) if one}
+    differences = [paired_difference(sample, len(both) + row, row) for row in range(len(both))]
+    return {model: difference for model, difference in zip(both, differences, strict=True) if difference}

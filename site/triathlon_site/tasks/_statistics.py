@@ -87,10 +87,10 @@ def suite_tasks(
         np.count_nonzero(scores >= WHOLE, axis=0).tolist(),
         _means(scores),
         _means(loops) if loops is not None else [None] * len(sample.clusters),
-        *(found.tolist() for found in _separations(scores, entry.id)),
+        *(column.tolist() for column in _separations(scores, entry.id)),
         strict=True,
     )
-    tasks = [TaskStatistics(task, *own) for task, own in zip(sample.clusters, numbers, strict=True)]
+    tasks = [TaskStatistics(task, *row) for task, row in zip(sample.clusters, numbers, strict=True)]
     ease = sorted(range(len(tasks)), key=lambda i: (-tasks[i].mean, -(tasks[i].loops or 0.0), tasks[i].task))
     return SuiteTasks(entry, metric, tuple(models), tuple(tasks[i] for i in ease), scores[:, ease])
 
@@ -113,9 +113,9 @@ def _loops(entry: SuiteEntry, files: Mapping[str, FileAggregate], models: Sequen
 
 
 def _means(values: Array) -> list[float]:
-    """Of each task, over the models that have it; added up as those of one task alone would be."""
-    found: list[float] = np.nanmean(np.ascontiguousarray(values.T), axis=1).tolist()
-    return found
+    """Each task's mean over its models, summed in the same order as if the task stood alone (same bits)."""
+    means: list[float] = np.nanmean(np.ascontiguousarray(values.T), axis=1).tolist()
+    return means
 
 
 def _separations(scores: Array, suite: str) -> tuple[Array, NDArray[np.bool_]]:
@@ -125,14 +125,14 @@ def _separations(scores: Array, suite: str) -> tuple[Array, NDArray[np.bool_]]:
     totals, counts = filled.sum(axis=1, keepdims=True), known.sum(axis=1, keepdims=True)
     has = known & (counts > 1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        (own, own_varies), (rest, rest_varies) = (
+        (centred, varies), (rest, rest_varies) = (
             _centred(values, has) for values in (filled, (totals - filled) / (counts - 1))
         )
-        squares = (own * own).sum(axis=0) * (rest * rest).sum(axis=0)
-        found = np.clip((own * rest).sum(axis=0) / np.sqrt(squares), -1.0, 1.0)
-    said = (has.sum(axis=0) >= FEWEST_MODELS) & own_varies & rest_varies
-    suspect = suspects(np.where(said, own, 0.0), rest, has, suite)
-    return np.where(said, found, math.nan), suspect
+        squares = (centred * centred).sum(axis=0) * (rest * rest).sum(axis=0)
+        correlations = np.clip((centred * rest).sum(axis=0) / np.sqrt(squares), -1.0, 1.0)
+    enough = (has.sum(axis=0) >= FEWEST_MODELS) & varies & rest_varies
+    suspect = suspects(np.where(enough, centred, 0.0), rest, has, suite)
+    return np.where(enough, correlations, math.nan), suspect
 
 
 def _centred(values: Array, has: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:

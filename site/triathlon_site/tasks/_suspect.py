@@ -22,47 +22,47 @@ EXACT: Final = 1e-9
 Array = NDArray[np.float64]
 
 
-def suspects(own: Array, rest: Array, known: NDArray[np.bool_], name: str) -> NDArray[np.bool_]:
+def suspects(scores: Array, rest: Array, known: NDArray[np.bool_], name: str) -> NDArray[np.bool_]:
     """Returns which tasks correlate negatively with the rest of their suite, more than chance explains.
 
     The p-value of a task is the share of permutations of its scores over the models with a correlation as low
     as the observed one. The tasks are chosen by Benjamini and Hochberg's rule (1995).
 
     Args:
-        own: models × tasks, the scores less their mean; 0 where `known` is false.
+        scores: models × tasks, each less its task's mean; 0 where `known` is false.
         rest: the same for each model's mean score on all other tasks.
         known: where a model has a score on the task and on others.
         name: of the suite, for the random numbers.
     """
-    observed = (own * rest).sum(axis=0)
+    observed = (scores * rest).sum(axis=0)
     low = np.flatnonzero(observed < -EXACT)
-    p_values = np.array([_p_value(own[known[:, t], t], rest[known[:, t], t], f"{name} {t}") for t in low])
-    found = np.zeros(own.shape[1], dtype=bool)
+    p_values = np.array([_p_value(scores[known[:, t], t], rest[known[:, t], t], f"{name} {t}") for t in low])
+    suspect = np.zeros(scores.shape[1], dtype=bool)
     considered = p_values <= CONSIDERED
-    found[low[considered]] = chosen(p_values[considered] / CONSIDERED)
-    return found
+    suspect[low[considered]] = chosen(p_values[considered] / CONSIDERED)
+    return suspect
 
 
 def chosen(p_values: Array) -> NDArray[np.bool_]:
-    """Benjamini and Hochberg's rule: those up to the largest p-value that is at most its rank's share."""
+    """Benjamini and Hochberg's rule: all up to the largest p-value that is at most its rank's share."""
     order = np.argsort(p_values)
     bounds = FALSE_SHARE * np.arange(1, len(order) + 1) / max(1, len(order))
     below = np.flatnonzero(p_values[order] <= bounds)
-    found = np.zeros(len(order), dtype=bool)
-    found[order[: below[-1] + 1 if len(below) else 0]] = True
-    return found
+    is_chosen = np.zeros(len(order), dtype=bool)
+    is_chosen[order[: below[-1] + 1 if len(below) else 0]] = True
+    return is_chosen
 
 
-def _p_value(own: Array, rest: Array, name: str) -> float:
+def _p_value(scores: Array, rest: Array, name: str) -> float:
     random = generator("suspect", name)
-    rough = _permuted(own, rest, random, FEW_DRAWS)
-    return rough if rough > CLOSE else _permuted(own, rest, random, MANY_DRAWS)
+    rough = _permuted(scores, rest, random, FEW_DRAWS)
+    return rough if rough > CLOSE else _permuted(scores, rest, random, MANY_DRAWS)
 
 
-def _permuted(own: Array, rest: Array, random: np.random.Generator, draws: int) -> float:
+def _permuted(scores: Array, rest: Array, random: np.random.Generator, draws: int) -> float:
     """Share of the permutations whose correlation is as low; the observed one counts as one of them."""
-    observed, low = own @ rest, 0
+    observed, low = scores @ rest, 0
     for start in range(0, draws, CHUNK):
-        shuffled = np.tile(own, (min(CHUNK, draws - start), 1))
+        shuffled = np.tile(scores, (min(CHUNK, draws - start), 1))
         low += int((random.permuted(shuffled, axis=1) @ rest <= observed + EXACT).sum())
     return (1 + low) / (1 + draws)

@@ -94,7 +94,7 @@ def generator(*names: str) -> np.random.Generator:
 
 
 def rounded(scores: Array) -> Array:
-    """Scores without what adding in another order can change, so that equal ones are equal.
+    """Scores without the digits that the order of a sum can change, so that equal scores are equal.
 
     Done once, where scores are made: whatever compares them (ranks, percentiles, tiers, correlations) then
     sees the same ties.
@@ -182,7 +182,7 @@ def end_weights(suite: str, models: int, draws: int) -> tuple[Array, Array]:
     its own: models with equal results are then in either order equally often.
     """
     normal = generator("ends", suite).standard_normal((2, draws, models))
-    bottom, top = (np.square(one.T, order="C") / 2 for one in normal)
+    bottom, top = (np.square(numbers.T, order="C") / 2 for numbers in normal)
     return top, bottom + top
 
 

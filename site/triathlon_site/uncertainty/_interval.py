@@ -29,7 +29,7 @@ class Interval:
 
 def interval(draws: tuple[Draws, Draws], scores: Array) -> list[Interval]:
     """One interval a model from draws × models, those for the lower and those for the upper ends."""
-    low, high = (central(one)[end] for end, one in enumerate(draws))
+    low, high = (central(end_draws)[end] for end, end_draws in enumerate(draws))
     ends = np.minimum(low, scores).tolist(), np.maximum(high, scores).tolist()
     return [Interval(*pair) for pair in zip(*ends, strict=True)]
 

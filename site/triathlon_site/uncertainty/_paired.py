@@ -128,7 +128,7 @@ def paired_difference(sample: Sample, first: int, second: int, draws: int = DRAW
 
 
 def _stacked(samples: tuple[Sample, ...], upper: tuple[Sample, ...]) -> tuple[Sample, ...]:
-    """With the rows of the upper ends below those of the lower ones."""
+    """The sample with the rows of `upper` appended below its own."""
     return tuple(map(_with_rows, samples, upper)) if upper else samples
 
 
@@ -142,7 +142,7 @@ def _with_rows(low: Sample, high: Sample) -> Sample:
 
 
 def _against(samples: tuple[Sample, ...], upper: tuple[Sample, ...]) -> tuple[slice, slice]:
-    """Where the lower ends stand against the upper ones."""
+    """The rows of the lower ends and the rows that they are compared with: the upper ends, where given."""
     models = len(samples[0].models)
     return slice(models), slice(models, None) if upper else slice(models)
 
@@ -164,19 +164,19 @@ def _shared(samples: tuple[Sample, ...], draws: int) -> _Shared:
     values, mean, variance = np.full((rows, rows), np.nan), np.zeros((rows, rows)), np.zeros((rows, rows))
     tasks = np.zeros((rows, rows), dtype=np.int64)
     for block in _blocks(samples, draws):
-        for found, own in (
+        for table, part in (
             (values, block.values),
             (tasks, block.tasks),
             (mean, block.mean),
             (variance, block.variance),
         ):
-            found[np.ix_(block.first, block.second)] = own
+            table[np.ix_(block.first, block.second)] = part
     return _Shared(values, tasks, mean, variance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """Rows that have the same tasks against rows that have the same tasks."""
+    """The differences between two groups of rows; within a group all rows have the same tasks."""
 
     first: list[int]
     second: list[int]
@@ -194,17 +194,17 @@ def _blocks(samples: tuple[Sample, ...], draws: int) -> Iterator[_Block]:
     groups: dict[tuple[bytes, ...], list[int]] = {}
     has = [sample.denominators > 0 for sample in samples]
     for row in range(len(samples[0].models)):
-        groups.setdefault(tuple(one[row].tobytes() for one in has), []).append(row)
+        groups.setdefault(tuple(mask[row].tobytes() for mask in has), []).append(row)
     few = draws if len(groups) <= MANY else min(draws, FEWER)
     for first, second in combinations_with_replacement(groups.values(), 2):
-        both = [one[first[0]] & one[second[0]] for one in has]
+        both = [mask[first[0]] & mask[second[0]] for mask in has]
         if not all(mask.any() for mask in both):
             continue
         if len(groups) == 1:
             yield _block(samples, first, second, draws)
             continue
         rows = first if first is second else [*first, *second]
-        parts = tuple(_part(one, mask, rows) for one, mask in zip(samples, both, strict=True))
+        parts = tuple(_part(sample, mask, rows) for sample, mask in zip(samples, both, strict=True))
         places = list(range(len(first))), list(range(len(rows) - len(second), len(rows)))
         block = replace(_block(parts, *places, few), first=first, second=second)
         yield block
@@ -230,7 +230,7 @@ def _block(parts: tuple[Sample, ...], first: list[int], second: list[int], draws
     won, lost = _ends(parts, draws) / parts[0].maximum
     means = won.mean(axis=1), lost.mean(axis=1)
     won, lost = (ends - mean[:, None] for ends, mean in zip((won, lost), means, strict=True))
-    squares = sum(np.einsum("ij,ij->i", one, one) for one in (won, lost)) / draws
+    squares = sum(np.einsum("ij,ij->i", ends, ends) for ends in (won, lost)) / draws
     products = won[first] @ lost[second].T + lost[first] @ won[second].T
     middle = (means[0] + means[1]) / 2
     return _Block(
@@ -296,6 +296,6 @@ def _p_values(mean: Array, variance: Array) -> Array:
 
 
 def forget_weights() -> None:
-    """Gives back the memory of what is kept: weights, their sums and scores, a hundred megabytes and more."""
-    for kept in (task_weights, weighted_sums, _shared):
-        kept.cache_clear()
+    """Empties the caches of weights, sums and scores: a hundred megabytes and more."""
+    for cached in (task_weights, weighted_sums, _shared):
+        cached.cache_clear()

@@ -1,6 +1,7 @@
 """A server that answers, but with nothing to grade: what the run says of it at its end."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def test_another_model_answers(tmp_path: Path, url: str, requests: Path) -> None
     place = SmallRun(tmp_path)
     result = place.call("run", "--model", "other", "--base-url", url, *SUITE)
     assert result.exit_code == 2, result.output
-    assert "ask for it by that name, or add `served_as: [gpt-5-cheap]`" in result.output
+    assert 'ask for it by that name, or add `served_as: ["gpt-5-cheap"]`' in result.output
     assert "other was named with --model, so it has no row" in result.output
     bodies = [json.loads(line)["body"] for line in requests.read_text().splitlines()]
     assert sum(body["model"] == "other" for body in bodies) <= 8
@@ -77,8 +78,31 @@ def test_every_question_meets_the_same_error(tmp_path: Path, url: str) -> None:
     assert "the server answered 413: 'Request too large'; set a smaller `max_tokens`" in result.output
     same = "large: all 3 questions met the same error: the error of "
     assert same in result.output and f"not finished: {same}" in result.output
+    begins = "the server answered 413: 'Request too large'; set a smaller…"
+    assert re.search(rf"open, 3 units: large, see the error of \S+ above \({begins}\)", result.output)
     assert not list((place.results / "runs").iterdir())
     assert "large was named with --model, so it has no row" in result.output
+
+
+def test_open_units_are_counted_by_reason(tmp_path: Path, url: str) -> None:
+    """Where five questions stopped the model: units, not times, and they add up to those that are open."""
+    call = ("run", "--model", "large", "--base-url", url, *SUITE[:2], "--limit", "20")
+    result = SmallRun(tmp_path).call(*call)
+    assert "different questions in a row met the same error: the error of " in result.output
+    counts = re.findall(r"^open, (\d+) units?: (.*)", result.output, re.MULTILINE)
+    assert [reason.partition(",")[0] for _, reason in counts] == ["large", "not asked"], result.output
+    assert sum(int(count) for count, _ in counts) == 20
+    assert "0 units finished, 20 open" in result.output
+
+
+def test_a_server_that_wants_a_key(tmp_path: Path, url: str) -> None:
+    """No key was sent: the advice is how to name one, for a model with and without a row."""
+    result = SmallRun(tmp_path).call("run", "--model", "locked", "--base-url", url, *SUITE)
+    assert result.exit_code == 2, result.output
+    assert "a request without a key was not accepted (401): the server said 'Unauthorized'" in result.output
+    assert "`key_env: NAME` in the api block" in result.output and "--key-env NAME" in result.output
+    assert "what it may be used for" not in result.output
+    assert "locked was named with --model, so it has no row" in result.output
 
 
 def test_tokens_that_nobody_counted(tmp_path: Path, url: str) -> None:

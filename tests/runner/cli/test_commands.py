@@ -135,10 +135,31 @@ def test_the_version_is_that_of_the_package() -> None:
 )
 def test_a_shell_can_complete(typed: str, words: int, completed: str) -> None:
     """Commands and options come as completions."""
+    assert completions(typed, words) == [completed]
+
+
+def completions(typed: str, words: int) -> list[str]:
     asked = {"COMP_WORDS": f"triathlon {typed}", "COMP_CWORD": f"{words}"}
     environment = {"_TRIATHLON_COMPLETE": "complete_bash", **asked}
     shown = CliRunner().invoke(app, [], env=environment, prog_name="triathlon")
-    assert shown.output.split() == [completed]
+    assert shown.exit_code == 0 and not shown.stderr
+    return shown.output.split()
+
+
+def test_a_shell_can_complete_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models of the list that the line names, suites, profiles; of several, the last; nothing on errors."""
+    row = "  - {id: %s, name: M, api: {base_url: 'http://127.0.0.1:9/v1', model: m}}\n"
+    (tmp_path / "rows.yaml").write_text("models:\n" + row % "one" + row % "other")
+    (tmp_path / "broken.yaml").write_text("models: [")
+    monkeypatch.chdir(tmp_path)
+    assert completions("verify --models-file rows.yaml --models o", 5) == ["one", "other"]
+    assert completions("gate --models-file rows.yaml --baseline ot", 5) == ["other"]
+    assert completions("run --models-file rows.yaml --models one,o", 5) == ["one,other"]
+    assert completions("run --models-file broken.yaml --models o", 5) == []
+    assert completions("run --models o", 3) == []
+    assert completions("run --suites loop/core,runtime/co", 3) == ["loop/core,runtime/core"]
+    assert completions("results archive --suites translation/", 4)
+    assert completions("run --profile s", 3) == ["standard"]
 
 
 @pytest.mark.parametrize("line", OURS)

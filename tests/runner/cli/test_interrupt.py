@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import fcntl
 import json
 import os
 import signal
 import sys
+import termios
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,8 +25,13 @@ TASKS = 24
 
 
 async def start(
-    server: ModelServer, root: Path, options: Sequence[str] = OPTIONS, command: Sequence[str] = COMMAND
+    server: ModelServer,
+    root: Path,
+    options: Sequence[str] = OPTIONS,
+    command: Sequence[str] = COMMAND,
+    terminal: int | None = None,
 ) -> asyncio.subprocess.Process:
+    """Starts the command; with its output in a pipe, or in a terminal of a session of its own."""
     (root / "models.yaml").write_text(ROWS.format(url=server.base_url) + "defaults: {concurrency: 2}\n")
     environment = {**os.environ, "TRIATHLON_CACHE": str(root / "cache"), "SMALL_RUN_KEY": KEY}
     return await asyncio.create_subprocess_exec(
@@ -32,8 +39,11 @@ async def start(
         *options,
         cwd=root,
         env=environment,
-        stdout=asyncio.subprocess.PIPE,
+        stdin=terminal,
+        stdout=asyncio.subprocess.PIPE if terminal is None else terminal,
         stderr=asyncio.subprocess.STDOUT,
+        start_new_session=terminal is not None,
+        preexec_fn=None if terminal is None else lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
     )
 
 
@@ -107,6 +117,48 @@ async def test_sigterm_in_the_middle_of_loops(tmp_path: Path) -> None:
         output, _ = await process.communicate()
         assert process.returncode == 0, output.decode()
         assert server.count == needed > 10
+
+
+async def test_sighup(tmp_path: Path) -> None:
+    """It finishes what is in flight, as SIGTERM does; a second one, which shells send, changes nothing."""
+    async with ModelServer(answer, latency=0.5) as server:
+        process = await start(server, tmp_path)
+        await until_asked(server, 2)
+        process.send_signal(signal.SIGHUP)
+        await asyncio.sleep(0.1)
+        process.send_signal(signal.SIGHUP)
+        async with asyncio.timeout(50):
+            output, _ = await process.communicate()
+        said = output.decode()
+        assert process.returncode == 1, said
+        assert "SIGHUP: finishing what is in flight" in said and "stopped: SIGHUP" in said
+        assert "and then at once" not in said and "units finished" in said
+        assert 2 <= count_lines(tmp_path) == server.count < TASKS
+
+
+async def test_a_terminal_that_is_closed(tmp_path: Path) -> None:
+    """What is printed then fails, which matters to nobody: replies in flight are kept, and it ends with 1."""
+    terminal, end = os.openpty()
+    async with ModelServer(answer, latency=0.5) as server:
+        process = await start(server, tmp_path, terminal=end)
+        os.close(end)
+        await until_asked(server, 2)
+        os.close(terminal)
+        async with asyncio.timeout(50):
+            assert await process.wait() == 1
+        assert 2 <= count_lines(tmp_path) == server.count < TASKS
+
+
+async def test_sighup_under_nohup(tmp_path: Path) -> None:
+    """Where SIGHUP is ignored from the beginning, the run goes on to its end."""
+    async with ModelServer(answer, latency=0.1) as server:
+        process = await start(server, tmp_path, command=["nohup", *COMMAND])
+        await until_asked(server, 2)
+        process.send_signal(signal.SIGHUP)
+        async with asyncio.timeout(50):
+            output, _ = await process.communicate()
+        assert process.returncode == 0, output.decode()
+    assert count_lines(tmp_path) == TASKS
 
 
 async def test_ctrl_c_behind_the_summary(tmp_path: Path) -> None:

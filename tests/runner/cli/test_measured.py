@@ -108,7 +108,7 @@ def test_a_right_manifest_is_not_reported_as_wrong(small: SmallRun) -> None:
     outcome = json.loads(lines.read_text().splitlines()[0])["outcome"]
     tamper(lines, {"outcome": "timed_out"})
     (file,) = json.loads(small.call("verify", "--suites", "evolved/core-seeds", "--json").stdout)["files"]
-    assert any(one["found"] == repr(outcome) for one in file["mismatches"])
+    assert any(one["expected"] == repr(outcome) for one in file["mismatches"])
     assert not any("manifest" in one["what"] for one in file["mismatches"])
     assert any("as graded again, its lines" in note for note in file["notes"])
 

@@ -1,6 +1,7 @@
 """`triathlon submit check`: a whole submission is taken, a tampered one is refused with the reason."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -207,6 +208,8 @@ def test_a_changed_reply_is_refused(place: SmallRun) -> None:
         ("protocol", "0" * 16, "protocol: expected"),
         ("ended", "2999-01-01T00:00:00+00:00", "expected a time that has passed"),
         ("ended", "", "expected a run that came to its end"),
+        ("settings", {}, "settings.prompts: expected "),
+        ("private", True, "got those of a private one"),
         ("origin", {"format": "evalplus", "file": "f", "sha256": "0"}, "got an import"),
     ],
 )
@@ -216,6 +219,13 @@ def test_another_manifest_is_refused(place: SmallRun, field: str, value: object,
     path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
     code, document = check(place)
     assert code == 1 and said in problems(document, SEEDS)
+
+
+@pytest.mark.parametrize("sample", [7, 10**12])
+def test_picked_samples_are_refused(place: SmallRun, sample: int) -> None:
+    """A sample without those before it may be the best of many, whatever number the line claims."""
+    change(place, SEEDS, lambda line: line.update(sample=sample))
+    assert f"expected samples 0 to {sample - 1} of" in problems(check(place)[1], SEEDS)
 
 
 def test_what_no_server_gives_is_refused(place: SmallRun) -> None:
@@ -229,6 +239,63 @@ def test_what_no_server_gives_is_refused(place: SmallRun) -> None:
     text = problems(check(place)[1], SEEDS)
     assert "usage.requests: expected 1 or more" in text and "seconds: expected more" in text
     assert "usage.output_tokens: expected" in text
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"usage": {"requests": 1, "input_tokens": 1, "output_tokens": -5}},
+            "usage.output_tokens: expected 0",
+        ),
+        (
+            {"usage": {"requests": 1, "input_tokens": -1, "output_tokens": 50}},
+            "usage.input_tokens: expected 0",
+        ),
+        ({"seconds": -1.0}, "seconds: expected 0 or more, got -1.0"),
+        ({"seconds": float("nan")}, "seconds: expected 0 or more, got nan"),
+    ],
+    ids=str,
+)
+def test_counts_below_zero_are_refused(place: SmallRun, changed: Line, said: str) -> None:
+    """One line with them is refused, whatever the sums of the file are."""
+    change(place, SEEDS, lambda line: line.update(changed))
+    code, document = check(place)
+    assert code == 1 and said in problems(document, SEEDS)
+
+
+def test_a_folder_that_is_named_like_results_is_no_results_file(place: SmallRun) -> None:
+    """What lies in it does not belong there, and is named."""
+    folder = place.results / "runs/m/evolved/core-subtle.jsonl"
+    folder.mkdir()
+    (folder / "x.txt").write_text("x")
+    code, document = check(place)
+    assert code == 1 and [one["place"] for one in document["problems"]] == ["evolved/core-subtle.jsonl/x.txt"]
+
+
+@pytest.mark.parametrize("kind", ["a link", "a link to a folder", "a pipe"])
+def test_nothing_is_read_through_a_link(place: SmallRun, kind: str) -> None:
+    """A link or a pipe for a file is named, and nothing is read: no line of another file is in the report."""
+    path = place.results / f"runs/m/{SEEDS}.jsonl"
+    if kind == "a link to a folder":
+        path = path.parent
+        path.rename(place.root / "elsewhere")
+        path.symlink_to(place.root / "elsewhere")
+    else:
+        path.unlink()
+        if kind == "a pipe":
+            os.mkfifo(path)
+        else:
+            (place.root / "passwords").write_text("root:secret\n")
+            path.symlink_to(place.root / "passwords")
+    code, document = check(place, "--statement", "statement.json")
+    (problem,) = document["problems"]
+    assert (code, document["files"]) == (1, []) and problem["place"] == str(
+        path.relative_to(place.results / "runs/m")
+    )
+    assert f"expected a file, got {kind.removesuffix(' to a folder')}" in problem["message"]
+    assert "secret" not in json.dumps(document)
+    assert json.loads((place.root / "statement.json").read_text())["predicate"]["result"] == "FAILED"
 
 
 def test_wrong_token_counts_are_refused_with_what_to_do(place: SmallRun) -> None:

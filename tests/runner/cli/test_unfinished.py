@@ -269,9 +269,11 @@ def test_json_of_verify_and_diff(small: SmallRun, finished: SmallRun) -> None:
     result = small.call("verify", "--json")
     (bad,) = [file for file in json.loads(result.stdout)["files"] if not file["follows"]]
     assert result.exit_code == 1
-    assert {"what": f"{first['task_id']} #0 outcome", "stored": "'refused'", "found": f"'{outcome}'"} in bad[
-        "mismatches"
-    ]
+    assert {
+        "what": f"{first['task_id']} #0 outcome",
+        "stored": "'refused'",
+        "expected": f"'{outcome}'",
+    } in bad["mismatches"]
     differs = small.call("results", "diff", "--json", str(finished.results), "results")
     assert differs.exit_code == 1
     assert json.loads(differs.stdout)["files"][f"m {SUITE}"] == [

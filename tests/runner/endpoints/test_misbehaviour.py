@@ -67,7 +67,7 @@ async def test_a_server_of_another_kind_stops_the_model() -> None:
 async def test_a_server_of_another_model_stops_the_model() -> None:
     """Where every reply is in another name, few are enough, and the message says what to do about it."""
     async with ModelServer(lambda asked: Said("x", model="gpt-5-cheap")) as server:
-        with pytest.raises(ModelUnavailableError, match=r"no reply was by .*`served_as: \[gpt-5-cheap\]`"):
+        with pytest.raises(ModelUnavailableError, match=r'no reply was by .*`served_as: \["gpt-5-cheap"\]`'):
             await ask_all(server)
     assert server.count <= Limits().first_concurrency + 3
 

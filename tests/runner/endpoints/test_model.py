@@ -360,7 +360,7 @@ async def test_rate_limit_headers() -> None:
 
 
 async def test_greedy_questions_are_asked_once(tmp_path: Path) -> None:
-    """Equal greedy questions are one question: stored, in flight, and for any sample number."""
+    """Equal greedy questions are one question: stored, in flight, for any sample number, in the next run."""
     async with ModelServer(echo, latency=0.05) as server:
         config = ApiConfig(base_url=server.base_url, model="scripted")
         with ReplyCache(tmp_path / "c.sqlite") as cache:
@@ -371,6 +371,9 @@ async def test_greedy_questions_are_asked_once(tmp_path: Path) -> None:
                 assert server.count == 1
                 assert set(map(id, first)) and all(answer == later for answer in first)
                 assert model.stats.from_cache == 20
+                assert not any(answer.from_earlier_run for answer in (*first, later))
+            async with open_model("m", "instruct", config, cache=cache) as model:
+                assert (await model.ask(chat("q"), GREEDY)).from_earlier_run
 
 
 async def test_what_is_another_question(tmp_path: Path) -> None:
@@ -461,4 +464,4 @@ async def test_statistics() -> None:
             await asyncio.gather(*asks)
             assert (stats.in_flight, stats.waiting, stats.answered) == (0, 0, 5)
             assert (stats.input_tokens, stats.output_tokens) == (50, 25)
-            assert stats.tokens_per_second > 0
+            assert stats.tokens_per_second is not None and stats.tokens_per_second > 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from triathlon_runner.endpoints import EndpointStats, Limits, ModelUnavailableError
+from triathlon_runner.endpoints import EndpointStats, Limits, ModelUnavailableError, _request_queue
 from triathlon_runner.endpoints._request_queue import RequestQueue
 
 
@@ -39,6 +39,29 @@ async def test_never_more_than_the_level() -> None:
     await asyncio.gather(*(ask() for _ in range(50)))
     assert most == 3
     assert (stats.in_flight, stats.waiting) == (0, 0)
+
+
+async def test_shown_limit_allows_what_is_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests in flight for long do not count against the learned limit: the one that is shown is higher."""
+    monkeypatch.setattr(_request_queue, "_LEAST_STALLED_SECONDS", 0.01)
+    stats = EndpointStats()
+    queue = RequestQueue(Limits(first_concurrency=8, concurrency=12), stats, reached=True)
+    release = asyncio.Event()
+
+    async def ask() -> None:
+        async with passing(queue):
+            await release.wait()
+
+    asks = [asyncio.create_task(ask()) for _ in range(20)]
+    await asyncio.sleep(0)
+    assert (stats.in_flight, stats.limit) == (8, 8)
+    oldest = stats.oldest_sent
+    await asyncio.sleep(0.05)
+    assert (stats.in_flight, stats.limit) == (12, 12), "never more than the row's concurrency"
+    assert stats.oldest_sent == oldest is not None
+    release.set()
+    await asyncio.gather(*asks)
+    assert (stats.in_flight, stats.oldest_sent, stats.most_in_flight) == (0, None, 12)
 
 
 async def test_first_come_first_served_also_when_tried_again() -> None:

@@ -1,18 +1,27 @@
 """From bytes to an answer."""
 
 import json
+import re
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from triathlon_runner.endpoints import ApiConfig, Chat, Completion, EndpointError, Message, Sampling
-from triathlon_runner.endpoints._errors import Malformed, ModelUnavailableError, Retryable, Throttled
-from triathlon_runner.endpoints._reply import is_related
+from triathlon_runner.endpoints._errors import (
+    Malformed,
+    ModelUnavailableError,
+    OtherModel,
+    Retryable,
+    Throttled,
+)
+from triathlon_runner.endpoints._reply import check_model, is_related
 from triathlon_runner.endpoints.provider import HttpReply, ParsedReply, Question
 from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
 from triathlon_runner.records import Finish
+from triathlon_runner.terminal import visible
 
 CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="org/Model-7B", served_as=("alias",))
 CHAT = Chat((Message("user", "q"),))
@@ -266,3 +275,16 @@ def test_any_json(model: Any, choices: Any, finish: Any, message: Any, usage: An
 def test_any_bytes(raw: bytes) -> None:
     """Whatever bytes a server sends, the result is an answer or a named error."""
     assert is_answer_or_named(raw)
+
+
+@pytest.mark.parametrize(
+    "name", ["evil\x1b[2J\nred", "a, b: c", "1.0", "\u202e\x9b\x7f", 'say "hi"', "名\u2028"]
+)
+def test_a_name_to_be_pasted(name: str) -> None:
+    """The advice of another model's name is one line and YAML, whatever the name holds."""
+    with pytest.raises(OtherModel) as caught:
+        check_model(CONFIG, name)
+    shown = visible(str(caught.value))
+    assert "\n" not in shown
+    pasted = re.search(r"`(served_as: .*)` to the api block", shown)
+    assert pasted and yaml.safe_load(pasted[1]) == {"served_as": [name]}

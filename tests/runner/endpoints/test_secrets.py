@@ -27,7 +27,7 @@ from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.errors import UserError
 
 KEY = "sk-test-" + "x1y2z3" * 5
-LIMITS = Limits(first_wait=0.001, attempts=2)
+LIMITS = Limits(first_wait=0.001, attempts=2, outage_seconds=0.5)
 PROMPT = Chat((Message("user", "q"),))
 
 

@@ -63,6 +63,7 @@ async def test_nobody_listens() -> None:
     assert "http://127.0.0.1:9 refused the connection (is it running, and is the port right?)" in str(error)
     assert len(lines) == 1 and "m: no answer from the server" in lines[0]
     assert seconds < 3
+    assert str(error).endswith("; run again later") and "for 1 s at most" in lines[0]
 
 
 @pytest.mark.parametrize(
@@ -87,9 +88,30 @@ async def test_a_reply_that_breaks_off(reply: bytes, words: str) -> None:
         await writer.wait_closed()
 
     async with listening(serve) as port:
-        error, _, _ = await refused(f"http://127.0.0.1:{port}/v1", Limits(first_contact_seconds=1.0))
+        limits = Limits(outage_seconds=2.0, first_contact_seconds=0.1)
+        error, lines, _ = await refused(f"http://127.0.0.1:{port}/v1", limits)
     assert f"http://127.0.0.1:{port} {words}" in str(error)
     assert "Error" not in str(error)
+    assert len(lines) == 1 and "trying again, for 2 s at most" in lines[0], "it was reached: --outage counts"
+    assert str(error).endswith("; run again later, or wait longer than 2 s with --outage")
+
+
+async def test_a_server_that_goes_away_before_its_first_answer() -> None:
+    """It has listed its models, so it was reached: `--outage` counts, not the seconds of a first contact."""
+    server = ModelServer(lambda asked: Reset())
+    lines: list[str] = []
+    async with server:
+        config = ApiConfig(base_url=server.base_url, model="m")
+        limits = Limits(outage_seconds=2.0, first_contact_seconds=0.1)
+        opened = open_model("m", "instruct", config, limits=limits, say=lines.append)
+        model = await opened.__aenter__()
+        await model.identify_server()
+    try:
+        with pytest.raises(ServerUnreachableError):
+            await model.ask(chat("q"), GREEDY)
+    finally:
+        await opened.__aexit__(None, None, None)
+    assert "trying again, for 2 s at most" in lines[0]
 
 
 async def test_no_such_host() -> None:
@@ -151,7 +173,7 @@ async def test_http_where_tls_is_spoken() -> None:
         await reader.read()
 
     async with listening(serve, context) as port:
-        error, _, _ = await refused(f"http://127.0.0.1:{port}/v1", Limits(first_contact_seconds=0.5))
+        error, _, _ = await refused(f"http://127.0.0.1:{port}/v1", Limits(outage_seconds=0.5))
     assert "without a reply; should it be https:// ?" in str(error) and "Error" not in str(error)
 
 
@@ -164,7 +186,7 @@ async def test_a_reset_connection() -> None:
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
 
     async with listening(serve) as port:
-        error, _, _ = await refused(f"http://127.0.0.1:{port}/v1", Limits(first_contact_seconds=0.5))
+        error, _, _ = await refused(f"http://127.0.0.1:{port}/v1", Limits(outage_seconds=0.5))
     assert "reset the connection without a reply; should it be https:// ?" in str(error)
 
 

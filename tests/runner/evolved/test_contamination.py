@@ -41,9 +41,9 @@ def test_copies_are_seen() -> None:
     report = {one.task_id: one for one in contamination([copy, twin, double, own], [SEED])}
     assert {name for name, one in report.items() if one.copied} == {"copy", "twin", "double"}
     assert report["copy"].parent is not None
-    assert report["copy"].parent.other == "seed"
+    assert report["copy"].parent.other_task_id == "seed"
     assert report["twin"].rest is not None
-    assert report["twin"].rest.other == "double"
+    assert report["twin"].rest.other_task_id == "double"
 
 
 def test_unknown_parent() -> None:

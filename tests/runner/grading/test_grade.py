@@ -69,7 +69,7 @@ async def test_a_second_run_keeps_what_is_there(tmp_path: Path) -> None:
     kept = whole.splitlines(keepends=True)[:5]
     out.write_bytes(b"".join(kept) + b'{"task_id": "Te')
     second = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out, jobs=1))
-    assert (first.kept, second.kept) == (0, 5)
+    assert (first.reused, second.reused) == (0, 5)
     assert out.read_bytes() == whole
 
 

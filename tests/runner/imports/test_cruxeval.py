@@ -13,12 +13,13 @@ from triathlon_runner.store import read_records
 
 
 @pytest.mark.official
-def test_answers_are_judged_here(tmp_path: Path) -> None:
-    """Each answer of a file is a sample of its task, graded here whatever the file says of it."""
+@pytest.mark.parametrize("graded", [True, False], ids=["graded", "generations"])
+def test_answers_are_judged_here(tmp_path: Path, graded: bool) -> None:
+    """Each answer of a file is a sample of its task, graded here, with or without CRUXEval's own verdicts."""
     row = official.cruxeval(official_store())[0]
     log = tmp_path / "answers.json"
     answers = {row.task_id: [row.output, "0"]}
-    log.write_text(json.dumps({"raw_generations": answers}), encoding="utf-8")
+    log.write_text(json.dumps({"raw_generations": answers} if graded else answers), encoding="utf-8")
     place = SmallRun(tmp_path)
     call = ("import", "cruxeval", str(log), "--model", "m", "--suite")
     wrong_suite = place.call(*call, "runtime/core")

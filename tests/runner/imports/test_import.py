@@ -1,5 +1,6 @@
 """Other people's logs become our records: their replies, our judgement, filed apart with their origin."""
 
+import gzip
 import json
 import struct
 import zipfile
@@ -133,6 +134,14 @@ def test_what_is_not_ours_is_left_out(place: SmallRun, tmp_path: Path) -> None:
     assert "left out HumanEval/0: the suite has no such task" in result.output
 
 
+INSPECT = {"id": "a", "input": "x"}
+
+
+def _said(content: object) -> dict[str, Any]:
+    """An output of inspect_ai with this content."""
+    return {"choices": [{"message": {"content": content}}]}
+
+
 @pytest.mark.parametrize(
     ("form", "row", "says"),
     [
@@ -142,6 +151,22 @@ def test_what_is_not_ours_is_left_out(place: SmallRun, tmp_path: Path) -> None:
         ("lm-eval", {"doc": {"task_id": "a"}, "filtered_resps": 3}, "filtered_resps"),
         ("evaloop", {"0": {"task_id": "a"}}, "lists of tasks"),
         ("inspect", {"status": "success"}, "samples"),
+        ("inspect", {"samples": ["a"]}, "expected an object, got 'a'"),
+        ("inspect", {"samples": [INSPECT | {"output": _said(3)}]}, "expected a text or its parts, got 3"),
+        ("inspect", {"samples": [INSPECT | {"output": _said([3])}]}, "expected an object, got 3"),
+        ("evaloop", {"0": [{"task_id": "a", "initial_prompt": "", "cycles": [3]}]}, "expected an object"),
+        ("every-eval-ever", {"sample_id": "a", "output": "x"}, "line 1, output: expected an object"),
+        ("every-eval-ever", {"sample_id": "a", "metadata": "x"}, "line 1, metadata: expected an object"),
+        (
+            "every-eval-ever",
+            {"sample_id": "a", "input": 1, "output": {"raw": ["x"]}},
+            "line 1, input: expected an object",
+        ),
+        (
+            "every-eval-ever",
+            {"sample_id": "a", "interaction_type": "multi_turn", "messages": ["x"]},
+            "line 1, messages: expected an object",
+        ),
         ("evalplus", {}, "'task_id'"),
     ],
     ids=str,
@@ -186,7 +211,10 @@ def inspect_samples() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("packed", [True, False], ids=["eval", "json"])
 def test_inspect(place: SmallRun, tmp_path: Path, packed: bool) -> None:
-    """inspect_ai's replies go through our extraction; its zip and its JSON hold the same."""
+    """inspect_ai's replies go through our extraction; its zip and its JSON hold the same.
+
+    A sample that ended in an error is named, with the error.
+    """
     log = tmp_path / ("log.eval" if packed else "log.json")
     samples = [*inspect_samples(), {"id": "failed", "error": {"message": "x"}, "output": None}]
     if packed:
@@ -196,7 +224,9 @@ def test_inspect(place: SmallRun, tmp_path: Path, packed: bool) -> None:
                 archive.writestr(f"samples/{number}_epoch_1.json", json.dumps(sample))
     else:
         log.write_text(json.dumps({"version": 2, "samples": samples}))
-    assert bring(place, "inspect", log, "evolved/core-seeds", f"in-{log.suffix[1:]}").exit_code == 0
+    result = bring(place, "inspect", log, "evolved/core-seeds", f"in-{log.suffix[1:]}")
+    assert result.exit_code == 1
+    assert "failed, sample 4 of the log: it ended in an error: x" in " ".join(result.output.split())
     found = outcomes(place, f"in-{log.suffix[1:]}")
     assert [one is Outcome.PASSED for one in found] == [True, True, False]
 
@@ -239,6 +269,29 @@ def test_inspect_packed_with_zstd(place: SmallRun, tmp_path: Path) -> None:
 
 def cycle(program: str, sentence: str) -> dict[str, str]:
     return {"code_output": program, "summary_output": f'"""\n{sentence}\nassert f(1) == 1\n"""\n'}
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED], ids=["stored", "packed"])
+@pytest.mark.parametrize("place", ["start", "list of members"])
+def test_a_damaged_log_is_a_users_error(tmp_path: Path, method: int, place: str) -> None:
+    """Bytes that were overwritten, in a sample or in the zip's list of members, are said."""
+    log = tmp_path / "log.eval"
+    with zipfile.ZipFile(log, "w", method) as archive:
+        archive.writestr("samples/a_epoch_1.json", json.dumps(inspect_samples()[0]))
+    whole = log.read_bytes()
+    at = whole.index(b"a_epoch_1.json") + 20 if place == "start" else whole.index(b"PK\x01\x02")
+    log.write_bytes(whole[:at] + b"\xff" * 4 + whole[at + 4 :])
+    with pytest.raises(UserError, match="cannot be unpacked"):
+        list(FORMATS["inspect"].read(log))
+
+
+def test_a_damaged_gzip_is_a_users_error(tmp_path: Path) -> None:
+    """Packed logs whose bytes were overwritten are said, as torn ones are."""
+    log = tmp_path / "s.jsonl.gz"
+    whole = gzip.compress(b'{"task_id": "a", "solution": "x"}\n' * 20)
+    log.write_bytes(whole[:12] + b"\xff" * 4 + whole[16:])
+    with pytest.raises(UserError, match="cannot read"):
+        list(FORMATS["evalplus"].read(log))
 
 
 def test_evaloop(place: SmallRun, tmp_path: Path) -> None:

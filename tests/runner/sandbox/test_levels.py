@@ -55,3 +55,6 @@ async def test_where_no_level_works_nothing_is_executed(monkeypatch: pytest.Monk
     with pytest.raises(SandboxError, match=r"no isolation level works .*namespaces: .*lite: .*Enable"):
         async with open_sandbox():
             pass
+    with pytest.raises(SandboxError, match=r"^this isolation level does not work here \(lite: .*Enable"):
+        async with open_sandbox("lite"):  # of the others nothing is known
+            pass

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import time
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def tell(progress: Progress) -> None:
     progress.plan("m", "evolved/x", planned=4, done=1)
     progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
     progress.start("m", "evolved/x")
-    progress.finished(RECORD)
+    progress.finished(RECORD, from_earlier_run=False)
     progress.failed("m", "evolved/x", "no answer")
     progress.say("something")
 
@@ -46,6 +47,7 @@ def test_log(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert all(line["time"].endswith("+00:00") for line in lines)
     assert (lines[3]["task_id"], lines[3]["outcome"], lines[4]["reason"]) == ("t/1", "truncated", "no answer")
+    assert lines[3]["from_earlier_run"] is False
     assert (lines[6]["usd"], lines[6]["retries"], lines[6]["last_error"]) == (2.5, 2, "429, slow")
     assert (lines[7]["finished"], lines[7]["open"]) == (1, 2)
 
@@ -104,16 +106,107 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
         progress.plan("m", suite, planned=planned, done=0)
         progress.start("m", suite)
     for _ in range(40):
-        progress.finished(RECORD)
+        progress.finished(RECORD, from_earlier_run=True)
     assert " s" not in shown(progress, screen).replace(" suite", "")
     stats.answered, clock[0] = 20, 110.0
     for _ in range(19):
-        progress.finished(RECORD)
-    progress.finished(RECORD.model_copy(update={"suite": "evolved/y"}))
+        progress.finished(RECORD, from_earlier_run=False)
+    progress.finished(RECORD.model_copy(update={"suite": "evolved/y"}), from_earlier_run=False)
     rows = shown(progress, screen).splitlines()[1:]
     assert [row.split()[-4:] for row in rows if "evolved/y" in row or row.startswith("m ")] == [
         ["3", "min", "10", "s"]
     ] * 2
+
+
+def test_time_left_after_replies_of_an_earlier_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that come after the server's first reply are no measure of its speed either."""
+    clock = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    screen = Console(file=io.StringIO(), width=80, height=24)
+    progress = ConsoleProgress(screen)
+    progress.attach(Account("m", EndpointStats(answered=1), None))
+    progress.plan("m", "evolved/x", planned=60, done=0)
+    progress.start("m", "evolved/x")
+    clock[0] = 110.0
+    for number in range(50):
+        progress.finished(RECORD, from_earlier_run=number > 0)
+    (row,) = shown(progress, screen).splitlines()[1:]
+    assert row.endswith("1 min 40 s")
+
+
+class SlowServer:
+    """A model with 20 units: short replies at once, then long ones that all come together after minutes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.clock = 1000.0
+        monkeypatch.setattr(time, "monotonic", lambda: self.clock)
+        self.screen = Console(file=io.StringIO(), width=80, height=24)
+        self.progress = ConsoleProgress(self.screen)
+        self.stats = EndpointStats()
+        self.progress.attach(Account("m", self.stats, None))
+        self.progress.plan("m", "evolved/x", planned=20, done=0)
+        self.progress.start("m", "evolved/x")
+
+    def send(self, requests: int) -> None:
+        self.stats.in_flight, self.stats.oldest_sent = requests, self.clock
+
+    def reply(self, tokens: int, sent: float) -> None:
+        self.stats.in_flight -= 1
+        if not self.stats.in_flight:
+            self.stats.oldest_sent = None
+        self.stats.count_answer(input_tokens=10, output_tokens=tokens, seconds=self.clock - sent)
+        record = RECORD.model_copy(update={"seconds": self.clock - sent})
+        self.progress.finished(record, from_earlier_run=False)
+
+    def row(self) -> dict[str, str]:
+        heading, row, *_ = shown(self.progress, self.screen).splitlines()
+        names = [name for name in re.split(r"  +", heading.strip()) if name]
+        return dict(zip(names, re.split(r"  +", row.strip()), strict=False))
+
+    def send_long_ones(self) -> float:
+        """Returns when they were sent, half a minute after eight short replies."""
+        self.send(8)
+        sent, self.clock = self.clock, self.clock + 30.0
+        for _ in range(8):
+            self.reply(40, sent)
+        self.send(12)
+        return self.clock
+
+
+def test_panel_while_long_replies_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No speed before the first reply; then never 0, and the time left never grows while nothing comes."""
+    server = SlowServer(monkeypatch)
+    server.send(8)
+    assert server.row()["tokens/s"] == "–"
+    server.send_long_ones()
+    rows = []
+    for _ in range(27):
+        rows.append(server.row())
+        server.clock += 10.0
+    assert {row["tokens/s"] for row in rows} == {"11"}
+    assert {row["in flight"] for row in rows} == {"12"}
+    assert [row["time left"] for row in rows[:5]] == ["30 s", "20 s", "10 s", "0 s", "?"]
+    assert {row["time left"] for row in rows[4:]} == {"?"}
+    assert shown(server.progress, server.screen).splitlines()[-1] == (
+        "the oldest request in flight was sent 4 min 30 s ago, to m"
+    )
+
+
+def test_panel_when_long_replies_come_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their tokens were written in all the time since they were sent; the last ones are about to come."""
+    server = SlowServer(monkeypatch)
+    sent = server.send_long_ones()
+    server.clock += 270.0
+    rows = []
+    for _ in range(11):
+        server.reply(1024, sent)
+        server.clock += 0.1
+        rows.append(server.row())
+    assert rows[0]["tokens/s"] == "4", "1344 tokens in 300 s"
+    assert rows[-1]["tokens/s"] == "38", "11584 tokens in 301 s"
+    assert {row["time left"] for row in rows} <= {"0 s", "?"}
+    assert rows[-1]["in flight"] == "1"
+    assert "4 min 31 s ago" in shown(server.progress, server.screen)
 
 
 def lines_of(width: int, stats: EndpointStats, *, is_terminal: bool = False) -> list[str]:
@@ -124,7 +217,7 @@ def lines_of(width: int, stats: EndpointStats, *, is_terminal: bool = False) -> 
         progress.plan("m", "evolved/x", planned=1, done=0)
         progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
         progress.start("m", "evolved/x")
-        progress.finished(RECORD)
+        progress.finished(RECORD, from_earlier_run=False)
     return capture.get().splitlines()
 
 
@@ -132,8 +225,10 @@ def test_line_of_replies_from_the_cache() -> None:
     """What the cache answered is said to be of the cache, and counts as no tokens and no speed."""
     (line,) = lines_of(200, EndpointStats(limit=2, from_cache=3))
     assert "1/1 done  0 open  3 cached  limit 2" in line and "tokens" not in line
-    (line,) = lines_of(200, EndpointStats(limit=2, from_cache=3, answered=1, output_tokens=5))
-    assert "5 tokens  0 tokens/s  3 cached" in line
+    stats = EndpointStats(limit=2, from_cache=3)
+    stats.count_answer(input_tokens=1, output_tokens=5, seconds=0.5)
+    (line,) = lines_of(200, stats)
+    assert "5 tokens  10 tokens/s  3 cached" in line
 
 
 def test_a_line_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,29 @@ def test_a_message_that_says_more_than_the_error_it_quotes(monkeypatch: pytest.M
     clock[0] = "10:10:00"
     stopped = "m: expected an answer, got none: 429, the server said 'no'; look at the quota"
     messages.say(stopped)
-    assert lines[1] == "m: expected an answer, got none: the error of 10:00:00 above; look at the quota"
+    reference = "the error of 10:00:00 above (429, the server said 'no')"
+    assert lines[1] == f"m: expected an answer, got none: {reference}; look at the quota"
     printed = messages.printed_at(stopped)
     assert printed is not None and (printed.time, printed.line) == ("10:10:00", lines[1])
     repeated = messages.printed_at("m: 429, the server said 'no'")
     assert repeated is not None and (repeated.time, repeated.line) == ("10:00:00", "")
+
+
+def test_two_errors_of_one_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reference says which of them is meant: it has as much of the error as no other one has."""
+    lines: list[str] = []
+    monkeypatch.setattr(_messages, "time_of_day", lambda: "10:00:00")
+    messages = _messages.Messages(lines.append)
+    stats = EndpointStats()
+    messages.attach(Account("m", stats, None))
+    same = "https://a-long-name.of-a-provider.example:8000/v1 closed the connection "
+    errors = [f"{same}without a reply; advice", f"{same}in the middle\nof a reply; advice"]
+    for stats.last_error in errors:
+        messages.say(f"m: no answer: {stats.last_error}")
+    stats.last_error = errors[0]
+    messages.say(f"m: given up: {errors[0]}")
+    assert lines[2] == f"m: given up: the error of 10:00:00 above ({same}w…)"
+    messages.say_error("m", errors[1] + " again", errors[1] + " again")
+    messages.say_error("m", "short", "m x: stays open: short")
+    printed = messages.printed_at("m: short")
+    assert printed is not None and printed.beginning == "short"

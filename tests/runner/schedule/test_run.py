@@ -5,6 +5,7 @@ import itertools
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,10 +16,14 @@ from support.model_server import ModelServer
 from support.schedule import GRADER, ROW, Bench
 from support.server_replies import Status
 from triathlon_runner.endpoints import (
+    Answer,
     ApiConfig,
+    Chat,
+    Completion,
     EndpointError,
     Limits,
     ModelUnavailableError,
+    Sampling,
     ServerUnreachableError,
     open_model,
 )
@@ -339,6 +344,32 @@ async def test_a_finished_file_is_recognised_by_its_manifest(
         file.write(b"torn")
     await bench.run()
     assert read == [bench.folder.lines("m", "evolved/fake")]
+
+
+async def test_a_unit_needs_the_server_or_not(tmp_path: Path) -> None:
+    """Progress is told whether all replies of a unit came from an earlier run."""
+
+    class HalfCached(FakeModel):
+        async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+            answer = await super().ask(prompt, sampling, sample=sample)
+            return replace(answer, from_earlier_run=answer.reply.text == "a")
+
+    bench = Bench(tmp_path, FakeSuite(), HalfCached("m", lambda text: text))
+    await bench.run()
+    assert bench.from_earlier_run == [True, False]
+
+
+async def test_half_a_line_at_the_end_is_said(tmp_path: Path) -> None:
+    """A run that moves it away says so once, with both files, and asks its unit again."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    await bench.run()
+    lines = bench.folder.lines("m", "evolved/fake")
+    lines.write_bytes(lines.read_bytes()[:-9])
+    await bench.run()
+    await bench.run()
+    (said,) = bench.said
+    assert f"{str(lines)!r} ended in half a line" in said and f"moved to '{lines}.torn'" in said
+    assert bench.model.asked == ["a", "b", "b"]
 
 
 @pytest.mark.parametrize(("answer", "unreachable"), [(Status(503), True), (Status(401), False)])

@@ -1,4 +1,10 @@
-"""The overall index on tables whose true abilities are known."""
+"""The overall index on tables whose true abilities are known, and what the method page says of its check."""
+
+import html
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +23,9 @@ from triathlon_site.ability import (
     resample_columns,
     years,
 )
+from triathlon_site.build import build
 
+ROOT = Path(__file__).parents[3]
 THREE = tuple(IndexColumn(f"c{n}", f"column {n}", 300) for n in range(3))
 
 
@@ -127,3 +135,21 @@ def test_months_as_years() -> None:
 def test_columns_have_ids_of_their_own() -> None:
     """The table's columns are told apart by their ids."""
     assert len({column.id for column in COLUMNS}) == len(COLUMNS)
+
+
+@pytest.mark.slow
+def test_the_method_page_has_the_figures_of_the_check(tmp_path: Path) -> None:
+    """Cells, errors, correlations and intervals: what the benchmark prints for the committed results."""
+    build(ROOT / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+    command = [sys.executable, "benchmarks/index.py", str(tmp_path / "_site/data/all-models.csv")]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    cells = re.search(r"(\d+) left out", printed)
+    rules = re.findall(r"error (\S+) points, Spearman (\S+)", printed)
+    held = re.search(r"hold: (\S+) %", printed)
+    assert cells and held and len(rules) == 3
+    page = re.sub(r"<[^>]+>", "", html.unescape((tmp_path / "_site/method.html").read_text()))
+    said = re.search(r"Checked by leaving out.*?never shown", page, re.DOTALL)
+    assert said
+    errors = [text for error, rho in rules for text in (f"{float(error):.1f}", f"{float(rho):.2f}")]
+    numbers = re.findall(r"\d+(?:\.\d+)?", said[0].replace("95 %", ""))
+    assert numbers == [cells[1], *errors, held[1]]

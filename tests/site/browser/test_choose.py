@@ -17,6 +17,7 @@ class Site:
     boards = ()
     date = None
     version = "0"
+    docs = ""
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +82,37 @@ def test_the_figure_shows_every_model_with_its_interval(page: Page, address: str
     assert frontier[2]["array"] == pytest.approx([0.4] * 4)
     assert line[0] == frontier[0]
     expect(page.locator("figcaption")).to_contain_text("1 without a known size is left out")
+
+
+SHIFTS = """window.shifts = [];
+new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.shifts.push(entry.value); })
+  .observe({ type: "layout-shift", buffered: true });"""
+
+
+NEXT_PAINT = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def test_nothing_visible_moves_while_the_page_loads(page: Page, address: str) -> None:
+    """The questions below start under the window; the figure comes after the sentence above it."""
+    page.add_init_script(SHIFTS)
+    for width, height in ((412, 823), (1280, 800)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{address}?score=loop&cost=size")
+        page.wait_for_selector("[data-shown]")
+        page.evaluate(NEXT_PAINT)
+        assert page.evaluate("window.shifts") == []
+
+
+def test_a_strip_of_the_figure_does_not_load_plotly(page: Page, address: str) -> None:
+    """Its script is several megabytes: on a phone it is loaded when somebody scrolls to the figure."""
+    page.set_viewport_size({"width": 412, "height": 823})
+    page.goto(f"{address}?score=loop&cost=size")
+    page.wait_for_selector("[data-shown]")
+    top = page.evaluate("document.querySelector('.plot').getBoundingClientRect().top")
+    page.set_viewport_size({"width": 412, "height": round(top) + 40})
+    page.reload()
+    page.wait_for_selector("[data-shown]")
+    page.evaluate(NEXT_PAINT)
+    assert page.locator("script[src*=plotly]").count() == 0
+    page.locator(".plot").scroll_into_view_if_needed()
+    page.wait_for_selector(".plot .main-svg")

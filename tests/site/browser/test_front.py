@@ -53,6 +53,18 @@ def test_the_first_ranks_are_seen_at_once(
     context.close()
 
 
+def test_the_index_is_seen_on_a_phone(browser: Browser, site: Path) -> None:
+    """Beside rank and model, before the table is moved sideways."""
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto((site / "index.html").as_uri())
+    page.wait_for_selector(".ready")
+    for part in ("b", "small"):
+        box = page.locator("table.board tbody tr").first.locator(f"td:nth-child(3) {part}").bounding_box()
+        assert box is not None and box["x"] + box["width"] <= 390
+    context.close()
+
+
 @pytest.mark.parametrize(("path", "count"), [("index.html", 5), ("overall-core.html", 7)])
 def test_each_question_leads_to_its_answer(page: Page, site: Path, path: str, count: int) -> None:
     """One that sorts finds its column; one with an anchor finds its place."""
@@ -108,7 +120,10 @@ def test_models_are_found_by_evidence_and_disciplines(page: Page, site: Path) ->
     rows = page.locator("table.board tbody tr")
     whole = rows.count()
     assert whole > 250
+    intervals = page.locator("td.rank small").filter(visible=True)
+    expect(intervals).not_to_have_count(0)
     page.get_by_label("Results in").select_option("two disciplines or more")
+    expect(intervals).to_have_count(0)  # these are of the ranks among all
     several = rows.count()
     assert 0 < several < whole
     assert all(" " in (row.get_attribute("data-has") or "") for row in rows.all())
@@ -121,13 +136,17 @@ def test_models_are_found_by_evidence_and_disciplines(page: Page, site: Path) ->
 
 
 def test_weights_make_an_order_and_the_index_comes_back(page: Page, site: Path) -> None:
-    """All weight on one discipline: the models that have it, best first; then all by the index again."""
+    """All weight on one discipline: the models that have it, best first, without the index's rank intervals;
+    then all by the index again.
+    """
     visit(page, (site / "index.html").as_uri())
     heads = page.locator("table.board thead th")
     first = page.locator("table.board tbody th").first.inner_text()
     index = page.locator("table.board tbody tr td:nth-child(3)").first.inner_text()
     visit(page, (site / "index.html").as_uri() + "?w=100.0.0")
     expect(heads.nth(2)).to_contain_text("Your mean")
+    expect(page.locator("td.rank small").filter(visible=True)).to_have_count(0)
+    expect(page.locator("td.rank").filter(visible=True).last).to_have_text("–")
     scores = page.evaluate(LOOP_SCORES)
     assert len(scores) > 90 and scores == sorted(scores, reverse=True)
     page.get_by_role("button", name="Back to the index").click()

@@ -109,6 +109,19 @@ def test_nothing_new_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not (tmp_path / "_site/mine.html").exists() and (tmp_path / "_site/data.html").exists()
 
 
+def test_pages_link_to_docs_that_are_published_with_them(tmp_path: Path) -> None:
+    """Only where the build was told that there are any: else the link would lead nowhere."""
+    build_small(tmp_path)
+    page = tmp_path / "_site/data.html"
+    assert "docs/index.html" not in page.read_text()
+    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache", docs="docs/index.html")
+    assert '<a href="docs/index.html">docs</a>' in page.read_text()
+    assert any(
+        '<a href="../docs/index.html">docs</a>' in path.read_text()
+        for path in page.parent.glob("models/*.html")
+    )
+
+
 def test_a_missing_results_folder_keeps_the_old_site(tmp_path: Path) -> None:
     """A mistyped name is no empty board that takes the place of a full one."""
     build_small(tmp_path)
@@ -387,6 +400,19 @@ def test_every_link_leads_somewhere_where_no_model_is_ranked(tmp_path: Path) -> 
         suites = [FakeSuite(entry, tasks=3) for entry in entries([suite])]
         write_results(tmp_path / "results", [FakeModel(model)], suites)
     build_small(tmp_path)
+    check_links(tmp_path / "_site")
+
+
+def test_neighbours_are_compared_on_one_board_where_no_model_has_all(tmp_path: Path) -> None:
+    """Of official data, as recorded, a model may have one discipline; the front page links the comparison."""
+    loops = [FakeModel("first"), FakeModel("second", -1.0)]
+    for models, suite in ((loops, "loop/mbpp-plus"), ([FakeModel("other")], "evolved/difficult")):
+        suites = [FakeSuite(entry, tasks=3) for entry in entries([suite])]
+        write_results(tmp_path / "results", models, suites)
+    build_small(tmp_path)
+    assert "compare.html#neighbours-official" in (tmp_path / "_site/index.html").read_text()
+    page = (tmp_path / "_site/compare.html").read_text()
+    assert "the next in the\norder of ASL, which most models have" in page
     check_links(tmp_path / "_site")
 
 

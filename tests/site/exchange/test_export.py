@@ -3,8 +3,10 @@
 import json
 import shutil
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -69,6 +71,31 @@ def test_every_file_is_valid(results: Path, tmp_path: Path) -> None:
     for path in (tmp_path / "out").rglob("*.jsonl"):
         for text in path.read_text().splitlines():
             line.validate(json.loads(text))
+
+
+def _think(told: Any) -> Any:
+    """The same record, with reasoning in every reply."""
+    if isinstance(told, dict):
+        thought = {"reasoning": "I think."} if "reasoning" in told else {}
+        return {name: _think(value) for name, value in told.items()} | thought
+    return [_think(one) for one in told] if isinstance(told, list) else told
+
+
+def test_reasoning_is_where_the_schema_has_it(results: Path, tmp_path: Path) -> None:
+    """A message's reasoning is a text, that of a single reply a list: both are there, and valid."""
+    own = tmp_path / "results"
+    shutil.copytree(results, own)
+    for path in own.rglob("*.jsonl"):
+        lines = path.read_text().splitlines()
+        path.write_text("".join(json.dumps(_think(json.loads(line))) + "\n" for line in lines))
+    _export("every-eval-ever", own, tmp_path / "out")
+    schema = jsonschema.Draft7Validator(every_eval_ever_schema("instance_level_eval"))
+    traces = set()
+    for path in (tmp_path / "out").rglob("*.jsonl"):
+        for row in map(json.loads, path.read_text().splitlines()):
+            schema.validate(row)
+            traces |= {str(told.get("reasoning_trace")) for told in row["messages"] or [row["output"]]}
+    assert traces == {"None", "I think.", "['I think.']"}
 
 
 def test_scores_and_samples_agree(results: Path, tmp_path: Path) -> None:
@@ -151,7 +178,11 @@ def test_the_hub_gets_what_it_has_a_data_set_for(results: Path, tmp_path: Path) 
     )
     assert entry["dataset"] == {"id": "evalplus/mbppplus", "task_id": "loop/mbpp-plus"}
     assert entry["date"] == "2026-01-02" and 0 <= entry["value"] <= 10
-    assert "95 % interval" in entry["notes"]
+    assert "95 % interval" in entry["notes"] and "source" not in entry
+    published = replace(gather(with_mbpp, _registry(tmp_path)), url="https://example.org/board/")
+    write_export("hugging-face", published, with_mbpp, tmp_path / "published")
+    (path,) = (tmp_path / "published").rglob("*.yaml")
+    assert yaml.safe_load(path.read_text())[0]["source"]["url"] == "https://example.org/board/"
     assert _export("hugging-face", results, tmp_path / "none").sources == 0
 
 

@@ -1,9 +1,14 @@
 """The page of agreement and the file that its scatters are drawn from."""
 
+import csv
+import io
 import json
 import math
+import re
+import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from plotly import graph_objects
 
@@ -11,6 +16,8 @@ from support.site import small_results
 from triathlon_site.build import gather
 from triathlon_site.pages import render_site
 from triathlon_site.render import installed_environment
+
+PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 
 
 def test_the_interactive_scatter_shows_the_scores_of_the_boards(tmp_path: Path) -> None:
@@ -33,3 +40,36 @@ def test_the_interactive_scatter_shows_the_scores_of_the_boards(tmp_path: Path) 
     (trace,) = graph_objects.Figure(found["figure"]).data
     assert (trace.type, trace.mode) == ("scatter", "markers")
     assert 'data-columns="0 1"' in pages["agreement/1-2.html"]
+
+
+def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
+    """Its correlations are those of the file of all models; page and file agree; of too few models the page
+    says how many there are, and there is no page of the pair.
+    """
+    results = small_results(tmp_path / "results")
+    shutil.copytree(PUBLISHED, results / "published")
+    site = gather(results, None)
+    pages = {page.path: page.content for page in render_site(site, installed_environment())}
+    models = pd.read_csv(io.StringIO(str(pages["data/all-models.csv"])))
+    rows = list(csv.DictReader(io.StringIO(str(pages["data/agreement-all-models.csv"]))))
+    found = {(row["Left"], row["Right"]): row for row in rows}
+    row = found["Loop ASL, MBPP+", "Evolved EvoEval mean"]
+    both = models[["loop", "evolved"]].dropna()
+    assert int(row["Models"]) == int(row["With a reported figure"]) == len(both) >= 10
+    assert float(row["Spearman"]) == pytest.approx(both.corr("spearman").iloc[0, 1], abs=0.005)
+
+    shown = str(pages["agreement.html"])
+    between = shown.partition("<h2>Between the disciplines</h2>")[2].partition("</table>")[0]
+    counts = []
+    for title, cells in re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', between, re.DOTALL):
+        left, right = re.sub("<[^>]*>", "", title).split(" and ", 1)
+        row = found[left, right]
+        if int(row["Models"]) < 3:
+            assert f"too few: {row['Models']}" in cells and "href" not in title
+        else:
+            assert f">{row['Models']}<small>{row['With a reported figure']} reported" in cells
+            assert row["Spearman"].replace("-", "\N{MINUS SIGN}") in cells
+            assert re.search(r'href="([^"]*)"', title)[1] in pages  # type: ignore[index]
+        counts.append(int(row["Models"]))
+    assert counts == sorted(counts, reverse=True) and counts[0] >= 10 and counts[-1] < 3
+    assert 'href="agreement.html"' in str(pages["published.html"])

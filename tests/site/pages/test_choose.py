@@ -46,6 +46,7 @@ class Site:
     boards = ()
     date = None
     version = "0"
+    docs = ""
 
 
 def script(draft: Draft, path: str) -> Mapping[str, object]:

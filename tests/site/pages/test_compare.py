@@ -44,6 +44,18 @@ def test_a_difference_is_that_of_the_paired_bootstrap(tmp_path: Path) -> None:
         assert (pair.verdict == "no telling") == (sure == 0)
 
 
+def test_models_of_one_discipline_are_compared_on_the_board_with_the_most(tmp_path: Path) -> None:
+    """Three models that have the loop alone are compared with each other; that of another board with none."""
+    loops = [FakeModel(name, skill) for name, skill in (("a", 2.0), ("b", 0.0), ("c", -2.0))]
+    for models, suite in ((loops, "loop/core"), ([FakeModel("d")], "runtime/core")):
+        write_results(tmp_path / "results", models, [FakeSuite(entry) for entry in entries([suite])])
+    site = gather(tmp_path / "results", None)
+    pairs = list(model_pairs(site.overalls["core"], site.models))
+    assert len(pairs) == 3
+    assert {model.id for pair in pairs for model in (pair.higher, pair.lower)} == {"a", "b", "c"}
+    assert all(len(pair.differences) == 1 and pair.differences[0][0] for pair in pairs)
+
+
 def test_the_page_has_the_pairs_without_a_script(tmp_path: Path) -> None:
     """A row a pair in the page itself, with links to both models."""
     build_small(tmp_path)

@@ -187,6 +187,15 @@ def test_results_alone_make_a_front_page(tmp_path: Path) -> None:
     assert "Nothing was measured on" in page_text(tmp_path / "_site/overall-core.html")
 
 
+def test_a_leader_without_doubt_is_one_of_those_that_were_graded_here(tmp_path: Path) -> None:
+    """The sentence counts them: a higher figure that was only reported may stand right behind it."""
+    suites = [FakeSuite(one, tasks=40) for one in entries(["loop/mbpp-plus"])]
+    write_results(tmp_path / "results", [FakeModel("one", 3.0), FakeModel("two", -3.0)], suites)
+    build(tmp_path / "results", tmp_path / "_site", None)
+    page = " ".join(page_text(tmp_path / "_site/index.html").split())
+    assert "Of 2 models graded here no other comes close enough to doubt it." in page
+
+
 def test_without_official_results_the_front_page_is_our_own_problems(tmp_path: Path) -> None:
     """There is nothing else to show, and no second page of it."""
     build(small_results(tmp_path / "results", tasks=4), tmp_path / "_site", None)

@@ -26,6 +26,7 @@ def test_the_agreement_of_every_pair_is_a_table(out: Path) -> None:
     rows = list(csv.DictReader((out / "data/agreement.csv").read_text().splitlines()))
     assert len(rows) == len(list((out / "agreement").iterdir()))
     assert {row["Models"] for row in rows} == {"3"}
+    assert {row["With a reported figure"] for row in rows} == {"0"}
     assert (out / "data/agreement.tex").read_text().count(r"\\") == len(rows) + 1
 
 

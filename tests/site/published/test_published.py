@@ -1,6 +1,7 @@
 """The published figures that the repository carries."""
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,31 @@ def test_an_alias_of_an_unknown_name_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "aliases.csv").open("a") as file:
         file.write("Nobody,nobody-7b,,,,\n")
     with pytest.raises(UserError, match=r"aliases\.csv, line 51: evaloop\.csv has no model 'nobody-7b'"):
+        read_published(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (
+            "Phi,,,,,phi-2",
+            "line 51: expected 'phi-2' in one row of the column 'cruxeval', got it here for the model 'Phi'"
+            " and in line 43 for 'Phi-2'; remove it from one of them",
+        ),
+        (
+            "Phi-2,,,,,gpt-4-0613",
+            "line 51: expected 'Phi-2' in one row of the column 'model', got it here for the model 'Phi-2'"
+            " and in line 43 for 'Phi-2'; remove it from one of them, or make one row of both",
+        ),
+    ],
+)
+def test_a_name_in_two_rows_of_aliases_is_refused(tmp_path: Path, row: str, said: str) -> None:
+    """One model would stand twice, or its figures for two models: file, lines, name and models are said."""
+    for path in FOLDER.glob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    with (tmp_path / "aliases.csv").open("a") as file:
+        file.write(row + "\n")
+    with pytest.raises(UserError, match=re.escape(f"{tmp_path / 'aliases.csv'}, {said}")):
         read_published(tmp_path)
 
 

@@ -26,8 +26,8 @@ def examples(prompt: str) -> list[tuple[str, str]]:
     """The docstring's examples as (call, value), both source text."""
     from doctest import DocTestParser  # noqa: PLC0415  it imports the debugger
 
-    found = DocTestParser().get_examples(docstring(prompt))
-    return [(example.source.strip(), example.want.strip()) for example in found]
+    doctests = DocTestParser().get_examples(docstring(prompt))
+    return [(example.source.strip(), example.want.strip()) for example in doctests]
 
 
 def assertion(prompt: str) -> str:

@@ -1,4 +1,4 @@
-"""The files of our problems: TOML, one a problem; strict, so that a slip of the pen is seen."""
+"""The files of our problems: TOML, one a problem; strict, so that a misspelt key is refused."""
 
 import tomllib
 from collections.abc import Iterator

@@ -18,8 +18,7 @@ def example_assertion(task_id: str, prompt: str, test: str, entry_point: str) ->
     """The prompt's first doctest example as an assertion, else the first plain one of the data set's test."""
     if task_id in _FROM_REFERENCE:
         return _FROM_REFERENCE[task_id]
-    found = next(_from_doctests(prompt, entry_point), None) or next(_from_test(test, entry_point), None)
-    return found or ""
+    return next(_from_doctests(prompt, entry_point), "") or next(_from_test(test, entry_point), "")
 
 
 def _from_doctests(prompt: str, entry_point: str) -> Iterator[str]:

@@ -52,8 +52,8 @@ def humaneval_original(store: DataStore) -> tuple[Problem, ...]:
     Raises:
         DataUnavailableError: a data file is not here and cannot be fetched.
     """
-    own = {row["task_id"]: row for row in read_rows(store, HUMANEVAL)}
-    return tuple(_with_own_solution(problem, own[problem.task_id]) for problem in humaneval(store))
+    humaneval_rows = {row["task_id"]: row for row in read_rows(store, HUMANEVAL)}
+    return tuple(_with_own_solution(problem, humaneval_rows[problem.task_id]) for problem in humaneval(store))
 
 
 def _with_own_solution(problem: Problem, row: Row) -> Problem:

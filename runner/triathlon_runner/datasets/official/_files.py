@@ -1,4 +1,4 @@
-"""Problem files of anybody's, in the formats of HumanEval, MBPP, EvalPlus, EvoEval and ClassEval."""
+"""Users' problem files in the formats of HumanEval, MBPP, EvalPlus, EvoEval and ClassEval."""
 
 import json
 import zlib
@@ -20,7 +20,7 @@ from triathlon_runner.syntax import third_party
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """A problem with where it stands."""
+    """A problem with its file and line."""
 
     place: str
     """`mine.jsonl, line 3`."""
@@ -83,28 +83,32 @@ def _read(line: str, place: str, name: str) -> FileProblem:
     try:
         row = json.loads(line)
         tests = row.get("test", "")
-        return FileProblem(place, _of_row(row, name), tests if isinstance(tests, str) else "")
+        return FileProblem(place, _problem_of_row(row, name), tests if isinstance(tests, str) else "")
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, SyntaxError) as error:
         raise UserError(
             f"{place}: expected a problem in the format of HumanEval (prompt, test), MBPP (text, code, "
             "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs) or ClassEval (class_name, "
-            f"solution_code, test), got {line[:80]!r}… ({_in_words(error)})"
+            f"solution_code, test), got {line[:80]!r}… ({_error_text(error)})"
         ) from None
 
 
-def _in_words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"it has no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
 
 
-def _of_row(row: Row, name: str) -> AnyProblem:
+def _problem_of_row(row: Row, name: str) -> AnyProblem:
     if "solution_code" in row:
         return _class_of(row)
     if "test_list" in row:
         return _mbpp_of(row)
     if "base_input" in row:
-        return _mbpp_problem(row) if row["task_id"].startswith("Mbpp/") else humaneval_problem(_whole(row))
+        return (
+            _mbpp_problem(row)
+            if row["task_id"].startswith("Mbpp/")
+            else humaneval_problem(_with_defaults(row))
+        )
     if "inputs" in row:
-        return _problem(_whole(row), _set_of(row, name))
+        return _problem(_with_defaults(row), _set_of(row, name))
     solution = row.get("canonical_solution", "")
     reference = f"{row['prompt']}{solution}" if solution else ""
     return TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"], reference)
@@ -131,13 +135,13 @@ def _class_of(row: Row) -> ClassProblem:
     return ClassProblem(row["task_id"], row["class_name"], reference, row["test"], libraries)
 
 
-def _whole(row: Row) -> Row:
-    """The row with what grading does not need filled in, where a file leaves it out."""
+def _with_defaults(row: Row) -> Row:
+    """The row with defaults for the fields that grading does not need and that a file may leave out."""
     defaults: dict[str, Any] = {"plus_input": [], "atol": 0, "test": "", "parent": "", "p1": "", "p2": ""}
     return {**defaults, **row}
 
 
 def _set_of(row: Row, name: str) -> EvoEvalSet:
-    """Which EvoEval set a row is of: its number alone does not say which oracle is its own."""
-    named: tuple[EvoEvalSet, ...] = tuple(one for one in get_args(EvoEvalSet) if one in name)
+    """The EvoEval set of a row: the oracle depends on it, and the row's number does not tell it."""
+    named: tuple[EvoEvalSet, ...] = tuple(set_name for set_name in get_args(EvoEvalSet) if set_name in name)
     return named[0] if named else "combine" if "p1" in row else "tool_use"

@@ -28,7 +28,7 @@ Board = Mapping[str, Row]
 def row_of(units: Mapping[str, Sequence[Unit]]) -> dict[str, float]:
     """One model's row from its results by set."""
     shares = {name: _shares(lines) for name, lines in units.items()}
-    return {name: 100 * fmean(found.values()) for name, found in shares.items() if found}
+    return {name: 100 * fmean(by_task.values()) for name, by_task in shares.items() if by_task}
 
 
 def _shares(units: Sequence[Unit]) -> dict[str, float]:

@@ -54,12 +54,12 @@ class Decomposition:
 
 def decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition:
     """One model's decomposition over the seeds that have exactly two halves among the results."""
-    parts: dict[str, list[bool]] = defaultdict(list)
+    solved_halves_of: dict[str, list[bool]] = defaultdict(list)
     for half, parents in links(seeds.problems, halves.problems).items():
         if len(parents) == 1:
-            parts[parents[0]].append(half in halves.solved)
+            solved_halves_of[parents[0]].append(half in halves.solved)
     counts = {(seed, missing): 0 for seed in (True, False) for missing in range(3)}
-    for seed, found in parts.items():
-        if len(found) == 2:
-            counts[seed in seeds.solved, found.count(False)] += 1
+    for seed, solved_halves in solved_halves_of.items():
+        if len(solved_halves) == 2:
+            counts[seed in seeds.solved, solved_halves.count(False)] += 1
     return Decomposition(*counts.values())

@@ -14,10 +14,10 @@ from triathlon_runner.significance import sign_test
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problems:
-    """What was asked of one set. Two are the same where they are one object."""
+    """The problems of one set with their parents. Equal only to itself: a cheap key for a cache."""
 
     parents: Mapping[str, tuple[str, ...]]
-    """By task_id; a problem without parents is its own (a seed set)."""
+    """By task_id; a problem without parents, one of a seed set, has itself as its parent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class Outcomes:
 
 
 Links = Mapping[str, tuple[str, ...]]
-"""Problems by task_id, with those of another set that each is held against."""
+"""By task_id, the problems of another set that each problem is compared with."""
 
 
 def outcomes(units: Iterable[Linked]) -> Outcomes:
-    """Of the first samples: family links are about the greedy one, whatever else was sampled."""
+    """The outcomes of the first sample of each task: family links compare greedy samples."""
     first = [unit for unit in units if unit.sample == 0]
     names = tuple([unit.task_id for unit in first])
     problems = _problems(names, tuple([unit.parents for unit in first]))
@@ -43,7 +43,7 @@ def outcomes(units: Iterable[Linked]) -> Outcomes:
 @lru_cache(maxsize=256)
 def _problems(names: tuple[str, ...], parents: tuple[tuple[str, ...], ...]) -> Problems:
     """One object for all models that were asked the same."""
-    return Problems({name: own or (name,) for name, own in zip(names, parents, strict=True)})
+    return Problems({name: seeds or (name,) for name, seeds in zip(names, parents, strict=True)})
 
 
 @lru_cache(maxsize=256)
@@ -121,8 +121,8 @@ def _covered(parts: Problems, wholes: Problems) -> Links:
             by_ancestor[name].append(group)
     whole_of_parts: dict[str, tuple[str, ...]] = {}
     for whole, names in wholes.parents.items():
-        own = frozenset(names)
-        related = {group for name in own for group in by_ancestor[name] if group <= own}
-        if frozenset[str]().union(*related) == own:
+        parents = frozenset(names)
+        related = {group for name in parents for group in by_ancestor[name] if group <= parents}
+        if frozenset[str]().union(*related) == parents:
             whole_of_parts[whole] = tuple(part for group in related for part in parts_of[group])
     return whole_of_parts

@@ -79,7 +79,7 @@ def measured(results: Results, kinds: Mapping[str, ModelKind]) -> dict[Source, "
 
 @dataclass(frozen=True)
 class Measured:
-    """One family of sets. What there are no results for is absent, never 0."""
+    """One family of sets. Sets and models without results are absent, never 0."""
 
     source: Source
     units: Mapping[str, Mapping[str, Sequence[Linked]]]
@@ -169,7 +169,7 @@ class Measured:
         return regions(old, self.averages) if len(both) >= _ENOUGH else {}
 
     def paired(self, model: str, first: str, second: str) -> Paired | None:
-        """Any two sets for one model: solved the one but not the other, and the reverse, with McNemar's test.
+        """Compares any two sets for one model: solved only in the first, only in the second; McNemar's test.
 
         None where the model lacks one of them or no problem of the one belongs to one of the other.
         """
@@ -180,7 +180,7 @@ class Measured:
         return counts if counts.n else None
 
     def _with_seeds(self, analyse: Callable[[Outcomes, Outcomes], T | None], name: str) -> dict[str, T]:
-        """What comes of each model's seeds and one of its sets, where anything does."""
+        """By model, `analyse(seeds, set)`; models without both sets and results of None are left out."""
         seed = self.seed_of(name)
         both = {m: sets for m, sets in self.outcomes.items() if name in sets and seed in sets}
         results = {model: analyse(sets[seed], sets[name]) for model, sets in both.items()}

@@ -19,7 +19,7 @@ class Placed:
     old: float
     new: float
     expected: float
-    """The new score that its old one lets expect, by the line through all models."""
+    """The new score at the model's old score on the line through all models."""
     distance: float
     """(new - expected) in robust standard deviations."""
     region: Region

@@ -14,16 +14,16 @@ def read_results(folder: ResultsFolder) -> dict[str, dict[str, tuple[EvolvedReco
         UserError: there are no results of this discipline, or a line that is no record.
     """
     runs = folder.root / "runs"
-    found: dict[str, dict[str, tuple[EvolvedRecord, ...]]] = {}
+    records: dict[str, dict[str, tuple[EvolvedRecord, ...]]] = {}
     for path in sorted(runs.glob("*/evolved/*.jsonl")):
         model = path.relative_to(runs).parts[0]
-        found.setdefault(model, {})[f"evolved/{path.stem}"] = _read(folder, model, path)
-    if not found:
+        records.setdefault(model, {})[f"evolved/{path.stem}"] = _read(folder, model, path)
+    if not records:
         raise UserError(
             f"expected results of the evolved discipline in {str(runs)!r}, found none;"
             " run `triathlon run` first or name another folder at --results"
         )
-    return found
+    return records
 
 
 def _read(folder: ResultsFolder, model: str, path: Path) -> tuple[EvolvedRecord, ...]:

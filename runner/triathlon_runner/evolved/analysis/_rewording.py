@@ -45,13 +45,13 @@ def change_by_kind(
     board: Board, kinds: Mapping[str, ModelKind], after: str, before: str = SEED
 ) -> dict[ModelKind, Change]:
     """`change` for instruct and base models apart; verbose or concise or subtle against HumanEval."""
-    found: dict[ModelKind, Change] = {}
+    changes: dict[ModelKind, Change] = {}
     for kind in ("instruct", "base"):
         rows = {model: row for model, row in board.items() if kinds.get(model) == kind}
         result = change(rows, before, after)
         if result is not None:
-            found[kind] = result
-    return found
+            changes[kind] = result
+    return changes
 
 
 def helped_by_tools(board: Board, kinds: Mapping[str, ModelKind]) -> dict[ModelKind | Literal["all"], Change]:

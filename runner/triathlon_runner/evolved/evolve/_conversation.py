@@ -66,7 +66,7 @@ class Conversation:
         return extracted.program
 
     def note(self, kind: str, finding: str) -> None:
-        """Records what was learnt without the model, by executing."""
+        """Records a result of executing programs, without a question to the model."""
         self.steps.append(Step(kind=kind, round=self.round, found=finding))
 
     def set_result(self, text: str) -> None:

@@ -17,7 +17,7 @@ class UnusableReplyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A problem that is being worked on."""
+    """A problem that the pipeline has not accepted yet."""
 
     entry_point: str
     prompt: str
@@ -175,7 +175,7 @@ def with_docstring(draft: Draft, docstring: str) -> Draft:
 
 
 def _is_empty(function: ast.FunctionDef) -> bool:
-    """Whether there is nothing in it but a docstring, `pass` or `...`."""
+    """Whether the body holds only a docstring, `pass` or `...`."""
     return all(
         isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
         for node in function.body
@@ -183,7 +183,7 @@ def _is_empty(function: ast.FunctionDef) -> bool:
 
 
 def seed_draft(seed: Problem) -> Draft:
-    """A seed as a draft: its prompt, whatever stands in front of the function."""
+    """A seed as a draft: its whole prompt, with all text before the function."""
     function = _function(seed)
     return Draft(
         entry_point=seed.entry_point,
@@ -196,7 +196,9 @@ def seed_draft(seed: Problem) -> Draft:
 def is_copy(draft: Draft, seed: Problem) -> bool:
     """Whether the docstring is the seed's, apart from its examples and the function's name."""
     names = {draft.entry_point, seed.entry_point}
-    return _gist(draft.docstring, names) == _gist(ast.get_docstring(_function(seed)) or "", names)
+    return _words_of_prose(draft.docstring, names) == _words_of_prose(
+        ast.get_docstring(_function(seed)) or "", names
+    )
 
 
 def _function(problem: Problem) -> ast.FunctionDef:
@@ -207,7 +209,7 @@ def _function(problem: Problem) -> ast.FunctionDef:
     )
 
 
-def _gist(docstring: str, names: set[str]) -> list[str]:
+def _words_of_prose(docstring: str, names: set[str]) -> list[str]:
     prose = docstring.partition(">>>")[0].lower()
     words = re.findall(r"[\w]+", prose)
     return [word for word in words if word not in {name.lower() for name in names}]

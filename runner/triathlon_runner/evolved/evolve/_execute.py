@@ -1,4 +1,4 @@
-"""Running solutions on inputs in the sandbox: what came of each input."""
+"""Running solutions on inputs in the sandbox: the result of each input."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SAME: Final = Comparison("typed", tolerance=1e-6)
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one input gave."""
+    """The result of one input."""
 
     kind: Literal["returned", "raised", "endless", "died"]
     value: Any = None
@@ -36,7 +36,7 @@ class Result:
 
 
 def _text(value: Any) -> str | None:
-    """None for an int of more digits than Python writes, and what is nested deeper than it goes."""
+    """The value as source text; None for an int of too many digits for `repr`, and too deep a nesting."""
     try:
         return repr(value)
     except (ValueError, RecursionError):

@@ -67,14 +67,14 @@ def problem_text(job: Job, evolved: Evolved) -> str:
     if job.transformation in PRESERVING:
         content: dict[str, Any] = {"canary": CANARY, "prompt": _block(evolved.problems[0].draft.prompt)}
     elif job.transformation == "decompose":
-        halves = [_half(written) for written in evolved.problems]
+        halves = [_half_fields(written) for written in evolved.problems]
         content = {"canary": CANARY, "join": _block(evolved.join), "half": halves}
     else:
-        content = _whole(job, evolved.problems[0])
+        content = _problem_fields(job, evolved.problems[0])
     return tomli_w.dumps(content, multiline_strings=True)
 
 
-def _whole(job: Job, written: Written) -> dict[str, Any]:
+def _problem_fields(job: Job, written: Written) -> dict[str, Any]:
     parents = job.parents
     levels = [parent.level for parent in parents if parent.level is not None]
     harder = job.transformation in ("difficult", "combine")
@@ -92,7 +92,7 @@ def _whole(job: Job, written: Written) -> dict[str, Any]:
     }
 
 
-def _half(written: Written) -> dict[str, Any]:
+def _half_fields(written: Written) -> dict[str, Any]:
     return {
         "prompt": _block(written.draft.prompt),
         "reference": _block(written.reference),

@@ -8,7 +8,7 @@ from triathlon_runner.records import Strict, Usage
 
 
 class Step(Strict):
-    """One question to the model and its reply, or one thing that was found out by executing."""
+    """One question to the model and its reply, or one result of executing programs."""
 
     kind: str
     """Name of the prompt, or `execute`, `compare`, `augment`, `mutants`."""
@@ -16,11 +16,11 @@ class Step(Strict):
     question: str = ""
     reply: str = ""
     found: str = ""
-    """What came of it, in words."""
+    """The result, in words."""
 
 
 class History(Strict):
-    """Beside each problem file; for a dropped problem all that there is."""
+    """All steps of one job. Stored beside the problem file; a dropped problem has only this file."""
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
     job: str
@@ -45,8 +45,8 @@ class History(Strict):
     killed: int = 0
     survivors: tuple[str, ...] = ()
     inputs_from: dict[str, int] = Field(default_factory=dict)
-    """How many of the inputs that are kept came from where: `model`, `mutation`, `model again`, `seed`."""
+    """Number of inputs of the problem by their source: `model`, `mutation`, `model again`, `seed`."""
     disputed: tuple[str, ...] = ()
     """Inputs on which the two solutions differ, found after they had agreed: a reader should look at them."""
     flags: tuple[str, ...] = ()
-    """What else a reviewer should look at."""
+    """Other things that a reviewer should look at."""

@@ -37,7 +37,7 @@ def _read(line: str, entry_point: str, arity: int) -> str | None:
     if not isinstance(statement, ast.Expr):
         return None
     node = statement.value
-    if isinstance(node, ast.Compare):  # `f(1) == 2`: what it is said to return is of no interest
+    if isinstance(node, ast.Compare):  # `f(1) == 2`: only the call counts
         node = node.left
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry_point:
         items: Sequence[ast.expr] = [] if node.keywords else node.args
@@ -69,27 +69,27 @@ def mutated(inputs: Sequence[str], count: int, seed: str) -> list[str]:
         for _ in range(rng.choice((1, 1, 2))):
             place = rng.randrange(len(arguments)) if arguments else 0
             if arguments:
-                arguments[place] = mutate(arguments[place], rng, _others(known, place))
+                arguments[place] = mutate(arguments[place], rng, _arguments_at(known, place))
         text = arguments_source(tuple(arguments))
         if text not in inputs and len(text) <= _MAX_LENGTH:
             inputs_by_text[text] = None
     return list(inputs_by_text)
 
 
-def _others(known: Sequence[tuple[Any, ...]], place: int) -> list[Any]:
-    """Arguments that other inputs have at this place."""
+def _arguments_at(known: Sequence[tuple[Any, ...]], place: int) -> list[Any]:
+    """The arguments that the known inputs have at this place."""
     return [arguments[place] for arguments in known if place < len(arguments)]
 
 
-def mutate(value: Any, rng: random.Random, others: Sequence[Any] = ()) -> Any:
+def mutate(value: Any, rng: random.Random, alternatives: Sequence[Any] = ()) -> Any:
     """A value of the same type, changed in one place.
 
     Args:
         value: plain data.
         rng: decides.
-        others: values of the same kind, one of which may be taken instead.
+        alternatives: values of the same kind, one of which may be taken instead.
     """
-    same_type = [other for other in others if type(other) is type(value)]
+    same_type = [alternative for alternative in alternatives if type(alternative) is type(value)]
     if same_type and rng.random() < 0.15:
         return rng.choice(same_type)
     changes = _CHANGES.get(type(value))

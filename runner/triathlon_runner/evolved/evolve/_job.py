@@ -69,7 +69,7 @@ def _pairs(seeds: Sequence[Problem]) -> list[tuple[Problem, ...]]:
         group = groups[parameter_types(seed)]
         if len(group) > 1:
             # The partner is drawn by hash: neighbours in a set are often alike.
-            partners = (other for other in group if other is not seed)
+            partners = (partner for partner in group if partner is not seed)
             pairs.append((seed, min(partners, key=lambda partner: _pair_hash(seed, partner))))
     unique = {frozenset(problem.task_id for problem in pair): pair for pair in pairs}
     return list(unique.values())
@@ -83,8 +83,8 @@ def parameter_types(problem: Problem) -> tuple[str, ...]:
     return ()
 
 
-def _pair_hash(seed: Problem, other: Problem) -> bytes:
-    names = sorted((seed.task_id, other.task_id))
+def _pair_hash(seed: Problem, partner: Problem) -> bytes:
+    names = sorted((seed.task_id, partner.task_id))
     return hashlib.sha256("+".join(names).encode()).digest()
 
 

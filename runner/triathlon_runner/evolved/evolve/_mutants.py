@@ -54,7 +54,7 @@ class _Edit:
     new: Any
 
     def swap_in(self) -> Any:
-        """Makes the change and returns what stood there."""
+        """Makes the change and returns the replaced value."""
         return _put(self.owner, self.key, self.new)
 
 
@@ -67,7 +67,7 @@ def _put(owner: Any, key: str | int, value: Any) -> Any:
     return old
 
 
-def _bare(program: str) -> ast.Module:
+def _without_docstrings_and_annotations(program: str) -> ast.Module:
     """The program without docstrings and annotations: they do nothing, so changing them kills nothing."""
     tree = ast.parse(program)
     for node in ast.walk(tree):
@@ -126,16 +126,16 @@ def _operators(node: ast.AST) -> Iterator[_Edit]:
         case ast.BinOp():
             yield from _binary(node)
         case ast.AugAssign():
-            for other in _OPERATORS.get(type(node.op), ()):
-                yield _Edit(node, "op", other())
+            for replacement in _OPERATORS.get(type(node.op), ()):
+                yield _Edit(node, "op", replacement())
         case ast.BoolOp():
             yield _Edit(node, "op", ast.Or() if isinstance(node.op, ast.And) else ast.And())
         case ast.UnaryOp(op=ast.USub()):
             yield _Edit(node, "op", ast.UAdd())
 
 
-def _own(node: ast.AST) -> Iterator[_Edit]:
-    """The changes that concern this very node."""
+def _edits_of_node(node: ast.AST) -> Iterator[_Edit]:
+    """The changes of the node itself, not of its children."""
     yield from _operators(node)
     match node:
         case ast.Constant():
@@ -177,7 +177,7 @@ def _negations(node: ast.AST) -> Iterator[_Edit]:
 
 def _edits(tree: ast.Module) -> Iterator[_Edit]:
     for node in ast.walk(tree):
-        yield from _own(node)
+        yield from _edits_of_node(node)
         yield from _in_bodies(node)
         yield from _negations(node)
 
@@ -191,7 +191,7 @@ def _name(before: str, after: str) -> str:
 
 def mutants(program: str) -> list[Mutant]:
     """All programs that differ from this one by one small change."""
-    tree = _bare(program)
+    tree = _without_docstrings_and_annotations(program)
     before = ast.unparse(ast.fix_missing_locations(tree))
     made: dict[str, str] = {}
     for edit in list(_edits(tree)):

@@ -76,11 +76,11 @@ async def _transform(job: Job, conversation: Conversation) -> Draft:
             raise UnusableReplyError("it is the problem that you were given.")
         return (draft,)
 
-    (draft,) = await _usable(job, conversation, read)
+    (draft,) = await _ask_usable_drafts(job, conversation, read)
     return draft
 
 
-async def _usable(job: Job, conversation: Conversation, read: Reader) -> tuple[Draft, ...]:
+async def _ask_usable_drafts(job: Job, conversation: Conversation, read: Reader) -> tuple[Draft, ...]:
     rules = conversation.prompts.render("evolve-rules")
     question, reply = await conversation.ask(
         f"evolve-{job.transformation}", parents=seeds_for_prompt(job.parents), rules=rules
@@ -163,7 +163,7 @@ async def _decompose(job: Job, conversation: Conversation, sandbox: Sandbox) -> 
             raise UnusableReplyError("one of the two is the problem that you were given.")
         return halves
 
-    drafts = await _usable(job, conversation, read)
+    drafts = await _ask_usable_drafts(job, conversation, read)
     halves = [await refine(conversation, sandbox, draft) for draft in drafts]
     join = await _join(job, conversation, sandbox, halves)
     flags = tuple(flag for half in halves for flag in _flags(job, half))

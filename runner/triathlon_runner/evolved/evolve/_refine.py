@@ -86,9 +86,9 @@ async def _round(conversation: Conversation, sandbox: Sandbox, draft: Draft) -> 
     second = await conversation.solve(repaired, turn=2 * conversation.round + 1)
     second_results = await run_on(sandbox, second, draft.entry_point, [text for text, _ in usable])
     differing = [
-        (text, result, other)
-        for (text, result), other in zip(usable, second_results, strict=True)
-        if not same(result, other)
+        (text, result, second_result)
+        for (text, result), second_result in zip(usable, second_results, strict=True)
+        if not same(result, second_result)
     ]
     conversation.note("compare", f"the second solution differs on {len(differing)} of {len(usable)} inputs")
     if not differing:
@@ -105,7 +105,7 @@ async def _check_repeatable(
         DroppedError: it does not.
     """
     again = await run_on(sandbox, program, draft.entry_point, [text for text, _ in usable[::-1]])
-    if not all(same(result, other) for (_, result), other in zip(usable[::-1], again, strict=True)):
+    if not all(same(first, second) for (_, first), second in zip(usable[::-1], again, strict=True)):
         raise DroppedError("its solution gives other values when it runs again in another order")
 
 

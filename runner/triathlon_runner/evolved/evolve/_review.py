@@ -1,4 +1,4 @@
-"""The page on which a person accepts or refuses evolved problems, and what comes of the decisions."""
+"""The page on which a person accepts or refuses evolved problems; copies the accepted ones."""
 
 import json
 import tomllib
@@ -26,7 +26,7 @@ DECISIONS: Final = "decisions.json"
 
 
 class Decision(Strict):
-    """A reviewer's word on one problem."""
+    """A reviewer's decision about one problem."""
 
     verdict: Literal["accept", "refuse"]
     note: str = ""

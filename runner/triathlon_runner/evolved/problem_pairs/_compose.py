@@ -10,7 +10,7 @@ from triathlon_runner.datasets import Problem
 
 @dataclass(frozen=True, slots=True)
 class PromptParts:
-    """The parts of a prompt: what stands in front of the function, its signature and its docstring."""
+    """The parts of a prompt: the text before the function, its signature and its docstring."""
 
     before: str
     """Helper functions and constants."""
@@ -29,16 +29,18 @@ def prompt_parts(problem: Problem) -> PromptParts:
             parameters.
     """
     tree = ast.parse(problem.prompt)
-    found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == problem.entry_point]
-    if len(found) != 1:
+    functions = [
+        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == problem.entry_point
+    ]
+    if len(functions) != 1:
         raise ValueError(f"expected one function {problem.entry_point!r} in the prompt of {problem.task_id}")
-    function, docstring = found[0], ast.get_docstring(found[0])
+    function, docstring = functions[0], ast.get_docstring(functions[0])
     arguments = function.args
     if not docstring or arguments.vararg or arguments.kwonlyargs or arguments.kwarg or arguments.defaults:
         raise ValueError(f"{problem.task_id}: no docstring, or parameters beyond plain ones")
-    others = [node for node in tree.body if node is not function]
-    imports = [node for node in others if isinstance(node, ast.Import | ast.ImportFrom)]
-    helpers = [ast.unparse(node) for node in others if node not in imports]
+    statements = [node for node in tree.body if node is not function]
+    imports = [node for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
+    helpers = [ast.unparse(node) for node in statements if node not in imports]
     return PromptParts(
         before="\n\n\n".join(helpers),
         imports=tuple(ast.unparse(node) for node in imports),
@@ -72,28 +74,28 @@ def composed(first: Problem, second: Problem, dropped: frozenset[int] = frozense
 
 
 def _prompt(first: Problem, second: Problem) -> str:
-    one, two = prompt_parts(first), prompt_parts(second)
-    imports = "\n".join(dict.fromkeys((*one.imports, *two.imports)))
-    helpers = "\n\n\n".join(part for part in (one.before, two.before) if part)
-    arrow = f" -> {two.returns}" if two.returns else ""
-    signature = ", ".join(map(ast.unparse, one.parameters))
+    first_parts, second_parts = prompt_parts(first), prompt_parts(second)
+    imports = "\n".join(dict.fromkeys((*first_parts.imports, *second_parts.imports)))
+    helpers = "\n\n\n".join(part for part in (first_parts.before, second_parts.before) if part)
+    arrow = f" -> {second_parts.returns}" if second_parts.returns else ""
+    signature = ", ".join(map(ast.unparse, first_parts.parameters))
     name = f"{first.entry_point}_then_{second.entry_point}"
     function = f'def {name}({signature}){arrow}:\n    """{_docstring(first, second)}\n    """\n'
     return "\n\n\n".join(part for part in (imports, helpers, function) if part)
 
 
 def _docstring(first: Problem, second: Problem) -> str:
-    one, two = prompt_parts(first), prompt_parts(second)
-    arguments = ", ".join(parameter.arg for parameter in one.parameters)
-    passed_on = two.parameters[0].arg
+    first_parts, second_parts = prompt_parts(first), prompt_parts(second)
+    arguments = ", ".join(parameter.arg for parameter in first_parts.parameters)
+    passed_on = second_parts.parameters[0].arg
     text = "\n\n".join(
         (
             "Carry out two steps, one after the other, and return what the second step gives.",
             f"Step 1 is what a function {first.entry_point}({arguments}) is described to do:",
-            textwrap.indent(one.docstring, "    "),
+            textwrap.indent(first_parts.docstring, "    "),
             f"Step 2 takes the result of step 1 as its {passed_on} and is what a function "
             f"{second.entry_point}({passed_on}) is described to do:",
-            textwrap.indent(two.docstring, "    "),
+            textwrap.indent(second_parts.docstring, "    "),
         )
     )
     escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')

@@ -1,4 +1,4 @@
-"""Stands behind a program whose classes are tested from another process: its objects have numbers there."""
+"""Appended to a program whose classes are tested from another process, which knows its objects by number."""
 
 from typing import Any
 

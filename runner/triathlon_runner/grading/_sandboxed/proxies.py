@@ -44,11 +44,11 @@ def _triathlon_special(name: str) -> Callable[..., Any]:
 
 
 def _triathlon_class(name: str, special: list[str]) -> type:
-    """A relay for one class; `special` are those of its methods that operators and built-ins call."""
-    members: dict[str, Any] = {one: _triathlon_special(one) for one in special}
+    """A relay for one class; `special`: its methods that operators and built-ins call, such as `__len__`."""
+    members: dict[str, Any] = {method: _triathlon_special(method) for method in special}
     members |= {
         "__init__": _triathlon_init,
-        "__getattr__": lambda self, one: _triathlon_attribute(self._triathlon_number, one),
-        "__setattr__": lambda self, one, value: _triathlon_set(self._triathlon_number, one, value),
+        "__getattr__": lambda self, member: _triathlon_attribute(self._triathlon_number, member),
+        "__setattr__": lambda self, member, value: _triathlon_set(self._triathlon_number, member, value),
     }
     return _TriathlonRelay(name, (), members)

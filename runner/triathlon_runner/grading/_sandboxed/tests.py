@@ -1,4 +1,4 @@
-"""Stands behind unittest classes: runs one test method and says how it ended."""
+"""Appended to unittest classes: runs one test method and returns how it ended."""
 
 from typing import Any
 

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def constructors() -> dict[str, Any]:
-    """What makes values, by name; numpy's where it is loaded."""
+    """Constructors of values by name; those of numpy only where the program has imported it."""
     names: dict[str, Any] = {
         "nan": float("nan"),
         "inf": float("inf"),

@@ -56,7 +56,7 @@ class LiteralWriter:
         write = _CONTAINERS.get(kind)
         if write is not None:
             return self._spend(write(self, value, depth + 1), counted=True)
-        return self._other(value, kind, depth + 1)
+        return self._uncommon(value, kind, depth + 1)
 
     def items(self, values: Any, depth: int) -> str:
         return ", ".join([self.text(value, depth) for value in values])
@@ -75,7 +75,7 @@ class LiteralWriter:
             raise NoLiteralFormError("too large", too_large=True)
         return text
 
-    def _other(self, value: Any, kind: type, depth: int) -> str:
+    def _uncommon(self, value: Any, kind: type, depth: int) -> str:
         numpy = sys.modules.get("numpy")
         if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
             return self._numpy(value, numpy, depth)

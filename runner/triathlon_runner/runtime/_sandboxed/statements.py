@@ -20,7 +20,7 @@ def statement_lines(tree: ast.Module) -> dict[int, int]:
 
 
 def definition_lines(tree: ast.Module) -> dict[int, int]:
-    """For every function, by the first line of its code: the line of its `def`, where its body is below."""
+    """By a function's first line (a decorator's or the `def`'s), its `def`, where its body is below that."""
     return {
         min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]): node.lineno
         for node in ast.walk(tree)
@@ -63,7 +63,8 @@ def evaluate(node: ast.expr, names: dict[str, Any]) -> Any:
     """Reads a variable: names, attributes, subscripts without calls in them, tuples and lists of these.
 
     Raises:
-        LookupError: a call, which could change what is looked at. (And whatever the reading itself raises.)
+        LookupError: it has a call, which could change the value.
+        Exception: whatever reading the value raises.
     """
     if any(isinstance(part, (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)) for part in ast.walk(node)):
         raise LookupError(ast.unparse(node))

@@ -61,7 +61,7 @@ sys.addaudithook(_audit)
 
 
 class StopTracingError(BaseException):
-    """A limit was hit. A program that catches everything is cut off all the same: tracing has ended."""
+    """A limit was hit. A program may catch this, but no step is recorded any more."""
 
 
 class Table:
@@ -102,7 +102,7 @@ class Recorder:
         self.characters = 0
         self.stopped = ""
         self.incomplete_because = "it turns off the tracing of a frame" if "f_trace" in program else ""
-        """Why what was recorded is not all that happened."""
+        """Why the trace lacks steps; empty while it is complete."""
         self.lines: list[int] = []
         self.frames: list[int] = []
         self.before: list[int] = []
@@ -122,7 +122,7 @@ class Recorder:
         return self._expression if code.co_name in _EXPRESSIONS else self._statement
 
     def _expression(self, frame: FrameType, event: str, _arg: Any) -> Any:
-        """Lambdas and generator expressions run later, elsewhere: a step where the line is another one."""
+        """Records a step of a lambda or generator expression on another line than that of the last step."""
         line = self.owner.get(frame.f_lineno, frame.f_lineno)
         if event == "line" and self.lines and self.lines[-1] != line:
             self._begin(line, frame=-1, snapshot=-1)
@@ -142,7 +142,7 @@ class Recorder:
         return self._statement
 
     def mark_incomplete(self, why: str) -> None:
-        """Notes that not all that happened was recorded; the first reason counts."""
+        """Marks the trace as incomplete; of several reasons the first is kept."""
         self.incomplete_because = self.incomplete_because or why
 
     def _line(self, frame: FrameType) -> None:
@@ -156,7 +156,7 @@ class Recorder:
         if in_class and activity.step < 0 and self.lines and self.lines[-1] == line:
             return  # the body of a class statement begins on the statement's own line
         if self._definitions.get(frame.f_code.co_firstlineno) == frame.f_lineno:
-            return  # Python 3.11 counts some folded constants of a body to its `def`
+            return  # Python 3.11 gives some folded constants of a body the line of its `def`
         if activity.step >= 0 and self.lines[activity.step] == line and at > activity.start:
             return
         snapshot = self._snapshot(frame)
@@ -229,8 +229,10 @@ class Recorder:
     def finish(self) -> None:
         """Checks that the program was traced to its end."""
         still_tracing = sys.gettrace() == self.trace
-        left = [one for one in self._active.values() if not one.frame.f_code.co_flags & _GENERATORS]
-        if not still_tracing or left:
+        unfinished = [
+            activity for activity in self._active.values() if not activity.frame.f_code.co_flags & _GENERATORS
+        ]
+        if not still_tracing or unfinished:
             self.mark_incomplete("it turns off the tracing of a frame")
 
     def _stop(self, why: str) -> None:

@@ -23,7 +23,7 @@ def compute(imports: list[tuple[str, str]], setup: str, expression: str) -> tupl
     Raises:
         Exception: whatever the expression raises.
     """
-    names = {**constructors(), "math": math, **dict(_imported(*one) for one in imports)}
+    names = {**constructors(), "math": math, **dict(_imported(*name_and_path) for name_and_path in imports)}
     exec(compile(setup, "<test>", "exec", dont_inherit=True), names)  # noqa: S102 (in the sandbox)
     value = eval(compile(expression, "<answer>", "eval", dont_inherit=True), names)  # noqa: S307 (in the sandbox)
     try:
@@ -33,7 +33,7 @@ def compute(imports: list[tuple[str, str]], setup: str, expression: str) -> tupl
 
 
 def _imported(name: str, path: str) -> tuple[str, Any]:
-    """A name as an import statement binds it; a missing one binds nothing."""
+    """The name with what an import statement binds to it; None where that cannot be imported."""
     package, _, last = path.rpartition(".")
     try:
         if not package:

@@ -21,10 +21,10 @@ def as_output_assertion(answer: str, call: str) -> str:
     Raises:
         InvalidAnswerError: the answer is no Python expression or assertion.
     """
-    given = _expression_or_test(answer)
-    if isinstance(given, ast.Compare) and _calls_function(given.left):
-        return f"assert {ast.unparse(given)}"
-    return f"assert {call} == ({ast.unparse(given)})"
+    expression = _expression_or_test(answer)
+    if isinstance(expression, ast.Compare) and _calls_function(expression.left):
+        return f"assert {ast.unparse(expression)}"
+    return f"assert {call} == ({ast.unparse(expression)})"
 
 
 def arguments_call(answer: str, output: str) -> ast.Call:
@@ -39,19 +39,19 @@ def arguments_call(answer: str, output: str) -> ast.Call:
     """
     _refuse_long(answer)
     try:
-        given = _expression_or_test(answer)
+        expression = _expression_or_test(answer)
     except InvalidAnswerError:
-        given = None  # `1, key=2` is no expression
-    if isinstance(given, ast.Compare) and _calls_function(given.left):
+        expression = None  # `1, key=2` is no expression
+    if isinstance(expression, ast.Compare) and _calls_function(expression.left):
         if (
-            len(given.ops) != 1
-            or not isinstance(given.ops[0], ast.Eq)
-            or not _is(given.comparators[0], output)
+            len(expression.ops) != 1
+            or not isinstance(expression.ops[0], ast.Eq)
+            or not _is_same(expression.comparators[0], output)
         ):
             raise InvalidAnswerError("the answer is another statement than the question's")
-        given = given.left
-    if isinstance(given, ast.Call) and _calls_function(given):
-        return given
+        expression = expression.left
+    if isinstance(expression, ast.Call) and _calls_function(expression):
+        return expression
     return _call_with(answer)
 
 
@@ -92,5 +92,5 @@ def _calls_function(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == FUNCTION
 
 
-def _is(given: ast.expr, source: str) -> bool:
-    return ast.dump(given) == ast.dump(parse_expression(source))
+def _is_same(expression: ast.expr, source: str) -> bool:
+    return ast.dump(expression) == ast.dump(parse_expression(source))

@@ -68,8 +68,8 @@ def fill_arguments(task: PredictionTask, answer: str) -> Filled:
         arguments = _Arguments(task)
         filled = ast.Call(
             call.func,
-            [arguments.filled(one) for one in call.args],
-            [ast.keyword(one.arg, arguments.filled(one.value)) for one in call.keywords],
+            [arguments.filled(argument) for argument in call.args],
+            [ast.keyword(keyword.arg, arguments.filled(keyword.value)) for keyword in call.keywords],
         )
         return Filled(f"assert {ast.unparse(filled)} == {task.output}", arguments.computed)
 
@@ -81,7 +81,7 @@ class _Arguments:
         self.computed: dict[str, str] = {}
         """By name, the expression."""
         self._program = parse(task.program)
-        self._originals = {ast.dump(one) for one in _passed(task.input)}
+        self._originals = {ast.dump(argument) for argument in _original_arguments(task.input)}
 
     def filled(self, argument: ast.expr) -> ast.expr:
         """The argument as it stands in the call that is executed.
@@ -101,7 +101,7 @@ class _Arguments:
         return ast.Name(name, ast.Load())
 
 
-def _passed(source: str) -> Iterator[ast.expr]:
+def _original_arguments(source: str) -> Iterator[ast.expr]:
     """The arguments that the data set itself passes."""
     call = parse_expression(f"{FUNCTION}({source}\n)")
     assert isinstance(call, ast.Call)

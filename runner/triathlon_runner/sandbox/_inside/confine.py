@@ -185,7 +185,7 @@ def _read_rules(
 ) -> Iterator[tuple[str, int]]:
     """Paths to allow for reading: visible and not hidden. Landlock cannot deny a part of what it allows."""
     for path in visible:
-        inside = [other for other in hidden if other.startswith(path + "/")]
+        inside = [hidden_path for hidden_path in hidden if hidden_path.startswith(path + "/")]
         if not inside:
             yield path, landlock.READ
             continue

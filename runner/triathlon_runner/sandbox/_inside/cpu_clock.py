@@ -7,9 +7,10 @@ from . import messages
 CHECK_SECONDS = 0.25
 """Between two checks of a running child's CPU time."""
 SLEEPING_SHARE = 0.03
-"""Share of a core below which a child counts as asleep, in proportion: wholly where it uses nothing. A child
-that waits for a CPU gets more than this share, unless the machine is overloaded. One that computes a little
-now and then, to seem awake, ends after 33 times its limit."""
+"""A child that uses less than this share of a core counts as asleep, in proportion: with half the share half
+of the time, without any CPU time all of it. A child that waits for a CPU gets more than this share, unless
+the machine is overloaded. One that computes a little now and then, to seem awake, ends after 33 times its
+limit."""
 _SCHEDULED = 2
 """The kind of CPU clock that the scheduler keeps, exact to the nanosecond (CPUCLOCK_SCHED)."""
 
@@ -50,7 +51,7 @@ class CpuClock:
         return messages.ASLEEP if self._slept >= self._sleep_limit else messages.NOTHING
 
     def must_ask_runner(self) -> bool:
-        """Whether the runner is to be asked now if it is reading; True once until it has answered."""
+        """Whether to ask the runner now if it is reading; after True, False until it has answered."""
         if self._asked or not self._unconfirmed:
             return False
         self._asked = True

@@ -148,8 +148,8 @@ class _Writer:
 
     def _column(self, items: list[Any]) -> bool:
         """Writes items as one array where all are of one simple type."""
-        kind, *others = set(map(type, items))
-        if others:
+        kind, *more_kinds = set(map(type, items))
+        if more_kinds:
             return False
         size = len(items)
         if kind is int:
@@ -210,7 +210,7 @@ def _name(name: str) -> bytes:
 
 
 def reduce_to_plain(value: Any) -> tuple[str, Any]:
-    """A named type and plain data for it; no name: the plain data stand for themselves; no data: opaque."""
+    """Returns (name of the type, plain data): no name for plain data as such, no data for an opaque value."""
     kind = type(value)
     name = f"{kind.__module__}.{kind.__qualname__}"
     if name == _TAGGED:

@@ -23,7 +23,7 @@ def ruleset(rules: Iterable[tuple[str, int]]) -> int | None:
     version = system.landlock_version()
     if version == 0:
         return None
-    handled = _handled(version)
+    handled = _rights_of_version(version)
     network, scoped = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
     request = struct.pack("<3Q", handled, network, scoped)
     descriptor = system.landlock_ruleset(request[: 24 if version >= 6 else 16 if version >= 4 else 8])
@@ -32,8 +32,8 @@ def ruleset(rules: Iterable[tuple[str, int]]) -> int | None:
     return descriptor
 
 
-def _handled(version: int) -> int:
-    """All rights over files that this version knows; it refuses those that it doesn't."""
+def _rights_of_version(version: int) -> int:
+    """All rights over files that this Landlock version has; it refuses rules with any other."""
     bits = 13 + (version >= 2) + (version >= 3) + (version >= 5)
     return (1 << bits) - 1
 
@@ -42,7 +42,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
-        return  # what is not there can't be opened
+        return  # a missing file cannot be opened anyway
     try:
         if not os.path.isdir(path):
             rights &= _ON_FILES

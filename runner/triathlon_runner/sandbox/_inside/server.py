@@ -50,7 +50,7 @@ def main(control: int, configuration: str) -> None:
         settings = marshal.loads(bytes.fromhex(configuration))  # noqa: S302 (written by the runner)
         _warm(settings)
         os.environ.clear()  # not before: it keeps some libraries from starting threads
-        if len(os.listdir("/proc/self/task")) > 1:  # namespaces want a process of one thread; a fork is one
+        if len(os.listdir("/proc/self/task")) > 1:  # namespaces need one thread, as a fork has
             namespaces.go_on_in_a_fork()
         server = Server(
             channel,

@@ -135,7 +135,7 @@ def build_server_filter(*, may_exec: bool) -> bytes:
     bodies = {number: _body(name) for name, number in numbers.items()}
     bodies |= {number: [_step(_RETURN, _ERRNO)] for number in _numbers(_PRETENDED_TABLE).values()}
     head = [
-        _step(_LOAD, 4),  # the architecture, so that numbers mean what the table says
+        _step(_LOAD, 4),  # the architecture: system calls have other numbers on another one
         _step(_JUMP_EQUAL, _ARCHITECTURE[platform.machine()], 1, 0),
         _step(_RETURN, _KILL),
         _step(_LOAD, 0),
@@ -186,8 +186,8 @@ class Filter:
 
     def __init__(self, program: bytes) -> None:
         self._program = ctypes.create_string_buffer(program, len(program))
-        own = struct.pack("<I", _OWN_PID)
-        self._places = [at for at in range(0, len(program), 4) if program[at : at + 4] == own]
+        placeholder = struct.pack("<I", _OWN_PID)
+        self._places = [at for at in range(0, len(program), 4) if program[at : at + 4] == placeholder]
         self._install = [system.install_filter(self._program)]
 
     def install(self) -> None:

@@ -34,12 +34,12 @@ class Attack:
     what: str
     kind: AttackKind
     honest: bool
-    """Its answers are right: it may pass, but must reach nothing."""
+    """Its answers are right: it may pass, but must not steal or damage anything."""
     source: str
     on_class: bool = False
-    """It stands for a class that is tested by a unittest module, not for `f`."""
+    """It defines the class that a unittest module tests, not the function `f`."""
     is_answer: bool = False
-    """It is no program but the answer to a question: the assertion of a test, completed."""
+    """It is the answer to a question (a completed assertion), not a program."""
 
     def program(self, places: dict[str, str]) -> str:
         """The program, aimed at this run's canaries."""

@@ -94,7 +94,7 @@ CLASS_QUESTION = ProgramQuestions(
         ),
     ),
 )
-"""What is asked of answers, about the same function and class."""
+"""The questions that attacks of the kind `is_answer` answer, about the same function and class."""
 CPU_SECONDS = 1.0
 WALL_SECONDS = 5.0
 SETTLE_SECONDS = 0.05
@@ -157,8 +157,8 @@ async def attack(
             run = _AttackRun(sandbox, bait)
             await run.warm_up()
             results = []
-            for one in attacks if attacks is not None else library():
-                results.append(await run.result(one))
+            for attack in attacks if attacks is not None else library():
+                results.append(await run.result(attack))
                 if on_result is not None:
                     on_result(results[-1])
             return AttackReport(sandbox.level, tuple(results))
@@ -181,8 +181,10 @@ class _Watching:
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         run = await self._sandbox.examine(examiner, candidate)
-        both = (run.examiner, run.candidate)
-        self.last = "\n".join(f"{one.stdout}\n{one.stderr}\n{one.results}" for one in both)
+        executions = (run.examiner, run.candidate)
+        self.last = "\n".join(
+            f"{execution.stdout}\n{execution.stderr}\n{execution.results}" for execution in executions
+        )
         return run
 
     @asynccontextmanager
@@ -236,17 +238,17 @@ class _AttackRun:
                 raise SandboxError(f"the honest answer did not pass before the attacks: {honest.why}")
         # A program may ask for numpy's server by its imports: it is no survivor.
         await self._grader.grade(f"import numpy\n{TASK.reference}", TASK)
-        await asyncio.sleep(SETTLE_SECONDS)  # until the next child stands ready
+        await asyncio.sleep(SETTLE_SECONDS)  # until the next child is ready
         self._servers = len(server_processes())
 
-    async def result(self, one: Attack) -> AttackResult:
-        """Grades one hostile program, then looks around."""
+    async def result(self, attack: Attack) -> AttackResult:
+        """Grades one hostile program, then checks what it stole, damaged or left running."""
         self._bait.reset()
         harmed = ""
         outcome = "engine failed"
         self._watching.last = ""
         try:
-            verdict: Verdict | Graded | None = await self._grade(one)
+            verdict: Verdict | Graded | None = await self._grade(attack)
         except SandboxError as error:
             verdict, harmed = None, f"the engine failed: {error}"
         if verdict is not None:
@@ -256,23 +258,23 @@ class _AttackRun:
         await asyncio.sleep(SETTLE_SECONDS)
         alive = len(server_processes())
         damage = harmed or self._bait.damage() or await self._reference_fault()
-        theft = one.kind in ("theft", "cheat")
+        theft = attack.kind in ("theft", "cheat")
         return AttackResult(
-            name=one.name,
-            kind=one.kind,
+            name=attack.name,
+            kind=attack.kind,
             outcome=outcome,
-            scored="graded passed" if outcome == Outcome.PASSED and not one.honest else "",
+            scored="graded passed" if outcome == Outcome.PASSED and not attack.honest else "",
             stole=loot if theft else "",
             harmed=damage or ("" if theft else loot),
             survived=f"{alive - self._servers} processes" if alive > self._servers else "",
         )
 
-    async def _grade(self, one: Attack) -> Verdict | Graded:
-        program = one.program(self._bait.places)
-        if one.is_answer:
-            question = CLASS_QUESTION if one.on_class else QUESTION
+    async def _grade(self, attack: Attack) -> Verdict | Graded:
+        program = attack.program(self._bait.places)
+        if attack.is_answer:
+            question = CLASS_QUESTION if attack.on_class else QUESTION
             return await grade_output(self._watching, question, question.inputs[0], program)
-        if one.on_class:
+        if attack.on_class:
             return await self._classes.grade(program, CLASS_TASK)
         return await self._grader.grade(program, TASK)
 

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, field
+from itertools import product
 from typing import ClassVar, Final
 
 from markupsafe import Markup
@@ -17,26 +17,22 @@ from triathlon_site.figures import (
     rank_shift,
 )
 from triathlon_site.models import ModelInfo
+from triathlon_site.pages import front
 from triathlon_site.pages.agreement._pairs import (
+    FEWEST,
     MOST_LABELS,
     AgreementColumn,
     Pair,
-    agreement_columns,
+    all_models_columns,
     all_pairs,
-    is_main,
-    is_of_one_family,
+    board_columns,
 )
 from triathlon_site.ranking import smallest_ranks
-from triathlon_site.render import Draft, Page, PageContext, Section, Value, as_script, formats
-from triathlon_site.scores import Board, first_boards
+from triathlon_site.render import Draft, Figure, Page, PageContext, Section, Value, as_script, formats
+from triathlon_site.scores import Board
 
-FEWEST: Final = 3
-"""Models below which two orders always agree or disagree completely."""
 MOST_LINES: Final = 30
 COLOURED: Final = 4
-FILE: Final = "data/agreement.csv"
-SCATTER: Final = "data/agreement.js"
-"""A script that holds JSON, because a page opened from a file may load nothing else."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +44,53 @@ class TooFewContext(PageContext):
 
 
 @dataclass(frozen=True)
+class Matrix:
+    """Columns over the same models, and every pair of them."""
+
+    columns: Sequence[AgreementColumn] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Names of all models, by what the columns call them."""
+    name: str = ""
+    """Of its folder of pages, and of its files."""
+    pairs: Mapping[tuple[int, int], Pair] = field(default_factory=dict)
+    """By the places of the two columns."""
+
+    @property
+    def heads(self) -> list[int]:
+        """Places of the columns that are headlines."""
+        return [place for place, column in enumerate(self.columns) if column.headline]
+
+    @property
+    def between(self) -> list[Pair]:
+        """Headlines of two disciplines, the pairs that most models have first."""
+        pairs = [
+            pair
+            for pair in self.pairs.values()
+            if pair.left.headline and pair.right.headline and pair.left.discipline != pair.right.discipline
+        ]
+        return sorted(pairs, key=lambda pair: -pair.correlation.n)
+
+    @property
+    def file(self) -> str:
+        """The table of all pairs."""
+        return f"data/{self.name}.csv"
+
+    @property
+    def script(self) -> str:
+        """A script that holds JSON, because a page opened from a file may load nothing else."""
+        return f"data/{self.name}.js"
+
+
+@dataclass(frozen=True)
 class AgreementContext(PageContext):
     """What the page of all correlations shows."""
 
     template: ClassVar[str] = "agreement/page"
-    columns: list[AgreementColumn]
-    pairs: Mapping[tuple[int, int], Pair]
-    """By the places of the two columns."""
-    heads: list[int]
-    """Places of the columns that are headlines."""
-    main: list[Pair]
-    """Headlines of the boards that stand for the disciplines."""
-    others: list[Pair]
-    """Further headlines on one family of data."""
-    rank_shift: Markup
+    first: Matrix
+    """Of all models; where there is no table of these, of what was graded here."""
+    graded: Matrix
+    """Of every column graded here."""
+    rank_shift: Figure
 
 
 @dataclass(frozen=True)
@@ -77,62 +106,77 @@ class PairContext(PageContext):
     """Whether the figure names some of the models only."""
 
 
-def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Draft]:
-    """The page of all correlations, and a page for every two columns."""
-    if not boards:
+def drafts(
+    boards: Sequence[Board], models: Mapping[str, ModelInfo], rows: Sequence[front.ModelRow] = ()
+) -> Iterator[Draft]:
+    """The page of all correlations, and a page for every two columns that enough models have.
+
+    Args:
+        boards: what was graded here.
+        models: by id, the models of the boards.
+        rows: the table of all models, reported figures included; empty where there is none.
+    """
+    names = {model: models[model].name for model in sorted({m for board in boards for m in board.models})}
+    graded = _matrix(board_columns(boards, models), names, "agreement")
+    every = {str(place): row.name for place, row in enumerate(rows)}
+    reported = _matrix(all_models_columns(rows), every, "agreement-all-models")
+    matrices = [matrix for matrix in (reported, graded) if len(matrix.models) >= FEWEST]
+    if not matrices:
+        yield Draft("agreement.html", TooFewContext(max(len(names), len(rows))))
         return
-    measured = sorted({model for board in boards for model in board.models})
-    if len(measured) < FEWEST:
-        yield Draft("agreement.html", TooFewContext(len(measured)))
-        return
-    columns = agreement_columns(boards, models)
-    pairs = all_pairs(columns, measured)
-    for places, pair in pairs.items():
-        yield Draft(pair.path, PairContext(pair, places, SCATTER, pair.correlation.n > MOST_LABELS))
-    heads = [place for place, column in enumerate(columns) if column.scores.column.headline]
-    headlines = [pairs[pair] for pair in combinations(heads, 2)]
-    main = [pair for pair in headlines if is_main(pair, boards)]
-    others = [
-        pair for pair in headlines if is_of_one_family(pair) and pair not in main and pair.correlation.n
-    ]
-    context = AgreementContext(columns, pairs, heads, main, others, _rank_shift(boards, models))
-    files = (*table_files(FILE, _table(list(pairs.values()))), _scatter_file(columns, measured, models))
-    yield Draft("agreement.html", context, files)
+    for matrix in matrices:
+        for places, pair in matrix.pairs.items():
+            if not pair.too_few:
+                some = pair.correlation.n > MOST_LABELS
+                yield Draft(pair.path, PairContext(pair, places, matrix.script, some))
+    first = matrices[0]
+    shown = graded if graded in matrices else Matrix()
+    files = [page for m in matrices for page in (*table_files(m.file, _table(m)), _scatter_file(m))]
+    yield Draft("agreement.html", AgreementContext(first, shown, _rank_shift(first)), tuple(files))
 
 
-def _scatter_file(
-    columns: Sequence[AgreementColumn], models: Sequence[str], infos: Mapping[str, ModelInfo]
-) -> Page:
+def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name: str) -> Matrix:
+    pairs = all_pairs(columns, list(models), name) if len(columns) > 1 and len(models) >= FEWEST else {}
+    return Matrix(columns, models, name, pairs)
+
+
+def _scatter_file(matrix: Matrix) -> Page:
     """What the interactive figure of any two columns is drawn from."""
     content = {
         "plotly": f"assets/{PLOTLY}",
         "styles": plotly_styles(),
         "figure": interactive_pair_scatter(),
-        "models": [infos[model].name for model in models],
+        "models": list(matrix.models.values()),
         "columns": [
-            {
-                "title": column.title,
-                "values": [column.axis.points[m][1] if m in column.axis.points else None for m in models],
-            }
-            for column in columns
+            {"title": column.title, "values": [column.value(model) for model in matrix.models]}
+            for column in matrix.columns
         ],
     }
-    return Page(SCATTER, f"window.triathlonColumns = {as_script(content)};\n")
+    return Page(matrix.script, f"window.triathlonColumns = {as_script(content)};\n")
 
 
-def _table(pairs: Sequence[Pair]) -> Section:
+def _table(matrix: Matrix) -> Section:
     """Every pair of columns, to compute with."""
-    head = ("Left", "Right", "Models", "Spearman", "Kendall", "Spearman without any one model")
+    head = (
+        "Left",
+        "Right",
+        "Models",
+        "With a reported figure",
+        "Spearman",
+        "Kendall",
+        "Spearman without any one model",
+    )
     rows = [
         (
             Value(pair.left.title),
             Value(pair.right.title),
             Value(str(c.n)),
+            Value(str(pair.reported)),
             _with_interval(c.spearman, c.spearman_low, c.spearman_high),
             _with_interval(c.kendall, c.kendall_low, c.kendall_high),
             Value(" to ".join(map(formats.coefficient, (c.without_one_low, c.without_one_high)))),
         )
-        for pair in pairs
+        for pair in matrix.pairs.values()
         for c in (pair.correlation,)
     ]
     return Section("Agreement of every two columns", "", head, tuple(rows))
@@ -143,20 +187,38 @@ def _with_interval(value: float, low: float, high: float) -> Value:
     return Value(formats.coefficient(value), ends)
 
 
-def _rank_shift(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Markup:
-    """Ranks in the first board of each discipline, over the models that are in all of them."""
-    first = first_boards(boards)
-    if not first:
-        return Markup("")
-    ranked = [board.headline.scores for board in first]
-    common = [model for model in first[0].models if all(model in scores for scores in ranked)][:MOST_LINES]
-    columns = [smallest_ranks([scores[model].value for model in common]) for scores in ranked]
+def _rank_shift(matrix: Matrix) -> Figure:
+    """Ranks in a headline of each discipline: those that most models have all of, if these are enough."""
+    by_discipline: dict[str, list[AgreementColumn]] = {}
+    for place in matrix.heads:
+        column = matrix.columns[place]
+        by_discipline.setdefault(column.discipline, []).append(column)
+    columns = max(product(*by_discipline.values()), key=lambda chosen: len(_common(chosen)))
+    common = _common(columns)[:MOST_LINES]
+    if len(common) < FEWEST:
+        return Figure(Markup(""), "")
+    points = [column.axis.points for column in columns]
+    ranks = [smallest_ranks([of_column[model][1] for model in common]) for of_column in points]
     lines = [
         RankLine(
-            models[model].name,
-            tuple(column[row] or 0 for column in columns),
+            matrix.models[model],
+            tuple(of_column[row] or 0 for of_column in ranks),
             colour=row if row < COLOURED else None,
         )
         for row, model in enumerate(common)
     ]
-    return rank_shift("Ranks across the disciplines", [b.plan.discipline.capitalize() for b in first], lines)
+    heads = [column.discipline.capitalize() for column in columns]
+    caption = (
+        f"Who moves: rank by {'; '.join(column.title for column in columns)}, among the {len(common)} models"
+        " that have all; the first four in colour."
+    )
+    return Figure(rank_shift("Ranks across the disciplines", heads, lines), caption)
+
+
+def _common(columns: Sequence[AgreementColumn]) -> list[str]:
+    """Models that have all of the columns, by their score in the first."""
+    if not columns:
+        return []
+    points = [column.axis.points for column in columns]
+    common = [model for model in points[0] if all(model in of_column for of_column in points)]
+    return sorted(common, key=lambda model: -points[0][model][1])

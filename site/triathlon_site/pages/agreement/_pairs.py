@@ -1,28 +1,39 @@
-"""Every two columns of the boards, with their rank correlations."""
+"""Every two columns, with their rank correlations: of the boards, and of the table of all models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 from markupsafe import Markup
 
 from triathlon_site.agreement import Correlation, correlations
 from triathlon_site.figures import Axis, pair_scatter
 from triathlon_site.models import ModelInfo
+from triathlon_site.pages import front
 from triathlon_site.pages._dimensions import short_title
-from triathlon_site.scores import Board, ColumnScores, first_boards
+from triathlon_site.scores import Board, ColumnScores
 
 MOST_LABELS: Final = 12
 """Models that a figure names; of more it names those that the two columns rank most differently."""
+FEWEST: Final = 3
+"""Models below which two orders always agree or disagree completely."""
 
 
 @dataclass(frozen=True)
 class AgreementColumn:
-    """A column of any board, under a name that is clear among all of them."""
+    """A column of any board or of the table of all models, under a name that is clear among all of them."""
 
-    board: Board
-    scores: ColumnScores
     axis: Axis
+    discipline: str
+    headline: bool = True
+    reported: frozenset[str] = frozenset()
+    """Models whose score here is a reported figure."""
+
+    def value(self, model: str) -> float | None:
+        """A model's score as it is shown; None where it has none."""
+        point = self.axis.points.get(model)
+        return None if point is None else point[1]
 
     @property
     def title(self) -> str:
@@ -44,36 +55,60 @@ class Pair:
         """The scatter of the models that have both columns."""
         return pair_scatter(self.left.axis, self.right.axis, most_labels=MOST_LABELS)
 
+    @property
+    def reported(self) -> int:
+        """How many of the models have a reported figure in either column."""
+        both = self.left.axis.points.keys() & self.right.axis.points.keys()
+        return len(both & (self.left.reported | self.right.reported))
 
-def agreement_columns(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> list[AgreementColumn]:
+    @property
+    def too_few(self) -> bool:
+        """Whether too few models have both columns to say anything."""
+        return self.correlation.n < FEWEST
+
+
+def board_columns(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> list[AgreementColumn]:
     """Every ranked column of every board."""
     return [
-        _column(board, column, models) for board in boards for column in board.shown if column.column.ranked
+        _of_board(board, column, models) for board in boards for column in board.shown if column.column.ranked
     ]
 
 
-def all_pairs(columns: Sequence[AgreementColumn], models: Sequence[str]) -> dict[tuple[int, int], Pair]:
-    """Every two columns, by their places."""
-    found = correlations([column.scores.values(models) for column in columns], "agreement")
+def all_models_columns(rows: Sequence[front.ModelRow]) -> list[AgreementColumn]:
+    """The columns of the table of all models that some model has, reported figures included.
+
+    Models are named by their place in `rows`.
+    """
+    columns = []
+    for column in front.CORRELATED:
+        cells = {str(place): row.cells[column.id] for place, row in enumerate(rows) if column.id in row.cells}
+        maximum = max((cell.maximum for cell in cells.values()), default=1)
+        maximum = 100 if maximum == 1 else maximum  # shares are shown in per cent, as in the tables
+        points = {
+            # Rounded as in the table's file: equal scores from two sources stay equal.
+            key: (rows[int(key)].name, maximum * round(cell.share, 6))
+            for key, cell in cells.items()
+        }
+        title = f"{column.title} {column.small}" if column.title else column.index.title
+        reported = frozenset(key for key, cell in cells.items() if cell.grade == front.REPORTED)
+        if cells:
+            axis = Axis(title, maximum, points)
+            columns.append(AgreementColumn(axis, column.discipline, reported=reported))
+    return columns
+
+
+def all_pairs(
+    columns: Sequence[AgreementColumn], models: Sequence[str], folder: str
+) -> dict[tuple[int, int], Pair]:
+    """Every two columns, by their places; their pages are in this folder."""
+    values = [np.array([column.value(model) for model in models], dtype=float) for column in columns]
     return {
-        (i, j): Pair(columns[i], columns[j], correlation, f"agreement/{i + 1}-{j + 1}.html")
-        for (i, j), correlation in found.items()
+        (i, j): Pair(columns[i], columns[j], correlation, f"{folder}/{i + 1}-{j + 1}.html")
+        for (i, j), correlation in correlations(values, "agreement").items()
     }
 
 
-def is_main(pair: Pair, boards: Sequence[Board]) -> bool:
-    """Whether both columns are of the boards that stand for their disciplines: the first of each."""
-    firsts = first_boards(boards)
-    return all(any(column.board is first for first in firsts) for column in (pair.left, pair.right))
-
-
-def is_of_one_family(pair: Pair) -> bool:
-    """Whether the columns are of two disciplines on the same family of data."""
-    left, right = pair.left.board.plan, pair.right.board.plan
-    return left.family == right.family and left.discipline != right.discipline
-
-
-def _column(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo]) -> AgreementColumn:
+def _of_board(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo]) -> AgreementColumn:
     plan = board.plan
     data = "" if plan.family == "core" else f" ({plan.title})"
     title = f"{plan.discipline.capitalize()} {short_title(column)}{data}"
@@ -82,4 +117,4 @@ def _column(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo])
     points = {
         model: (models[model].name, times * score.value) for model, score in sorted(column.scores.items())
     }
-    return AgreementColumn(board, column, Axis(title, times * maximum, points))
+    return AgreementColumn(Axis(title, times * maximum, points), plan.discipline, column.column.headline)

@@ -42,6 +42,15 @@ class ModelPair:
         return f"{side} in {max(better, worse)} of {len(known)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Models of a family of data that are next to each other in its order."""
+
+    boards: tuple[Board, ...]
+    """Whose headlines are compared; a single one where the order is its own, not the overall one."""
+    pairs: list[ModelPair]
+
+
 @dataclass(frozen=True)
 class CompareContext(PageContext):
     """What the page that compares models shows without a script."""
@@ -51,14 +60,16 @@ class CompareContext(PageContext):
     plotly_styles: str
     frames: list[Figure]
     """Empty figures, to which a script adds the lines of the chosen models."""
-    neighbours: Mapping[str, list[ModelPair]]
-    """By family of data, pairs of models that are neighbours in its overall order."""
+    neighbours: Mapping[str, Neighbours]
+    """By family of data, of those with two models to compare."""
 
 
 def draft(boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]) -> Draft:
     """The page that compares models."""
-    pairs = {family: list(model_pairs(overall, models)) for family, overall in overalls.items()}
-    neighbours = {family: own for family, own in pairs.items() if own}
+    neighbours = {
+        family: Neighbours(order[1], list(_pairs(*order, models)))
+        for family, order in _orders(overalls).items()
+    }
     context = CompareContext(PLOTLY, " ".join(plotly_styles()), _frames(boards), neighbours)
     return Draft("compare.html", context)
 
@@ -79,18 +90,47 @@ def _frames(boards: Sequence[Board]) -> list[Figure]:
     return [frame for frame in frames if frame.svg]
 
 
+def compared_families(overalls: Mapping[str, Overall]) -> list[str]:
+    """The families of data that have two models to compare."""
+    return list(_orders(overalls))
+
+
+def _orders(overalls: Mapping[str, Overall]) -> dict[str, tuple[list[str], tuple[Board, ...]]]:
+    orders = {family: _order(overall) for family, overall in overalls.items()}
+    return {family: order for family, order in orders.items() if len(order[0]) > 1}
+
+
+def _order(overall: Overall) -> tuple[list[str], tuple[Board, ...]]:
+    """Models from the best down, and the boards on which they are compared.
+
+    Recorded models often have one discipline alone. Where no two have all of them, the order is that of the
+    board with the most models.
+    """
+    ranked = [row.model for row in overall.rows if row.rank]
+    if len(ranked) > 1:
+        return ranked, overall.boards
+    largest = max(overall.boards, key=lambda board: len(board.headline.scores))
+    return [model for model in largest.models if model in largest.headline.scores], (largest,)
+
+
 def model_pairs(overall: Overall, models: Mapping[str, ModelInfo]) -> Iterator[ModelPair]:
     """The best each with each, the others each with the next."""
-    order = [row.model for row in overall.rows if row.rank][:MOST]
+    return _pairs(*_order(overall), models)
+
+
+def _pairs(
+    ranked: Sequence[str], boards: Sequence[Board], models: Mapping[str, ModelInfo]
+) -> Iterator[ModelPair]:
+    order = ranked[:MOST]
     lower = {place: range(place + 1, min(len(order), max(BEST, place + 2))) for place in range(len(order))}
-    columns = [_differences(board, order) for board in overall.boards]
+    columns = [_differences(board, order) for board in boards]
     for place, others in lower.items():
         for other in others:
-            found = tuple(
+            differences = tuple(
                 (column.of(place, other), board.plan.headline.maximum)
-                for column, board in zip(columns, overall.boards, strict=True)
+                for column, board in zip(columns, boards, strict=True)
             )
-            yield ModelPair(models[order[place]], models[order[other]], found)
+            yield ModelPair(models[order[place]], models[order[other]], differences)
 
 
 def _differences(board: Board, order: Sequence[str]) -> Differences:

@@ -89,3 +89,14 @@ FRONT: Final = (
     ),
 )
 SHOWN: Final = tuple(column for column in FRONT if column.title)
+_INPUT: Final = FrontColumn(
+    IndexColumn("runtime_input", "CRUXEval input pass@1", 800),
+    "runtime",
+    "runtime-cruxeval-input",
+    "",
+    SAME["runtime-cruxeval-input"]["runtime/cruxeval-input:pass@1"],
+    "Runtime",
+    "CRUXEval input",
+)
+CORRELATED: Final = (*FRONT[:2], _INPUT, *FRONT[2:])
+"""Columns of the page of agreement. CRUXEval's inputs are not in the index: few models have them alone."""

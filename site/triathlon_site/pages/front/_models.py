@@ -13,7 +13,7 @@ from triathlon_site.ability import Index, IndexRow, compute_index, years
 from triathlon_site.models import ModelInfo, reported_info
 from triathlon_site.pages._reported import ReportedTables, same_model
 from triathlon_site.pages.front._cells import FrontCell, OwnCells, reported_cell
-from triathlon_site.pages.front._columns import FRONT, SHOWN
+from triathlon_site.pages.front._columns import FRONT, SHOWN, FrontColumn
 from triathlon_site.published import JoinedModel, ModelFacts
 from triathlon_site.ranking import percentiles
 
@@ -72,28 +72,46 @@ def all_models(
         infos: by id, the models that have results.
         names: by id of such a model, its name in the published tables, where it is certain.
     """
-    rows = list(_rows(tables, own, infos, names))
-    counts = Counter(row.name for row, _ in rows)
-    named = [replace(row, name=f"{row.name} ({of})") if counts[row.name] > 1 else row for row, of in rows]
+    named = model_rows(tables, own, infos, names)
     placed, index = _placed([row for row in named if row.cells])
     rest = sorted((row for row in named if not row.cells), key=lambda row: row.name.lower())
     return AllModels((*_with_percentiles(placed), *rest), index)
 
 
+def model_rows(
+    tables: ReportedTables,
+    own: OwnCells,
+    infos: Mapping[str, ModelInfo],
+    names: Mapping[str, str],
+    columns: Sequence[FrontColumn] = FRONT,
+) -> list[ModelRow]:
+    """Every model with its cells in these columns, in no order and without an index."""
+    rows = list(_rows(tables, own, infos, names, columns))
+    counts = Counter(row.name for row, _ in rows)
+    return [replace(row, name=f"{row.name} ({of})") if counts[row.name] > 1 else row for row, of in rows]
+
+
 def _rows(
-    tables: ReportedTables, own: OwnCells, infos: Mapping[str, ModelInfo], names: Mapping[str, str]
+    tables: ReportedTables,
+    own: OwnCells,
+    infos: Mapping[str, ModelInfo],
+    names: Mapping[str, str],
+    columns: Sequence[FrontColumn],
 ) -> Iterator[tuple[ModelRow, str]]:
     """Each model with what tells it from another of its name."""
-    reported = [_reported_cells(tables, model) for model in tables.models]
+    reported = [_reported_cells(tables, model, columns) for model in tables.models]
     named = {model: names.get(model, "") for model in infos}
     groups = _groups(tables.models, named, same_model(tables, named, own.boards))
     for place, model in enumerate(tables.models):
         ids = groups.pop(place, [])
         if ids or reported[place]:
             title = tables.boards[next(iter(model.rows))].title
-            yield _row(ids, tables.facts_of(model), _merged(ids, own, reported[place]), infos, own), title
+            yield (
+                _row(ids, tables.facts_of(model), _merged(ids, own, reported[place], columns), infos, own),
+                title,
+            )
     for key, ids in groups.items():
-        cells = _merged(ids, own, {})
+        cells = _merged(ids, own, {}, columns)
         facts = tables.facts.get(str(key), ModelFacts(str(key)))
         recorded = bool(cells) and all(cell.grade == RECORDED for cell in cells.values())
         yield _row(ids, facts, cells, infos, own), "recorded" if recorded else "measured here"
@@ -111,16 +129,20 @@ def _groups(
     return groups
 
 
-def _reported_cells(tables: ReportedTables, model: JoinedModel) -> dict[str, FrontCell]:
+def _reported_cells(
+    tables: ReportedTables, model: JoinedModel, columns: Sequence[FrontColumn]
+) -> dict[str, FrontCell]:
     """What is reported of a model, by id of a column."""
-    found = ((column.id, reported_cell(column, model, tables)) for column in FRONT)
+    found = ((column.id, reported_cell(column, model, tables)) for column in columns)
     return {column: cell for column, cell in found if cell}
 
 
-def _merged(ids: Sequence[str], own: OwnCells, reported: Mapping[str, FrontCell]) -> dict[str, FrontCell]:
+def _merged(
+    ids: Sequence[str], own: OwnCells, reported: Mapping[str, FrontCell], columns: Sequence[FrontColumn]
+) -> dict[str, FrontCell]:
     """Own scores take the place of reported ones, which they name."""
     cells = {}
-    for column in FRONT:
+    for column in columns:
         found = next((cell for model in ids if (cell := own.find(column, model))), None)
         other = reported.get(column.id)
         if found or other:

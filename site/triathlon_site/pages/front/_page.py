@@ -77,8 +77,12 @@ def drafts(
     models: Mapping[str, ModelInfo],
     results: Results,
     core_page: str,
+    neighbours: str,
 ) -> Iterator[Draft]:
-    """The front page and its CSV file; `core_page` is the board of our own problems."""
+    """The front page and its CSV file; `core_page` is the board of our own problems.
+
+    `neighbours` is the address of their comparison, empty where there are no two models to compare.
+    """
     own = OwnCells(boards, results)
     on_core = {model for board in boards if board.plan.family == "core" for model in board.models}
     official = [board for board in boards if board.plan.family == "official"]
@@ -94,9 +98,7 @@ def drafts(
         linking=[column.index.title for column in FRONT if column.id not in titled],
         fallen=steepest(official),
         core={model: f"{core_page}#{models[model].slug}" for model in sorted(on_core)},
-        neighbours=f"compare.html#neighbours-{'official' if official else 'core'}"
-        if len(results.models) > 1
-        else "",
+        neighbours=neighbours,
         ranges=any(cell.upper is not None for row in found.rows for cell in row.cells.values()),
         centre=CENTRE,
         points=POINTS,

@@ -82,6 +82,8 @@ class ModelContext(PageContext):
     falls: list[Fall]
     outcome_names: list[str]
     files: list[FileRow]
+    run_here: bool
+    """Whether some file is of a run, which has tokens, times and costs; a recording has none."""
     noise: list[ScoreNoise]
     """Of the suites whose tasks it was asked several times."""
     anchors: Mapping[str, str]
@@ -117,6 +119,7 @@ def drafts(
             falls=list(falls_of(info, own)),
             outcome_names=names,
             files=[_file_row(file) for file in files],
+            run_here=any(not file.receipt for file in files),
             noise=score_noise(files),
             anchors={file.suite: receipt_anchor(file.suite) for file in files},
             badges=badges,

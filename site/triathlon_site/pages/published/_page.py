@@ -1,15 +1,10 @@
 """Published results: their own pages and rankings, marked as published."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import ClassVar
 
-import numpy as np
-
 from triathlon_runner.catalogue import BUILT_IN
-from triathlon_site.agreement import Correlation, correlate
 from triathlon_site.exports import latex_table, table_files
 from triathlon_site.pages._reported import ReportedTables
 from triathlon_site.pages.published._figures import published_figures
@@ -48,7 +43,6 @@ class PublishedContext(PageContext):
     """Names that may be one model, and were not joined."""
     titles: Mapping[str, str]
     """By id of a ranking."""
-    pairs: list[tuple[str, str, Correlation]]
 
 
 @dataclass(frozen=True)
@@ -73,9 +67,9 @@ def drafts(published: Published, reported: ReportedTables, own: Sequence[Board] 
     """The overview of published results, and a page for each ranking."""
     boards = list(reported.boards.values())
     siblings = [Link("All sources", "published.html"), *(Link(b.title, b.page) for b in boards)]
-    lines, pairs = _joined_lines(reported.models, boards), list(_correlations(reported.models, boards))
+    lines = _joined_lines(reported.models, boards)
     titles = {board.id: board.title for board in boards}
-    overview = PublishedContext(siblings, boards, lines, published.doubtful, titles, pairs)
+    overview = PublishedContext(siblings, boards, lines, published.doubtful, titles)
     yield Draft("published.html", overview)
     for board in boards:
         tables = list(side_tables(published, board))
@@ -139,19 +133,3 @@ def _joined_lines(joined: Sequence[JoinedModel], boards: Sequence[PublishedBoard
     return sorted(
         lines, key=lambda line: (-len(line.model.rows), -(line.percentile or 0), line.model.name.lower())
     )
-
-
-def _correlations(
-    joined: Sequence[JoinedModel], boards: Sequence[PublishedBoard]
-) -> Iterator[tuple[str, str, Correlation]]:
-    columns = [
-        (board, column) for board in boards for column in board.columns if column.headline or column.baseline
-    ]
-    for (left, a), (right, b) in combinations(columns, 2):
-        x, y = (
-            np.array([s.value if (s := model.score(board.id, column.id)) else math.nan for model in joined])
-            for board, column in ((left, a), (right, b))
-        )
-        found = correlate(x, y, f"published {left.id} {a.id} {right.id} {b.id}")
-        if found.n >= 3:
-            yield f"{left.title} {a.title}", f"{right.title} {b.title}", found
