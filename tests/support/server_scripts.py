@@ -20,9 +20,11 @@ def uncounted(asked: Asked) -> Said:
 def bad_replies(asked: Asked) -> str | Response:
     """What the model's name says: `empty`, `cut`, `long` (past the context), `large` (413), `other`.
 
-    `locked` wants a key (401); `nousage` answers without token counts.
+    `locked` wants a key (401); `nousage` answers without token counts; `busy` has no time (429).
     """
     model = asked.body["model"]
+    if model == "busy":
+        return Status(429, "Too many requests")
     if model == "long":
         return Status(400, "This model's maximum context length is 512 tokens", "context_length_exceeded")
     if model == "nousage":

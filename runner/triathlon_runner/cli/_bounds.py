@@ -116,7 +116,7 @@ def show_summary(
     if summary.stopped:
         say(screen, f"stopped: {summary.stopped}")
     errors = [_once(error, progress) for error in summary.errors]
-    for line in _open_units(summary, errors, progress):
+    for line in _open_units(summary, bounds.accounts, errors, progress):
         say(screen, line)
     for note in summary.notes:
         say(screen, note)
@@ -131,15 +131,26 @@ def show_summary(
     say(screen, f"{finished}; results in {folder.root}{os.sep}")
 
 
-def _open_units(summary: Summary, errors: Sequence[str], progress: ConsoleProgress) -> list[str]:
-    """Returns how many units are open for each frequent reason that is not among `errors`, then the rest."""
+def _open_units(
+    summary: Summary, accounts: Sequence[Account], errors: Sequence[str], progress: ConsoleProgress
+) -> list[str]:
+    """Returns how many units are open for each frequent reason that is not among `errors`, then the rest.
+
+    A server that had answered nothing since its last error is named with it: its units were being tried again
+    when the run ended, and have no reason of their own.
+    """
     counts: Counter[str] = Counter()
     for reason, count in summary.failures.most_common(_REASONS):
         if (text := _once(reason, progress)) not in errors:
             counts[text] += count
     rest = summary.open - sum(counts.values())
-    if counts and rest > 0:
-        counts["not asked, not asked to the end, or for other reasons"] = rest
+    last = [
+        f"the last error: {_once(f'{account.model}: {account.stats.retried_error}', progress)}"
+        for account in accounts
+        if account.stats.retried_error
+    ]
+    if (counts or last) and rest > 0:
+        counts["; ".join(["not asked, not asked to the end, or for other reasons", *last])] = rest
     return [f"open, {counted(count, 'unit')}: {reason}" for reason, count in counts.items()]
 
 

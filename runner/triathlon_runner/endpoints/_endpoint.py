@@ -132,7 +132,7 @@ class Endpoint:
     def _final(self, error: EndpointError) -> EndpointError:
         final = type(error)(self._secrets.scrub_message(str(error)))
         self.stats.failed += 1
-        self.stats.last_error = str(final)
+        self.stats.last_error, self.stats.retried_error = str(final), ""
         if isinstance(final, ModelUnavailableError):
             self._queue.stop(final)
         return final
@@ -213,7 +213,7 @@ class Endpoint:
             ModelUnavailableError: no other try can do better.
         """
         reason = self._secrets.scrub_message(error.reason)
-        self.stats.last_error = reason
+        self.stats.last_error = self.stats.retried_error = reason
         if isinstance(error, Unreachable) and error.was_connected:
             self._queue.outage.reached = True
         if isinstance(error, LostReply | Malformed):

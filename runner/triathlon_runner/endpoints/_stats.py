@@ -50,6 +50,8 @@ class EndpointStats:
     """Time in which at least one request was in flight that was answered later. Failed tries and the time
     before the server was up do not count."""
     last_error: str = ""
+    retried_error: str = ""
+    """The last error of a request that is tried again, while the server has not answered any since."""
     stopped: str = ""
     """Why the model was stopped; empty while it can be asked."""
     outcomes: Counter[Outcome] = field(default_factory=Counter)
@@ -64,6 +66,7 @@ class EndpointStats:
         """Adds a reply of the server that came just now, so many seconds after it was asked for."""
         now = time.monotonic()
         self.answered += 1
+        self.retried_error = ""
         self.input_tokens += input_tokens
         self.output_tokens += output_tokens
         self._add_busy(now - seconds, now)

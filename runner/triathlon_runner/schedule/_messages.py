@@ -97,8 +97,10 @@ class Messages:
     def say_errors_of_servers(self) -> None:
         """Prints what servers answered to requests that are tried again, and why models were stopped."""
         for name, model in self._models.items():
-            if model.account and (error := model.account.stats.stopped or model.account.stats.last_error):
-                self.say_error(name, error, f"{name}: {error}")
+            stats = model.account.stats if model.account else None
+            if stats and (error := stats.stopped or stats.last_error):
+                is_retried = not stats.stopped and stats.retried_error == error
+                self.say_error(name, error, f"{name}: {error}{'; trying again' if is_retried else ''}")
 
     def printed_at(self, message: str) -> Printed | None:
         """Where a model's error was printed; `message` is the error, or the model, a colon and the error."""

@@ -95,6 +95,16 @@ def test_open_units_are_counted_by_reason(tmp_path: Path, url: str) -> None:
     assert "0 units finished, 20 open" in result.output
 
 
+def test_a_stop_while_the_server_answers_nothing(tmp_path: Path, url: str) -> None:
+    """The end says why nothing was finished: the server's last error, and that it was tried again."""
+    call = ("run", "--model", "busy", "--base-url", url, *SUITE, "--deadline", "2s", "--stop-within", "1s")
+    result = SmallRun(tmp_path).call(*call)
+    assert result.exit_code == 1, result.output
+    assert "Too many requests'; trying again" in result.output
+    reason = r"not asked, not asked to the end, or for other reasons; the last error: busy, see the error of"
+    assert re.search(rf"^open, 3 units: {reason} \S+ above \(", result.output, re.MULTILINE), result.output
+
+
 def test_a_server_that_wants_a_key(tmp_path: Path, url: str) -> None:
     """No key was sent: the advice is how to name one, for a model with and without a row."""
     result = SmallRun(tmp_path).call("run", "--model", "locked", "--base-url", url, *SUITE)
