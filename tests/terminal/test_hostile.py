@@ -41,7 +41,7 @@ def test_a_servers_words(tmp_path: Path, url: str, environment: dict[str, Any]) 
     run = ("run", "--suites", "evolved/core-seeds", "--limit", "1")
     shown = r"wrong\x1b[2J\x1b[H\x1b]0;title\x07\x9b31m\u202etxt.exe\u2066[boldred]key[/boldred]:boom:"
     with place.open(*run, columns=200, **environment) as terminal:
-        assert terminal.finish() == 1
+        assert terminal.finish() == 2
     assert joined(terminal).replace("\\\\", "\\").count(shown) >= 2
     assert r'served_as:["wrong\u001b[2J' in joined(terminal)
     assert_harmless(terminal)

@@ -27,7 +27,7 @@ def words(terminal: Terminal) -> str:
     [
         (80, 24, AT_80),
         pytest.param(110, 40, AT_110, marks=pytest.mark.slow),
-        (200, 50, [*AT_110, "cached", "retries", "cut"]),
+        pytest.param(200, 50, [*AT_110, "cached", "retries", "cut"], marks=pytest.mark.slow),
     ],
 )
 def test_panel_shows_whole_names_and_headings(
@@ -89,7 +89,9 @@ def test_replies_from_the_cache_are_counted(measured: Place) -> None:
     assert (cells["done"], cells["replies"], cells["cached"]) == ("2/2", "0", "2")
 
 
-@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
+@pytest.mark.parametrize(
+    "environment", [{"TERM": "dumb"}, pytest.param({"NO_COLOR": "1"}, marks=pytest.mark.slow)]
+)
 def test_plain_lines_where_the_terminal_or_its_user_wants_them(
     place: Place, environment: dict[str, Any]
 ) -> None:
@@ -103,7 +105,8 @@ def test_plain_lines_where_the_terminal_or_its_user_wants_them(
     assert words(terminal).count(ERROR) == 1
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(40, 10), pytest.param(12, 5, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("columns", "rows"), [(40, 10), (12, 5)])
 def test_a_small_window_is_enough(place: Place, columns: int, rows: int) -> None:
     """Names are folded and columns left out; nothing breaks."""
     with place.open(*RUN, columns=columns, rows=rows) as terminal:

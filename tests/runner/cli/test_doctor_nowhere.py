@@ -10,6 +10,7 @@ from triathlon_runner.sandbox import SandboxHealth
 add_commands()
 
 
+@pytest.mark.slow
 def test_a_kernel_without_a_sandbox_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 1, each level's reason, and what helps on kernels, in gVisor and in Apple's container."""
 

@@ -63,6 +63,7 @@ def test_stored_results_decide_without_a_server(tmp_path: Path) -> None:
     assert (report["verdict"], report["asked"]) == ("worse", 0)
 
 
+@pytest.mark.slow
 def test_equal_models_are_undecided_at_max_tasks(place: GatePlace) -> None:
     """Exit code 3; no task more than allowed was asked of either model."""
     report = place.gate("same", *SEEDS, "--max-tasks", "12", code=3)
@@ -85,6 +86,7 @@ def test_a_better_model_passes(place: GatePlace) -> None:
     assert "good against worse: BETTER" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_spent_budget_leaves_it_undecided(place: GatePlace) -> None:
     """Nothing is sent once the money is spent; the report says so; the next gate goes on."""
     report = place.gate("half", *SEEDS, "--budget", "0.0001", code=3)
@@ -94,6 +96,7 @@ def test_a_spent_budget_leaves_it_undecided(place: GatePlace) -> None:
     assert place.requests == len(place.lines("good")) + len(place.lines("half"))
 
 
+@pytest.mark.slow
 def test_a_cost_that_is_an_estimate_is_called_one(tmp_path: Path) -> None:
     """Where the server counts no tokens the report says so beside the money."""
     with gate_place(tmp_path, "reference_uncounted") as place:
@@ -160,6 +163,7 @@ def test_what_cannot_be_compared_is_refused(
     assert place.requests == 0
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_is_an_error_and_no_verdict(tmp_path: Path) -> None:
     """A candidate that refuses every request is not worse; exit code 2, and its tasks stay open."""
     with gate_place(tmp_path) as place:

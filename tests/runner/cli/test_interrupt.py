@@ -85,6 +85,7 @@ async def test_ctrl_c(tmp_path: Path, presses: int) -> None:
     assert count_lines(tmp_path) == TASKS
 
 
+@pytest.mark.slow
 async def test_sigterm_in_the_middle_of_loops(tmp_path: Path) -> None:
     """No loop is begun or gone on with; what was in flight is kept, so that nothing is asked twice."""
     loops = ["run", "--suites", "loop/core", "--limit", "6"]

@@ -43,8 +43,11 @@ NO_QUOTA = Status(429, "You exceeded your current quota", "insufficient_quota")
 
 @pytest.mark.parametrize(
     ("replies", "failure"),
-    [(0, Status(402, "Payment required")), (1, NO_QUOTA), (0, Status(404, "no such model: scripted"))],
-    ids=["402", "quota", "gone"],
+    [
+        pytest.param(0, Status(402, "Payment required"), id="402", marks=pytest.mark.slow),
+        pytest.param(1, NO_QUOTA, id="quota"),
+        pytest.param(0, Status(404, "no such model: scripted"), id="gone", marks=pytest.mark.slow),
+    ],
 )
 async def test_a_lost_judge_ends_no_model(tmp_path: Path, replies: int, failure: Status) -> None:
     """Every unit is finished, similarities from then on are unknown, and the message names the judge."""

@@ -13,7 +13,10 @@ from triathlon_runner.store import read_records
 
 
 @pytest.mark.official
-@pytest.mark.parametrize("graded", [True, False], ids=["graded", "generations"])
+@pytest.mark.parametrize(
+    "graded",
+    [pytest.param(True, id="graded", marks=pytest.mark.slow), pytest.param(False, id="generations")],
+)
 def test_answers_are_judged_here(tmp_path: Path, graded: bool) -> None:
     """Each answer of a file is a sample of its task, graded here, with or without CRUXEval's own verdicts."""
     row = official.cruxeval(official_store())[0]

@@ -101,6 +101,7 @@ async def judge_all(sandbox: Sandbox, found: Iterable[str]) -> None:
         check(answer, await grade_output(sandbox, ABOUT, INPUT, answer))
 
 
+@pytest.mark.slow
 async def test_no_hostile_reply_raises() -> None:
     """More than 10,000: each comes to an outcome of the model for each kind of question."""
     replies = list(hostile_replies.replies())

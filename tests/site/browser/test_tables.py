@@ -121,6 +121,7 @@ def test_columns_of_cost_are_there_for_who_asks(page: Page, site: Path) -> None:
     assert head.get_attribute("aria-sort") == "ascending"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", BOARDS)
 def test_every_board_sorts_by_every_column(page: Page, site: Path, path: str) -> None:
     """Numbers as numbers either way, what is missing last; the head says how, the ear hears what is left."""

@@ -149,6 +149,7 @@ def test_a_build_writes_nothing_into_the_results(twice: Path) -> None:
     assert "four</a> is new" in (twice / "_site/changes.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_memory_stays_small() -> None:
     """100 models on 31 suites, all of whom move in each of 120 builds, 100 of them kept: under a megabyte."""
     history = History()

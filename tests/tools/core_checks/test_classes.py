@@ -35,6 +35,7 @@ def test_every_class_keeps_the_rules_on_paper(task_id: str) -> None:
     assert checks.class_findings(checks.class_detail(task_id)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", ALL[::5])
 async def test_a_sample_passes_its_tests_and_no_mutant_does(task_id: str) -> None:
     """The class passes; each of its mutants fails, or is listed in the file with the reason why it cannot."""

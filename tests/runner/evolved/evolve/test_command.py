@@ -101,7 +101,7 @@ def test_a_budget_needs_a_price(tmp_path: Path) -> None:
     assert "--budget expects a model with a price, 'evolver' names none" in said
 
 
-@pytest.mark.parametrize("script", ["answer", "uncounted"])
+@pytest.mark.parametrize("script", ["answer", pytest.param("uncounted", marks=pytest.mark.slow)])
 def test_a_budget_holds_for_every_request(tmp_path: Path, script: str) -> None:
     """Jobs under way send nothing more, whoever counts the tokens; the next run goes on from there."""
     log = tmp_path / "requests.jsonl"
@@ -129,6 +129,7 @@ def test_a_folder_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
     assert "is not what the review page saves" in _call(tmp_path, "--limit", "1", expect=2)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     """What had ended before the kill is on disk, whole, and is not asked again."""
     log = tmp_path / "requests.jsonl"

@@ -30,6 +30,7 @@ def read(answer: str) -> None:
         assert str(dodge)
 
 
+@pytest.mark.slow
 def test_ten_thousand_replies() -> None:
     """Each of the corpus is an assertion that can be tried, or refused with a reason."""
     count, answers = 0, set()
