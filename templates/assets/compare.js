@@ -2,6 +2,7 @@
 "use strict";
 (() => {
   const MOST = 6;
+  const NOT_SHOWN = "no difference shown";
   const place = document.getElementById("compare");
   const index = window.triathlonIndex;
   const known = new Map(index.models.map((model) => [model.id, model]));
@@ -49,7 +50,7 @@
     return upper === first ? { centre, low, high } : { centre: -centre, low: -high, high: -low };
   };
 
-  const verdict = (d) => d.low > 0 ? "better" : d.high < 0 ? "worse" : "no telling";
+  const verdict = (d) => d.low > 0 ? "better" : d.high < 0 ? "worse" : NOT_SHOWN;
 
   const asked = new Set((new URLSearchParams(location.search).get("m") ?? "").split(","));
   let chosen = [...asked].filter((id) => known.has(id)).slice(0, MOST);
@@ -81,22 +82,22 @@
   };
 
   const sentence = (from, to) => {
-    const found = [];
-    for (const column of to.columns.filter((one) => one.headline)) {
+    const comparisons = [];
+    for (const column of to.columns.filter(({ headline }) => headline)) {
       const d = difference(column.id, to, from);
-      if (d) found.push({ title: column.label, d, maximum: column.maximum });
+      if (d) comparisons.push({ title: column.label, d, maximum: column.maximum });
     }
-    const kinds = ["better", "worse", "no telling"];
-    const said = ({ title, d, maximum }) => `${title} (${signed(d.centre, maximum)}, 95\u00a0%: ${signed(d.low, maximum)} to ${signed(d.high, maximum)})`;
-    const reasons = kinds.flatMap((kind) => {
-      const own = found.filter((one) => verdict(one.d) === kind).map(said);
-      if (kind !== "no telling") return own.map((text) => [`${kind} in ${text}`]);
-      /* What says nothing takes one line. */
-      return own.length ? [own.map((text, i) => `${i ? "" : `${kind} in `}${text}${i < own.length - 1 ? ", " : ""}`)] : [];
+    const verdicts = ["better", "worse", NOT_SHOWN];
+    const inWords = ({ title, d, maximum }) => `${title} (${signed(d.centre, maximum)}, 95\u00a0%: ${signed(d.low, maximum)} to ${signed(d.high, maximum)})`;
+    const reasons = verdicts.flatMap((name) => {
+      const texts = comparisons.filter(({ d }) => verdict(d) === name).map(inWords);
+      if (name !== NOT_SHOWN) return texts.map((text) => [`${name} in ${text}`]);
+      /* What shows no difference takes one line. */
+      return texts.length ? [texts.map((text, i) => `${i ? "" : `${name} in `}${text}${i < texts.length - 1 ? ", " : ""}`)] : [];
     });
-    const [better, worse] = kinds.map((kind) => reasons.some(([first]) => first.startsWith(kind)));
-    const head = better && !worse ? "Yes" : worse && !better ? "No" : better && worse ? "It depends" : "The tasks cannot tell";
-    if (!found.length) reasons.push(["they share no task"]);
+    const [better, worse] = verdicts.map((name) => reasons.some(([first]) => first.startsWith(name)));
+    const head = better && !worse ? "Yes" : worse && !better ? "No" : better && worse ? "It depends" : "The tasks do not decide it";
+    if (!comparisons.length) reasons.push(["they share no task"]);
     /* A line a reason: what each says is read at a glance. */
     const parts = reasons.map((texts, i) => {
       const boxes = texts.map((text) => make("span", {}, text));
@@ -124,7 +125,7 @@
         if (!i) continue;
         const d = cell && cells[0] ? difference(column.id, models[i], models[0]) : null;
         row.append(d
-          ? make("td", { class: "score" }, make("span", { class: verdict(d) === "no telling" ? "unsure" : "sure" }, signed(d.centre, cell.maximum)), make("small", {}, `${signed(d.low, cell.maximum)} to ${signed(d.high, cell.maximum)}${column.ranked ? `, ${verdict(d)}` : ""}`))
+          ? make("td", { class: "score" }, make("span", { class: verdict(d) === NOT_SHOWN ? "unsure" : "sure" }, signed(d.centre, cell.maximum)), make("small", {}, `${signed(d.low, cell.maximum)} to ${signed(d.high, cell.maximum)}${column.ranked ? `, ${verdict(d)}` : ""}`))
           : make("td", { class: "score none" }, "–"));
       }
       body.append(row);

@@ -41,7 +41,7 @@ def test_a_difference_is_that_of_the_paired_bootstrap(tmp_path: Path) -> None:
         assert found.value == pytest.approx(expected.value)
         assert found.interval.low == pytest.approx(expected.interval.low)
         sure = sum(one.sure for one, _ in pair.differences if one)
-        assert (pair.verdict == "no telling") == (sure == 0)
+        assert (pair.verdict == "no difference shown") == (sure == 0)
 
 
 def test_models_of_one_discipline_are_compared_on_the_board_with_the_most(tmp_path: Path) -> None:

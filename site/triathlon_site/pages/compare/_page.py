@@ -37,7 +37,7 @@ class ModelPair:
         if better and worse:
             return "it depends"
         if not better and not worse:
-            return "no telling"
+            return "no difference shown"
         side = "better" if better else "worse"
         return f"{side} in {max(better, worse)} of {len(known)}"
 
