@@ -24,7 +24,7 @@
   /* ---- what was chosen, as the address has it ---- */
 
   const asked = new URLSearchParams(location.search);
-  const known = (list, id) => list.find((one) => one.id === id) ?? list[0];
+  const known = (list, id) => list.find((entry) => entry.id === id) ?? list[0];
   const chosen = { score: known(choices.scores, asked.get("score")).id, cost: known(choices.costs, asked.get("cost")).id };
   for (const { id, options } of FILTERS) chosen[id] = options.some(([value]) => value === asked.get(id)) ? asked.get(id) : "";
   const remember = () => {
@@ -49,18 +49,18 @@
 
   /* Positions of the models that no other one beats; `order` has them by cost. */
   const undominated = (scores, costs, order) => {
-    const found = [];
+    const undominated = [];
     let best = -Infinity;
     for (let start = 0; start < order.length;) {
       let end = start, top = -Infinity;
       for (; end < order.length && costs[order[end]] === costs[order[start]]; end += 1) top = Math.max(top, scores[order[end]]);
       if (top > best) {
-        found.push(...order.slice(start, end).filter((model) => scores[model] === top));
+        undominated.push(...order.slice(start, end).filter((model) => scores[model] === top));
         best = top;
       }
       start = end;
     }
-    return found;
+    return undominated;
   };
 
   const selection = () => {
@@ -86,7 +86,7 @@
     ? `${names.slice(0, choices.named).join(", ")} and ${names.length - choices.named} others`
     : names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0];
   const words = () => {
-    const label = (id) => FILTERS.find((one) => one.id === id).options.find(([value]) => value === chosen[id])[1];
+    const label = (id) => FILTERS.find((filter) => filter.id === id).options.find(([value]) => value === chosen[id])[1];
     const after = [];
     if (chosen.size) after.push(chosen.size.endsWith("-") ? `of ${label("size")}` : label("size"));
     if (chosen.license) after.push(`under ${chosen.license}`);
@@ -118,12 +118,12 @@
     make("span", { class: "muted" }, "against"),
     select("cost", "Cost", choices.costs.map(({ id, title }) => [id, title])),
     ...FILTERS.map(({ id, label, options }) => select(id, label, [["", `${label}: any`], ...options.map(([value, text]) => [value, `${label}: ${text}`])])));
-  const said = make("p", { class: "lede verdict", "aria-live": "polite" });
+  const answer = make("p", { class: "lede verdict", "aria-live": "polite" });
   const plot = make("div", { class: "plot tall", role: "img" });
   const caption = make("figcaption");
   const body = make("tbody"), head = make("tr");
   const frame = make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Models on the frontier" }, make("table", { class: "data narrow dense" }, make("thead", {}, head), body));
-  place.append(controls, said);
+  place.append(controls, answer);
 
   const table = ({ rows, order, cost, score }) => {
     head.replaceChildren(...["On the frontier", cost.noun[0].toUpperCase() + cost.noun.slice(1), "Score", "In draws"].map((name) => make("th", { scope: "col" }, name)));
@@ -166,8 +166,8 @@
     const [models, frontier, steps] = view.figure.data, narrow = plot.clientWidth < 560;
     const on = view.order.map((i) => view.rows[i]).filter((row) => row.on), off = view.rows.filter((row) => !row.on);
     const line = { ...trace(steps, on, view, blue), error_y: undefined, customdata: undefined, hovertemplate: undefined, line: { ...steps.line, color: blue, width: 1, dash: "dot" } };
-    const others = trace(models, off, view, grey);
-    others.marker.color = off.map((row) => row.share >= choices.leastShare ? orange : grey);
+    const dominated = trace(models, off, view, grey);
+    dominated.marker.color = off.map((row) => row.share >= choices.leastShare ? orange : grey);
     const named = { ...trace(frontier, on, view, blue), text: narrow ? on.map(() => "") : labels(on, view), textposition: on.map((_, i) => i ? "top center" : "top right"), textfont: { size: 12, color: style.color } };
     const axis = { gridcolor: grid, linecolor: grid, zerolinecolor: grid, automargin: true };
     const layout = {
@@ -175,7 +175,7 @@
       font: { color: style.color, family: style.fontFamily, size: 12 }, margin: { t: 24, r: narrow ? 12 : 90, b: 48, l: 56 },
       xaxis: { ...view.cost.axis, ...axis }, yaxis: { ...view.figure.layout.yaxis, ...axis, title: { ...view.figure.layout.yaxis.title, standoff: 12 } }, dragmode: narrow ? false : "zoom",
     };
-    window.Plotly.react(plot, [others, line, named], layout, { responsive: true, displayModeBar: false });
+    window.Plotly.react(plot, [dominated, line, named], layout, { responsive: true, displayModeBar: false });
   };
 
   /* plotly.js is large: it is loaded once a quarter of the figure is on the screen; on a phone, when somebody scrolls to it. */
@@ -197,10 +197,10 @@
   const show = async () => {
     remember();
     const { file } = known(choices.scores, chosen.score), wanted = chosen.score;
-    if (!loaded.has(wanted)) try { await script(file); } catch (error) { said.textContent = error.message; return; }
+    if (!loaded.has(wanted)) try { await script(file); } catch (error) { answer.textContent = error.message; return; }
     if (wanted !== chosen.score) return; /* another was chosen meanwhile */
     view = selection();
-    said.textContent = sentence(view);
+    answer.textContent = sentence(view);
     if (!plot.isConnected) place.append(make("figure", {}, plot, caption), frame); /* now that nothing above it moves it any more */
     plot.setAttribute("aria-label", `${view.score.title} against ${view.cost.title}; the table below has the models of the frontier`);
     caption.textContent = `Each point a model, with its 95 % interval. Blue: on the frontier by its score; orange: on it in at least ${100 * choices.leastShare} % of the draws. ${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out.` : ""}`;

@@ -43,7 +43,7 @@
   const places = new Map(index.models.map((model, i) => [model.id, i]));
   const difference = (id, first, second) => {
     const [upper, lower] = places.get(first.id) < places.get(second.id) ? [first, second] : [second, first];
-    const column = upper.columns.find((one) => one.id === id);
+    const column = upper.columns.find((entry) => entry.id === id);
     const text = column?.minus.split(";")[places.get(lower.id) - places.get(upper.id) - 1];
     if (!text) return null;
     const [centre, low, high] = text.split(" ").map(Number);
@@ -73,10 +73,10 @@
     });
     if (chosen.length < MOST) {
       const select = make("select", { "aria-label": "Add a model" }, make("option", { value: "" }, "Add a model"));
-      const others = index.models.filter(({ id }) => !chosen.includes(id)).sort((a, b) => a.name.localeCompare(b.name));
-      for (const model of others) select.append(make("option", { value: model.id }, model.name));
+      const choices = index.models.filter(({ id }) => !chosen.includes(id)).sort((a, b) => a.name.localeCompare(b.name));
+      for (const model of choices) select.append(make("option", { value: model.id }, model.name));
       select.addEventListener("change", () => { if (select.value) { chosen.push(select.value); show(); } });
-      if (others.length) bar.append(select);
+      if (choices.length) bar.append(select);
     }
     return bar;
   };
@@ -114,7 +114,7 @@
     const body = make("tbody");
     let lonely = 0;
     for (const column of index.columns) {
-      const cells = models.map((model) => model.columns.find((one) => one.id === column.id));
+      const cells = models.map((model) => model.columns.find(({ id }) => id === column.id));
       const have = cells.filter(Boolean).length;
       if (have < 2) { lonely += have; continue; }
       const row = make("tr", {}, make("th", { scope: "row" }, column.title));
@@ -137,18 +137,18 @@
   /* Tasks that exactly one of the models solves, set by set. */
   const alone = (models) => {
     const lists = models.map(() => new Map());
-    for (const column of index.columns.filter((one) => one.solving)) {
+    for (const column of index.columns.filter(({ solving }) => solving)) {
       const suite = column.solving;
       if (models.some((model) => !model.solved[suite])) continue;
       for (const task of Object.keys(models[0].solved[suite])) {
         if (models.some((model) => !(task in model.solved[suite]))) continue;
         const solved = models.map((model) => model.solved[suite][task] === "1");
         if (solved.filter(Boolean).length !== 1) continue;
-        const own = lists[solved.indexOf(true)];
-        own.set(suite, [...own.get(suite) ?? [], task]);
+        const ofSolver = lists[solved.indexOf(true)];
+        ofSolver.set(suite, [...ofSolver.get(suite) ?? [], task]);
       }
     }
-    const section = make("section", {}, make("h2", {}, "Solved by one alone"));
+    const section = make("section", {}, make("h2", {}, "Solved by one model only"));
     models.forEach((model, i) => {
       const count = [...lists[i].values()].reduce((sum, tasks) => sum + tasks.length, 0);
       const body = [...lists[i]].map(([suite, tasks]) => make("p", { class: "muted" },
@@ -232,29 +232,29 @@
     plotted(div, traces, { polar: { ...polar, radialaxis: gridded(polar.radialaxis), angularaxis: gridded(polar.angularaxis) } });
   };
 
-  const others = document.getElementById("compare-tables");
+  const tables = document.getElementById("compare-tables");
   let turn = 0;
   const show = async () => {
-    const own = turn += 1;
+    const thisTurn = turn += 1;
     remember();
     place.replaceChildren(picker());
     figures.hidden = true;
-    others.replaceChildren();
+    tables.replaceChildren();
     if (chosen.length < 2) { place.classList.add("ready"); place.append(make("p", { class: "notice" }, "Choose at least two models.")); return; }
     place.classList.remove("ready");
     const wait = make("p", { class: "muted" }, "Loading …");
     place.append(wait);
     try { await Promise.all(chosen.map(load)); } catch (error) { wait.replaceWith(make("p", { class: "notice" }, String(error.message))); return; }
-    const models = chosen.map((id) => loaded.get(id)), found = [];
-    for (const model of models.slice(1)) found.push(sentence(models[0], model));
-    if (own !== turn) return; /* other models were chosen meanwhile */
-    wait.replaceWith(...found);
+    const models = chosen.map((id) => loaded.get(id)), sentences = [];
+    for (const model of models.slice(1)) sentences.push(sentence(models[0], model));
+    if (thisTurn !== turn) return; /* other models were chosen meanwhile */
+    wait.replaceWith(...sentences);
     draw(models);
     place.classList.add("ready");
     window.triathlonStay();
     const scores = make("section", {}, make("h2", {}, "Column by column"), ...table(models));
-    if (own !== turn) return;
-    others.replaceChildren(scores, alone(models));
+    if (thisTurn !== turn) return;
+    tables.replaceChildren(scores, alone(models));
     window.triathlonStay();
   };
   show();

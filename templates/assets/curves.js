@@ -41,15 +41,15 @@
       if (!wanted) return;
       const names = [...this.grey.keys()];
       const exact = names.filter((name) => name.toLowerCase() === wanted);
-      const found = exact.length ? exact : names.filter((name) => name.toLowerCase().includes(wanted));
-      if (found.length !== 1) this.status.textContent = found.length ? `${found.length} models` : "no grey line of that name";
-      else if (this.show(found[0])) this.field.value = "";
+      const matches = exact.length ? exact : names.filter((name) => name.toLowerCase().includes(wanted));
+      if (matches.length !== 1) this.status.textContent = matches.length ? `${matches.length} models` : "no grey line of that name";
+      else if (this.show(matches[0])) this.field.value = "";
       else this.status.textContent = `at most ${COLOURS} in colour: remove one`;
     }
 
     /* Draws a grey line in the first colour that is free, its name at its end; false where none is. */
     show(name) {
-      const colour = [...Array(COLOURS).keys()].find((one) => !this.figure.querySelector(`g.c${one}`));
+      const colour = [...Array(COLOURS).keys()].find((number) => !this.figure.querySelector(`g.c${number}`));
       if (colour === undefined) return false;
       const line = this.grey.get(name);
       const points = line.getAttribute("d");

@@ -112,7 +112,7 @@
 
     addSorting(head, column) {
       if (!head.dataset.type) return;
-      const key = slug(head.textContent), same = this.heads.filter((one) => one.dataset.key?.replace(/~\d+$/, "") === key).length;
+      const key = slug(head.textContent), same = this.heads.filter((other) => other.dataset.key?.replace(/~\d+$/, "") === key).length;
       head.dataset.key = same ? `${key}~${same + 1}` : key;
       const button = make("button", { type: "button", class: "sort" }, ...head.childNodes);
       head.append(button);
@@ -276,11 +276,11 @@
         if (!item.bold || !item.shown) continue;
         item.small ??= item.rank.querySelector("small") ?? false;
         item.label ??= item.bold.textContent;
-        item.said ??= item.label;
+        item.rankText ??= item.label;
         const place = this.isBeside(item) ? `(${item.place})` : (counts.get(item.place) > 1 ? "=" : "") + item.place;
         const now = this.placeOf(item) === null ? "–" : place;  // without a mean by the visitor's weights
         const text = part || this.weighted ? now : item.label;
-        if (item.said !== text) { item.bold.textContent = text; item.said = text; }
+        if (item.rankText !== text) { item.bold.textContent = text; item.rankText = text; }
         const hidden = part || Boolean(this.weighted);
         if (item.small && item.small.hidden !== hidden) item.small.hidden = hidden;
       }
@@ -352,9 +352,9 @@
     }
 
     restore() {
-      for (const one of (state.get("sort") ?? "").split(".").slice(0, ORDERS).reverse()) {
-        const column = this.heads.findIndex((head) => head.dataset.key === one.replace(/^-/, ""));
-        if (column >= 0) this.sort(column, one.startsWith("-") ? "descending" : "ascending");
+      for (const order of (state.get("sort") ?? "").split(".").slice(0, ORDERS).reverse()) {
+        const column = this.heads.findIndex((head) => head.dataset.key === order.replace(/^-/, ""));
+        if (column >= 0) this.sort(column, order.startsWith("-") ? "descending" : "ascending");
       }
     }
 
@@ -362,9 +362,9 @@
 
     addWeights(place) {
       const names = place.dataset.weights.split(" ");
-      const given = (state.get("w") ?? "").split(".").map(Number);
+      const stated = (state.get("w") ?? "").split(".").map(Number);
       const inputs = names.map((name, index) => {
-        const start = given.length === names.length && given[index] >= 0 ? given[index] : 50;
+        const start = stated.length === names.length && stated[index] >= 0 ? stated[index] : 50;
         return make("input", { type: "range", min: "0", max: "100", step: "5", value: String(start), "aria-label": `Weight of ${name}` });
       });
       const note = make("output", { class: "status", "aria-live": "polite" });
