@@ -107,7 +107,7 @@ def gate(
         log_json=None,
         executor="local",
         ray_address=None,
-        limits=limits_of("10m", 12, "15m"),
+        limits=limits_of("10m", 12, "15m", budget),
         timeout_seconds=None,
         folder=results_folder(results),
         data=data_store(data),

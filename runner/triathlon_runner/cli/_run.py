@@ -136,7 +136,7 @@ def run(
         log_json=log_json,
         executor=executor,
         ray_address=ray_address,
-        limits=limits_of(outage, attempts, longest_wait),
+        limits=limits_of(outage, attempts, longest_wait, budget),
         timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
         folder=results_folder(results),
         data=data_store(data),

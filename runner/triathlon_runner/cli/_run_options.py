@@ -1,7 +1,7 @@
 """What `triathlon run` may be told, and what of it is checked before anything is read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -104,17 +104,18 @@ def seconds(option: str, text: str) -> float:
     return span
 
 
-def limits_of(outage: str, attempts: int, longest_wait: str) -> Limits:
-    """How hard and how long servers are asked.
+def limits_of(outage: str, attempts: int, longest_wait: str, budget: float | None) -> Limits:
+    """How hard and how long servers are asked; with a budget one request first, since its price is not known.
 
     Raises:
         UserError: a span of time that is none.
     """
-    return Limits(
+    limits = Limits(
         attempts=attempts,
         outage_seconds=seconds("--outage", outage),
         longest_retry_after=seconds("--longest-wait", longest_wait),
     )
+    return limits if budget is None else replace(limits, first_concurrency=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,13 @@ def test_a_price_without_a_row(tmp_path: Path, url: str) -> None:
     assert "the budget of 0.00001 USD is used up (" in result.output and "e-0" not in result.output
 
 
+def test_a_small_budget_pays_for_one_reply(tmp_path: Path, url: str) -> None:
+    """Nothing is known of the price of a reply before the first: only one is asked for."""
+    call = ("run", "--model", "cut", "--base-url", url, *SUITE[:2], "--limit", "12", "--price", "1,1")
+    result = SmallRun(tmp_path).call(*call, "--budget", "0.00001")
+    assert "1 unit finished, 11 open" in result.output, result.output
+
+
 def test_every_question_meets_the_same_error(tmp_path: Path, url: str) -> None:
     """A short run ends as a long one, which is stopped: with 2, what to do, and no file or folder left."""
     place = SmallRun(tmp_path)

@@ -23,5 +23,6 @@ def test_no_span(text: str) -> None:
 
 def test_limits() -> None:
     """The options are what the endpoints are asked with."""
-    limits = limits_of("20m", 3, "1h")
+    limits = limits_of("20m", 3, "1h", None)
     assert (limits.outage_seconds, limits.attempts, limits.longest_retry_after) == (1200, 3, 3600)
+    assert limits.first_concurrency > limits_of("20m", 3, "1h", 5.0).first_concurrency == 1
