@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from triathlon_runner import __version__
+from triathlon_runner.concurrency import run_all
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader
@@ -107,7 +108,7 @@ async def _grade_all(
             continue
         waiting.append(grade(foreign, samples[foreign.task_id]))
         samples[foreign.task_id] += 1
-    records = [one for one in await asyncio.gather(*waiting) if one is not None]
+    records = [one for one in await run_all(waiting) if one is not None]
     report.units = len(records)
     report.outcomes = Counter(one.outcome.value for one in records)
     return sorted(records, key=lambda one: (place[one.task_id], one.sample))

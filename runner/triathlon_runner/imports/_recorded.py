@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from triathlon_runner.concurrency import run_all
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram, ForeignReply
@@ -141,7 +142,7 @@ async def _judge_all(
             samples[unit.task_id] += 1
         else:
             report.left_out[unit.task_id] = "the suite has no such task"
-    found = [one for one in await asyncio.gather(*waiting) if one is not None]
+    found = [one for one in await run_all(waiting) if one is not None]
     return sorted(found, key=lambda one: (place[one.line.task_id], one.line.sample))
 
 

@@ -1,6 +1,5 @@
 """Builds questions: traces the references, chooses lines and variables, checks the assertions."""
 
-import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from triathlon_runner.errors import leaves
+from triathlon_runner.concurrency import run_all
 from triathlon_runner.runtime._assertions import Masked
 from triathlon_runner.runtime._check import Assertion, check_assertions
 from triathlon_runner.runtime._literals import NotALiteralError, read_literal
@@ -41,7 +40,7 @@ from triathlon_runner.runtime._trace import (
     Untraced,
     trace_runs,
 )
-from triathlon_runner.sandbox import Sandbox, SandboxError
+from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.syntax import not_installed
 
 MAX_VALUE: Final = 400
@@ -90,12 +89,8 @@ async def construct(
         SandboxError: the sandbox itself failed.
     """
     tally = _Tally()
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_program(subject, sandbox, tally)) for subject in subjects]
-    except* SandboxError as errors:
-        raise next(leaves(errors)) from errors
-    programs = tuple(program for task in tasks if (program := task.result()) is not None)
+    results = await run_all(_program(subject, sandbox, tally) for subject in subjects)
+    programs = tuple(program for program in results if program is not None)
     return programs, FilterReport(
         programs=len(programs),
         inputs=sum(len(program.inputs) for program in programs),

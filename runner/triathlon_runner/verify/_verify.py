@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from triathlon_runner.concurrency import run_all
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
@@ -126,7 +127,7 @@ async def verify_file(
         on_unit()
         return graded
 
-    report.pairs = list(zip(stored, await asyncio.gather(*map(check, stored)), strict=True))
+    report.pairs = list(zip(stored, await run_all(map(check, stored)), strict=True))
     graded = [record for _, record in report.pairs if record is not None]
     report.verified = len(graded)
     _compare_scores(work, stored, graded, report)

@@ -1,10 +1,10 @@
 """Mutation testing of inputs: which of them tell a reference from programs that are nearly the same."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from triathlon_runner.concurrency import run_all
 from triathlon_runner.evolved.evolve._execute import Result, run_on, same
 from triathlon_runner.evolved.evolve._mutants import mutants
 from triathlon_runner.sandbox import Limits, Sandbox
@@ -47,8 +47,8 @@ async def kills(
     changed = mutants(reference)
     step = max(1, -(-len(changed) // _MAX_MUTANTS))
     chosen = changed[::step]
-    outcomes = await asyncio.gather(
-        *(run_on(sandbox, mutant.source, entry_point, inputs, limits=_LIMITS) for mutant in chosen)
+    outcomes = await run_all(
+        run_on(sandbox, mutant.source, entry_point, inputs, limits=_LIMITS) for mutant in chosen
     )
     return Kills(
         {
