@@ -20,7 +20,7 @@ LAYERS = (
         "terminal",
         "unit_pages",
     ),
-    ("records", "yaml_file", "datasets", "engine_version"),
+    ("records", "yaml_file", "datasets", "engine_version", "concurrency"),
     ("pasted_keys",),
     (
         "config_errors",
