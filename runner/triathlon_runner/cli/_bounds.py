@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 
 from triathlon_runner.errors import UserError
@@ -13,7 +12,7 @@ from triathlon_runner.records import Outcome
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import Account, Bounds, ConsoleProgress, Summary, why_not
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.terminal import counted, indented
+from triathlon_runner.terminal import Screen, counted
 
 _REASONS = 5
 _PRICE_OF_ROW = "add `price: {input: …, output: …}`, USD per million tokens (0 where it is free), to its row"
@@ -55,7 +54,7 @@ def check_prices(rows: Sequence[ModelRow], single: str | None = None) -> None:
             )
 
 
-def show_estimates(estimates: list[ModelEstimate], screen: Console) -> None:
+def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
     """A line a model and suite, then a line a model."""
     wide = screen.width >= _WIDE
     names = ("units", "open", "requests", "tokens in", "tokens out", "pass@1 ±")
@@ -89,46 +88,47 @@ def show_estimates(estimates: list[ModelEstimate], screen: Console) -> None:
     screen.print(totals)
     for speed in dict.fromkeys(model.speed for model in estimates if model.requests):
         names_of = ", ".join(model.model for model in estimates if model.requests and model.speed == speed)
-        say(screen, f"speed of {names_of}: {speed}")
+        screen.print_message(f"speed of {names_of}: {speed}")
     noises = {suite.suite: suite.noise for model in estimates for suite in model.suites if suite.noise}
     for suite_id, noise in noises.items():
-        say(screen, f"{suite_id}: {noise}")
+        screen.print_message(f"{suite_id}: {noise}")
     if any(suite.open and "at most" in suite.basis for model in estimates for suite in model.suites):
-        say(
-            screen,
+        screen.print_message(
             "At most: where only first prompts are known, replies are taken at their token limit and loops"
             " as passed to their end; a small run first gives the amounts to be expected.",
         )
 
 
 def show_summary(
-    summary: Summary, bounds: Bounds, progress: ConsoleProgress, folder: ResultsFolder, screen: Console
+    summary: Summary, bounds: Bounds, progress: ConsoleProgress, folder: ResultsFolder, screen: Screen
 ) -> None:
     """What was done, what stays open and why, what it cost."""
     if progress.has_accounts:
         screen.print(progress.final())
     for account in bounds.accounts:
         if unknown := about_tokens(account):
-            say(screen, unknown)
+            screen.print_message(unknown)
     if any(account.price for account in bounds.accounts):
         part = estimated_part(bounds.accounts)
-        say(screen, f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
+        screen.print_message(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
-        say(screen, f"stopped: {summary.stopped}")
+        screen.print_message(f"stopped: {summary.stopped}")
     errors = [_once(error, progress) for error in summary.errors]
     for line in _open_units(summary, bounds.accounts, errors, progress):
-        say(screen, line)
+        screen.print_message(line)
     for note in summary.notes:
-        say(screen, note)
+        screen.print_message(note)
     for account in bounds.accounts:
         if warning := about_replies(account):
-            say(screen, warning)
+            screen.print_message(warning)
     for name, why in summary.other_protocol.items():
-        say(screen, f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew")
+        screen.print_message(
+            f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
+        )
     for error in errors:
-        say(screen, f"not finished: {error}")
+        screen.print_message(f"not finished: {error}")
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
-    say(screen, f"{finished}; results in {folder.root}{os.sep}")
+    screen.print_message(f"{finished}; results in {folder.root}{os.sep}")
 
 
 def _open_units(
@@ -197,11 +197,6 @@ def _once(error: str, progress: ConsoleProgress) -> str:
         return error
     beginning = f" ({at.beginning})" if at.beginning else ""
     return at.line or f"{at.model}, see the error of {at.time} above{beginning}"
-
-
-def say(screen: Console, line: str) -> None:
-    """One message; later lines of it are indented, and a terminal breaks it between words."""
-    screen.print(indented(line), markup=False, highlight=False, soft_wrap=not screen.is_terminal)
 
 
 def _table(*numbers: str, left: tuple[str, ...]) -> Table:

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._options import cache_folder, console
 from triathlon_runner.endpoints import ReplyCache
-from triathlon_runner.terminal import counted
+from triathlon_runner.terminal import console, counted
 
 cache_app = App(help="The cache of replies.", epilog=examples("triathlon cache info"), no_args_is_help=True)
 app.add_typer(cache_app, name="cache")
@@ -27,7 +27,7 @@ def info() -> None:
     size = f"{counted(found.replies, 'reply')}, {found.size_bytes / 1e6:.1f} MB"
     screen.print(f"{found.path}: {size}", soft_wrap=True)
     for model, count in found.replies_by_model.items():
-        screen.print(f"{model:40} {count}", markup=False, highlight=False)
+        screen.print(f"{model:40} {count}")
 
 
 @cache_app.command(
@@ -46,4 +46,4 @@ def prune(
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
         most = None if max_megabytes is None else int(max_megabytes * 1e6)
         removed = replies.prune(max_bytes=most, model=model)
-    console().print(f"{counted(removed, 'reply')} removed", highlight=False)
+    console().print(f"{counted(removed, 'reply')} removed")

@@ -9,13 +9,14 @@ import typer
 
 from triathlon_runner import catalogue
 from triathlon_runner.cli._app import examples
-from triathlon_runner.cli._options import Data, console, data_store
-from triathlon_runner.cli._sets import AsJson, sets_app, show
+from triathlon_runner.cli._options import AsJson, Data, data_store
+from triathlon_runner.cli._sets import sets_app, show
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.contamination import Contamination, Shared, contamination
 from triathlon_runner.store import replace_file
 from triathlon_runner.suites import Programs
+from triathlon_runner.terminal import console
 
 
 @sets_app.command(
@@ -42,9 +43,8 @@ def report_contamination(
     head = ("problem", "words", "with a parent", "", "with the rest", "")
     show(head, [(one.task_id, one.words, *_cells(one.parent), *_cells(one.rest)) for one in report])
     copies = sum(one.copied for one in report)
-    console().print(
-        f"{copies} of {len(report)} problems share half of their words or more in one passage",
-        highlight=False,
+    console().print_message(
+        f"{copies} of {len(report)} problems share half of their words or more in one passage"
     )
 
 

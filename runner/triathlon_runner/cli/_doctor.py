@@ -9,14 +9,15 @@ import typer
 from rich.table import Table
 
 from triathlon_runner import catalogue, registry, sandbox
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._options import Common, Data, ModelsFile, cache_folder, console, data_store
+from triathlon_runner.cli._options import Common, Data, ModelsFile, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.sandbox import attacks
 from triathlon_runner.schedule import why_not
 from triathlon_runner.serving import gpus
 from triathlon_runner.store import replace_file
-from triathlon_runner.terminal import Screen, counted
+from triathlon_runner.terminal import Screen, console, counted
 
 NOT_RUN: Final = "not run"
 """What manifests say where the hostile programs were never graded on this machine."""

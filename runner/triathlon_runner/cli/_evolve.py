@@ -9,17 +9,10 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import registry
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._names import names
-from triathlon_runner.cli._options import (
-    Common,
-    Data,
-    ModelsFile,
-    cache_folder,
-    catalogue_beside,
-    console,
-    data_store,
-)
+from triathlon_runner.cli._options import Common, Data, ModelsFile, catalogue_beside, data_store
 from triathlon_runner.cli._seeds import read_seeds
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import Model, ReplyCache
@@ -41,6 +34,7 @@ from triathlon_runner.evolved.evolve import (
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import Account, Bounds, Control, ControlledModel, ModelOpener, why_not
+from triathlon_runner.terminal import console
 
 _LOOK_SECONDS = 0.1
 """Between two looks at whether the budget is spent and the last reply has come."""
@@ -74,7 +68,7 @@ def evolve(
     """
     screen, workspace = console(), Workspace(out)
     if apply:
-        screen.print(_applied(workspace), highlight=False)
+        screen.print_message(_applied(workspace))
         return
     listed = registry.load(models_file)
     (row,) = listed.select([model])
@@ -82,9 +76,9 @@ def evolve(
     (entry,) = catalogue_beside(models_file).select([seeds])
     problems, left_out = asyncio.run(read_seeds(entry, data_store(data)))
     for line in left_out:
-        screen.print(line, markup=False, highlight=False, soft_wrap=True)
+        screen.print_message(line)
     jobs = make_jobs(problems, names(transformations) or [], limit)
-    screen.print(_expected(jobs, workspace, row), markup=False, highlight=False)
+    screen.print_message(_expected(jobs, workspace, row))
     if not dry_run:
         workspace.check()
         read_decisions(workspace)
@@ -135,15 +129,12 @@ async def _evolve(
 ) -> int:
     screen, cache = console(), cache_folder()
 
-    def say(message: str) -> None:
-        screen.print(message, markup=False, highlight=False, soft_wrap=True)
-
     def tell(progress: Progress) -> None:
         done = progress.done_before + progress.finished
         usage = progress.usage
         tokens = "unknown" if usage.uncounted else usage.output_tokens
         money = "" if progress.cost_usd is None else f", {progress.cost_usd:.2f} USD"
-        say(
+        screen.print_message(
             f"{done}/{progress.jobs} evolved, {progress.dropped} dropped, {len(progress.open)} open,"
             f" {tokens} tokens{money}"
         )
@@ -154,16 +145,16 @@ async def _evolve(
         return "" if control.may_send() else control.stop.reason
 
     with ReplyCache(cache / "replies.sqlite") as replies:
-        opener = ModelOpener(listed, replies, cache, say, control=control)
+        opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
         async with open_sandbox() as sandbox, _controlled(opener, row, control) as opened:
             evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stopped)
             progress = await run(evolver, jobs, tell)
     histories = workspace.histories()
     if histories:
-        say(summary(histories))
-        say(f"review: {write_review(workspace, problems)}")
+        screen.print_message(summary(histories))
+        screen.print_message(f"review: {write_review(workspace, problems)}")
     for job, reason in progress.open.items():
-        say(f"open: {job}: {reason}")
+        screen.print_message(f"open: {job}: {reason}")
     return 1 if progress.open else 0
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.cluster import open_cluster
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
@@ -24,7 +24,7 @@ RayAddress = Annotated[
 
 
 def check_executor(executor: Executor, ray_address: str | None) -> None:
-    """Refuses an address that nobody would use.
+    """Checks that the address of a cluster is for a run on one.
 
     Raises:
         UserError: `--ray-address` without `--executor ray`.
@@ -35,18 +35,33 @@ def check_executor(executor: Executor, ray_address: str | None) -> None:
 
 @asynccontextmanager
 async def open_grader(
-    executor: Executor, ray_address: str | None, cache: Path, report: Callable[[str], object]
+    executor: Executor, ray_address: str | None, report: Callable[[str], object]
 ) -> AsyncIterator[Grader]:
-    """A grader whose programs are executed there.
+    """Opens a grader that executes programs on this machine or on a cluster.
+
+    Args:
+        executor: Which of the two.
+        ray_address: Of the cluster; None for one on this machine.
+        report: Called with one line about each node of a cluster.
 
     Raises:
         UserError: the cluster cannot be used.
         SandboxError: nothing can be executed here.
     """
-    keys = cache / "keys"
     if executor == "ray":
-        async with open_cluster(ray_address, keys=keys, report=report) as grader:
-            yield grader
+        async with open_cluster(ray_address, keys=cache_folder() / "keys", report=report) as cluster_grader:
+            yield cluster_grader
     else:
-        async with open_sandbox() as sandbox:
-            yield ProgramGrader(sandbox, keys)
+        async with open_local_grader() as local_grader:
+            yield local_grader
+
+
+@asynccontextmanager
+async def open_local_grader() -> AsyncIterator[ProgramGrader]:
+    """Opens a grader that executes programs on this machine, with the answer keys in the cache.
+
+    Raises:
+        SandboxError: nothing can be executed here.
+    """
+    async with open_sandbox() as sandbox:
+        yield ProgramGrader(sandbox, cache_folder() / "keys")

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 import typer
 
 from triathlon_runner import registry
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._bounds import about_replies, about_tokens, estimated_part
@@ -28,9 +29,7 @@ from triathlon_runner.cli._options import (
     Data,
     ModelsFile,
     Results,
-    cache_folder,
     catalogue_beside,
-    console,
     data_store,
     results_folder,
 )
@@ -56,7 +55,7 @@ from triathlon_runner.schedule import (
     logged_errors,
 )
 from triathlon_runner.store import replace_file
-from triathlon_runner.terminal import Screen
+from triathlon_runner.terminal import Screen, console
 from triathlon_runner.unit_pages import SITE_FOLDER
 
 

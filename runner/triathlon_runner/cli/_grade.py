@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.table import Table
 
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import say
-from triathlon_runner.cli._options import Data, cache_folder, catalogue_beside, console, data_store
+from triathlon_runner.cli._options import AsJson, Data, catalogue_beside, data_store
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
 from triathlon_runner.datasets.official import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
 from triathlon_runner.suites import Programs
-from triathlon_runner.terminal import counted
+from triathlon_runner.terminal import console, counted
 
 Inputs = Literal["base", "all"]
 _SHOWN = 10
@@ -49,7 +49,7 @@ def grade(
     ] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Programs at once; left out: one a core.")] = None,
     data: Data = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Grades samples and goes on where an earlier call stopped.
 
@@ -139,7 +139,7 @@ def _show(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> None:
         scores.add_row(name, f"{len(sampled)} of {len(report.tasks)}", *shown)
     screen.print(scores)
     for line in _said(report, wanted, partial=partial):
-        say(screen, line)
+        screen.print_message(line)
 
 
 def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Iterator[str]:

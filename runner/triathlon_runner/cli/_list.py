@@ -9,13 +9,12 @@ from rich.table import Table
 
 from triathlon_runner import registry
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._options import Common, Data, ModelsFile, catalogue_beside, console, data_store
+from triathlon_runner.cli._options import AsJson, Common, Data, ModelsFile, catalogue_beside, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import why_not
 from triathlon_runner.suites import SuiteEntry
-
-AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
+from triathlon_runner.terminal import console
 
 
 @app.command(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner import cache, terminal
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import Catalogue, read_catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
@@ -20,7 +20,7 @@ Data = Annotated[
     Path | None, typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
 ]
 
-cache_folder = cache.cache_folder
+AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
 
 
 class Common:
@@ -55,6 +55,3 @@ def results_folder(path: Path) -> ResultsFolder:
     folder = ResultsFolder(path)
     folder.check_writable()
     return folder
-
-
-console = terminal.console

@@ -8,15 +8,15 @@ import typer
 
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._options import Data, cache_folder, catalogue_beside, console, data_store
+from triathlon_runner.cli._executor import open_local_grader
+from triathlon_runner.cli._options import Data, catalogue_beside, data_store
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.registry import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
-from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import check_references
+from triathlon_runner.terminal import console
 
 questions_app = App(
     help="Questions about what programs do while they run.",
@@ -44,19 +44,17 @@ def build(
     data: Data = None,
 ) -> None:
     """Traces a data set's references, writes its questions, and says what was left out and why."""
-    found = asyncio.run(_build(_data_set(dataset), data_store(data)))
-    write_questions(found, out)
-    report, screen = found.report, console()
-    screen.print(
-        f"{report.questions} questions about {report.inputs} inputs of {report.programs} programs: {out}",
-        highlight=False,
-        markup=False,
+    question_file = asyncio.run(_build(_data_set(dataset), data_store(data)))
+    write_questions(question_file, out)
+    report, screen = question_file.report, console()
+    screen.print_message(
+        f"{report.questions} questions about {report.inputs} inputs of {report.programs} programs: {out}"
     )
     for what, left_out in (("statements", report.left_out_statements), ("inputs", report.left_out_inputs)):
         for rule, count in sorted(left_out.items(), key=lambda pair: -pair[1]):
-            screen.print(f"left out: {count} {what}: {rule}", highlight=False, markup=False)
+            screen.print_message(f"left out: {count} {what}: {rule}")
     for program, reason in report.left_out_programs.items():
-        screen.print(f"left out: {program}: {reason}", highlight=False, markup=False)
+        screen.print_message(f"left out: {program}: {reason}")
 
 
 def _data_set(name: str) -> str | UserDataSet:
@@ -80,8 +78,7 @@ def _data_set(name: str) -> str | UserDataSet:
 
 
 async def _build(dataset: str | UserDataSet, store: DataStore) -> QuestionFile:
-    async with open_sandbox() as sandbox:
+    async with open_local_grader() as grader:
         if not isinstance(dataset, str):
-            grader = ProgramGrader(sandbox, cache_folder() / "keys")
             await check_references(dataset.read(), grader, store.cache / "references")
-        return await question_source(dataset, store).build(sandbox)
+        return await question_source(dataset, store).build(grader.sandbox)

@@ -8,7 +8,6 @@ from typing import Final
 from rich.console import JustifyMethod
 from rich.table import Table
 
-from triathlon_runner.cli._bounds import say
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import (
@@ -124,10 +123,12 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
     for source, files_of in groupby(recorded, key=lambda row: row.origin.partition(", ")[0]):
         listed = list(files_of)
         models = counted(len({row.model for row in listed}), "model")
-        say(screen, f"recorded, {source}: {counted(len(listed), 'file')} of {models}; --json lists each")
+        screen.print_message(
+            f"recorded, {source}: {counted(len(listed), 'file')} of {models}; --json lists each"
+        )
     for reason, names_of in files.items():
         more = f" and {len(names_of) - _NAMED} more" if len(names_of) > _NAMED else ""
-        say(screen, f"{', '.join(names_of[:_NAMED])}{more}: {reason}")
+        screen.print_message(f"{', '.join(names_of[:_NAMED])}{more}: {reason}")
 
 
 def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding], origin: str = "") -> Row:

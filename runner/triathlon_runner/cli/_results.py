@@ -10,19 +10,18 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import registry
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
+    AsJson,
     Common,
     Data,
     ModelsFile,
     Results,
-    cache_folder,
     catalogue_beside,
-    console,
     data_store,
 )
 from triathlon_runner.cli._result_rows import (
@@ -52,7 +51,7 @@ from triathlon_runner.store import (
     compare_files,
     usable_units,
 )
-from triathlon_runner.terminal import counted
+from triathlon_runner.terminal import console, counted
 
 results_app = App(
     help="What was measured: list, archive, diff.",
@@ -61,7 +60,6 @@ results_app = App(
 )
 app.add_typer(results_app, name="results")
 
-AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
 
 _SHOWN = 50
 
@@ -102,7 +100,9 @@ def list_command(
         return
     screen = console()
     if not rows:
-        say(screen, f"no results in {str(folder.root)!r}: `triathlon run` makes some, --results names others")
+        screen.print_message(
+            f"no results in {str(folder.root)!r}: `triathlon run` makes some, --results names others"
+        )
         return
     show_rows(rows, screen)
 
@@ -157,8 +157,8 @@ def archive_command(
     for model, suite in chosen:
         with folder.locked(model):
             moved = archive(folder, model, suite)
-        say(console(), f"{model} {suite}: {moved.lines}")
-    say(console(), f"{counted(len(chosen), 'results file')} archived")
+        console().print_message(f"{model} {suite}: {moved.lines}")
+    console().print_message(f"{counted(len(chosen), 'results file')} archived")
 
 
 @results_app.command(
@@ -185,14 +185,14 @@ def diff_command(
     screen = console()
     for name, changes in compared.items():
         if changes:
-            say(screen, f"{name}: {counted(len(changes), 'unit')} with another outcome")
+            screen.print_message(f"{name}: {counted(len(changes), 'unit')} with another outcome")
         for change in changes[:_SHOWN]:
-            say(
-                screen, f"  {change.task_id} #{change.sample}: {change.before or '-'} → {change.after or '-'}"
+            screen.print_message(
+                f"  {change.task_id} #{change.sample}: {change.before or '-'} → {change.after or '-'}"
             )
         if len(changes) > _SHOWN:
-            say(screen, f"  and {len(changes) - _SHOWN} more")
-    say(screen, counted(differing, "difference"))
+            screen.print_message(f"  and {len(changes) - _SHOWN} more")
+    screen.print_message(counted(differing, "difference"))
     raise typer.Exit(1 if differing else 0)
 
 

@@ -5,11 +5,11 @@ import re
 from contextlib import AsyncExitStack
 
 import typer
-from rich.console import Console
 
 from triathlon_runner import registry
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import say, show_estimates, show_summary
+from triathlon_runner.cli._bounds import show_estimates, show_summary
 from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
@@ -17,9 +17,7 @@ from triathlon_runner.cli._options import (
     Data,
     ModelsFile,
     Results,
-    cache_folder,
     catalogue_beside,
-    console,
     data_store,
     results_folder,
 )
@@ -71,7 +69,7 @@ from triathlon_runner.schedule import (
 )
 from triathlon_runner.schedule import deadline as moment
 from triathlon_runner.store import ResultsFolder, replace_file
-from triathlon_runner.terminal import counted
+from triathlon_runner.terminal import Screen, console, counted
 
 
 @app.command(
@@ -144,7 +142,9 @@ def run(
     )
     options.check(listed)
     if options.single is not None and options.single != model:
-        say(console(), f"results of {model!r} go to {str(options.folder.of_model(options.single))!r}")
+        console().print_message(
+            f"results of {model!r} go to {str(options.folder.of_model(options.single))!r}"
+        )
     raise typer.Exit(asyncio.run(_run(options, listed)))
 
 
@@ -201,7 +201,7 @@ def _end_log(log: JsonLog, summary: Summary, bounds: Bounds) -> None:
     )
 
 
-def _say_skipped(plan: RunPlan, screen: Console) -> None:
+def _say_skipped(plan: RunPlan, screen: Screen) -> None:
     """One line a reason: on a machine without keys and GPU most of the list is skipped."""
     for what, skipped in (("model", plan.skipped_models), ("suite", plan.skipped_suites)):
         by_reason: dict[str, list[str]] = {}
@@ -209,15 +209,14 @@ def _say_skipped(plan: RunPlan, screen: Console) -> None:
             by_reason.setdefault(reason, []).append(name)
         for reason, ids in by_reason.items():
             subject = what if len(ids) == 1 else f"{counted(len(ids), what)}:"
-            say(screen, f"skipped {subject} {', '.join(ids)}: {reason}")
+            screen.print_message(f"skipped {subject} {', '.join(ids)}: {reason}")
 
 
-def _say_copies(plan: RunPlan, screen: Console) -> None:
+def _say_copies(plan: RunPlan, screen: Screen) -> None:
     """Names the suites whose samples cannot differ."""
     suites = {work.suite_id: None for works in plan.work.values() for work in works if work.asks_for_copies}
     if suites:
-        say(
-            screen,
+        screen.print_message(
             f"{', '.join(suites)}: asked at temperature 0, so all samples of a task are one reply, which is"
             " asked for once; for samples that differ name --temperature, or suites that sample",
         )

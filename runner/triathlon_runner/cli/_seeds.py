@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 
-from triathlon_runner.cli._options import cache_folder
+from triathlon_runner.cli._executor import open_local_grader
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
-from triathlon_runner.datasets.user import UserDataSet, with_inputs
+from triathlon_runner.datasets.user import with_inputs
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import parameter_types
-from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import check_references
 from triathlon_runner.suites import Programs, SuiteEntry
 
@@ -27,7 +25,8 @@ async def read_seeds(entry: SuiteEntry, store: DataStore) -> tuple[Sequence[Prob
         )
     functions = suite.functions()
     if entry.user_data is not None:
-        await _check_references(entry.user_data, store)
+        async with open_local_grader() as grader:
+            await check_references(entry.user_data.read(), grader, store.cache / "references")
         return _seeds_of_user(entry.id, functions)
     problems = [problem for problem in functions if isinstance(problem, Problem)]
     if len(problems) < len(functions):
@@ -36,12 +35,6 @@ async def read_seeds(entry: SuiteEntry, store: DataStore) -> tuple[Sequence[Prob
             " reference on; name another suite at --seeds, such as evolved/humaneval"
         )
     return problems, []
-
-
-async def _check_references(data: UserDataSet, store: DataStore) -> None:
-    async with open_sandbox() as sandbox:
-        grader = ProgramGrader(sandbox, cache_folder() / "keys")
-        await check_references(data.read(), grader, store.cache / "references")
 
 
 def _seeds_of_user(suite_id: str, functions: Sequence[FunctionProblem]) -> tuple[list[Problem], list[str]]:

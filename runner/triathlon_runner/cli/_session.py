@@ -9,9 +9,9 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from triathlon_runner import registry
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._executor import open_grader
-from triathlon_runner.cli._options import cache_folder
 from triathlon_runner.cli._run_options import Options
 from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.grading import Grader
@@ -52,9 +52,7 @@ async def open_session(
     """
     cache = cache_folder()
     progress.status("preparing the sandbox")
-    grader = await stack.enter_async_context(
-        open_grader(options.executor, options.ray_address, cache, progress.say)
-    )
+    grader = await stack.enter_async_context(open_grader(options.executor, options.ray_address, progress.say))
     replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
     control = Control(options.bounds)
     opener = ModelOpener(

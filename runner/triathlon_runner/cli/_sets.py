@@ -13,12 +13,13 @@ from rich.table import Table
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._names import Models, names
-from triathlon_runner.cli._options import Common, Results, catalogue_beside, console
+from triathlon_runner.cli._options import AsJson, Common, Results, catalogue_beside
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import PASS_AT_1, analysis, pass_at_k
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.registry import check_names
 from triathlon_runner.store import ResultsFolder
+from triathlon_runner.terminal import console
 
 sets_app = App(
     help="The sets of the evolved discipline.",
@@ -27,7 +28,6 @@ sets_app = App(
 )
 app.add_typer(sets_app, name="sets")
 
-AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
 ByModel = dict[str, tuple[EvolvedRecord, ...]]
 
 

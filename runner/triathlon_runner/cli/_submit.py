@@ -10,16 +10,15 @@ import typer
 
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._options import Data, ModelsFile, cache_folder, console, data_store
+from triathlon_runner.cli._executor import open_local_grader
+from triathlon_runner.cli._options import AsJson, Data, ModelsFile, data_store
 from triathlon_runner.cli._submit_report import show_report
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import Grader, ProgramGrader
-from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.grading import Grader
 from triathlon_runner.submit import (
     FileCheck,
     Problem,
@@ -32,7 +31,7 @@ from triathlon_runner.submit import (
     statement,
     submission_at,
 )
-from triathlon_runner.terminal import Screen, write
+from triathlon_runner.terminal import Screen, console, write
 from triathlon_runner.verify import CountMismatch, Mismatch, verify_file, work_of
 
 submit_app = App(
@@ -65,7 +64,7 @@ def check_command(
     ] = None,
     models_file: ModelsFile = Path("models.yaml"),
     data: Data = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Checks what a pull request with results needs: format, protocol, data, no keys; grades all again.
 
@@ -107,10 +106,9 @@ def _write(path: Path, text: str) -> None:
 
 async def _check_all(submission: Submission, data: DataStore, screen: Screen) -> list[FileCheck]:
     checks: list[FileCheck] = []
-    async with open_sandbox() as sandbox:
-        grader = ProgramGrader(sandbox, cache_folder() / "keys")
+    async with open_local_grader() as grader:
         for suite in submission.suites:
-            say(screen, f"{suite}: grading again")
+            screen.print_message(f"{suite}: grading again")
             checks.append(await _check(submission, suite, data, grader))
     return checks
 

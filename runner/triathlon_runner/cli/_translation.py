@@ -8,8 +8,9 @@ import typer
 from triathlon_runner import translation
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._options import Data, console, data_store
+from triathlon_runner.cli._options import Data, data_store
 from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.terminal import console
 
 translation_app = App(
     help="The translation loop.", epilog=examples("triathlon translation check"), no_args_is_help=True
@@ -47,7 +48,7 @@ def check(
         return
     screen = console()
     for line in translation.report(tasks, checks, lacking):
-        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+        screen.print_message(line)
 
 
 async def _check(tasks: tuple[translation.MbxpTask, ...]) -> tuple[translation.LanguageCheck, ...]:

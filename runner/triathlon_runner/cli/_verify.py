@@ -10,22 +10,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import say
 from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor, open_grader
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
+    AsJson,
     Common,
     Data,
     ModelsFile,
     Results,
-    cache_folder,
     catalogue_beside,
-    console,
     data_store,
 )
 from triathlon_runner.datasets import DataStore, DataUnavailableError
@@ -42,7 +39,7 @@ from triathlon_runner.store import (
     UnreadableManifestError,
     recorded_files,
 )
-from triathlon_runner.terminal import counted
+from triathlon_runner.terminal import Screen, console, counted
 from triathlon_runner.verify import (
     FileReport,
     Update,
@@ -100,7 +97,7 @@ def verify(
     models_file: ModelsFile = Common.models_file,
     results: Results = Common.results,
     data: Data = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Executes and grades everything that is stored again, asks no model, and compares; imports, too.
 
@@ -109,10 +106,10 @@ def verify(
     2: something is for you to mend.
     """
     check_executor(executor, ray_address)
-    screen = Console(stderr=True) if as_json else console()
+    screen = Screen(stderr=True) if as_json else console()
     recorded = list(recorded_files(results))
     wanted, checked = _wanted(ResultsFolder(results), recorded, names(models), names(suites))
-    grader = open_grader(executor, ray_address, cache_folder(), lambda line: say(screen, line))
+    grader = open_grader(executor, ray_address, screen.print_message)
     build = partial(built_suite, catalogue_beside(models_file), data_store(data), prompts)
     job = _verify(wanted, build, grader, None if as_json else screen, update=update)
     verified = asyncio.run(job)
@@ -124,7 +121,7 @@ def verify(
     raise typer.Exit(0 if whole and all(one.good for one in verified) else 1)
 
 
-def _check_recorded(files: Sequence[RecordedFile], screen: Console) -> bool:
+def _check_recorded(files: Sequence[RecordedFile], screen: Screen) -> bool:
     """Says what recorded results cannot show; whether each file is whole and as its receipt counts it."""
     faults = []
     for file in files:
@@ -133,10 +130,9 @@ def _check_recorded(files: Sequence[RecordedFile], screen: Console) -> bool:
         except UserError as error:
             faults.append(str(error))
     for fault in faults:
-        say(screen, fault)
+        screen.print_message(fault)
     if files:
-        say(
-            screen,
+        screen.print_message(
             f"{counted(len(files), 'recorded file')} with outcomes only: nothing is stored to grade again;"
             " `make recorded DIR=FOLDER` grades the recordings themselves",
         )
@@ -173,7 +169,7 @@ async def _verify(
     wanted: list[_Stored],
     build: Callable[[str, Grader], Awaitable[BuiltSuite | str]],
     opening: AbstractAsyncContextManager[Grader],
-    screen: Console | None,
+    screen: Screen | None,
     *,
     update: bool,
 ) -> list[_Verified]:
@@ -245,20 +241,22 @@ async def _reported(
     return report
 
 
-def _show(verified: _Verified, screen: Console) -> None:
+def _show(verified: _Verified, screen: Screen) -> None:
     report = verified.report
-    say(screen, f"{report.model} {report.suite}: {_in_short(verified)}")
+    screen.print_message(f"{report.model} {report.suite}: {_in_short(verified)}")
     for one in report.mismatches[:_SHOWN]:
-        say(screen, f"  {one.what}: {one.in_words()}")
+        screen.print_message(f"  {one.what}: {one.in_words()}")
     if len(report.mismatches) > _SHOWN:
-        say(screen, f"  and {len(report.mismatches) - _SHOWN} more differences")
+        screen.print_message(f"  and {len(report.mismatches) - _SHOWN} more differences")
     notes = [*report.notes, *([report.other_engine] if report.other_engine and not verified.update else [])]
     for note in notes:
-        say(screen, f"  {note}")
+        screen.print_message(f"  {note}")
     if verified.update is not None and verified.update.archived is not None:
-        say(screen, f"  as it was: {verified.update.archived}")
+        screen.print_message(f"  as it was: {verified.update.archived}")
     for reason, count in _counted(report).items():
-        say(screen, f"  not graded again: {reason}" + (f" ({counted(count, 'unit')})" if count > 1 else ""))
+        screen.print_message(
+            f"  not graded again: {reason}" + (f" ({counted(count, 'unit')})" if count > 1 else "")
+        )
 
 
 def _in_short(verified: _Verified) -> str:
@@ -275,18 +273,20 @@ def _in_short(verified: _Verified) -> str:
     return f"{report.verified}/{report.units} units, {verdict}" + (f"; {scores}" if scores else "")
 
 
-def _sum_up(verified: list[_Verified], screen: Console) -> None:
+def _sum_up(verified: list[_Verified], screen: Screen) -> None:
     bad = sum(not one.good for one in verified)
     units = sum(one.report.verified for one in verified)
     if bad:
         which = f"{bad} of {counted(len(verified), 'file')}"
-        say(screen, f"scores that DO NOT FOLLOW from their evidence: in {which}, as listed above")
+        screen.print_message(f"scores that DO NOT FOLLOW from their evidence: in {which}, as listed above")
     elif not units:
-        say(screen, f"no unit is finished in {counted(len(verified), 'file')}: there is nothing to grade")
+        screen.print_message(
+            f"no unit is finished in {counted(len(verified), 'file')}: there is nothing to grade"
+        )
     else:
         files = sum(bool(one.report.units) for one in verified)
         amount = f"{counted(units, 'unit')} in {counted(files, 'file')}"
-        say(screen, f"all scores follow from their evidence, bit for bit: {amount}")
+        screen.print_message(f"all scores follow from their evidence, bit for bit: {amount}")
 
 
 def _document(verified: list[_Verified]) -> dict[str, Any]:

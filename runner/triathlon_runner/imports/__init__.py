@@ -4,8 +4,8 @@ from triathlon_runner.imports._formats import FORMATS, Format
 from triathlon_runner.imports._grade import graded_again
 from triathlon_runner.imports._import import ImportReport, import_log, settings_of
 from triathlon_runner.imports._paths import logs_at, model_of
-from triathlon_runner.imports._recorded import Recording, import_recording, recorded_settings
-from triathlon_runner.imports._reported import REPORTED, Reported, file_livecodebench
+from triathlon_runner.imports._recorded import Recording, import_recording
+from triathlon_runner.imports._reported import REPORTED, file_livecodebench
 from triathlon_runner.imports._sources import Source, read_source
 from triathlon_runner.imports._verdict_cache import CachingGrader, VerdictCache
 
@@ -16,7 +16,6 @@ __all__ = [
     "Format",
     "ImportReport",
     "Recording",
-    "Reported",
     "Source",
     "VerdictCache",
     "file_livecodebench",
@@ -26,6 +25,5 @@ __all__ = [
     "logs_at",
     "model_of",
     "read_source",
-    "recorded_settings",
     "settings_of",
 ]

@@ -6,16 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.imports._foreign import Foreign, ForeignLoop, as_object, text_of, whole
+from triathlon_runner.imports._foreign import Foreign, ForeignLoop, as_object, file_content, text_of
 
 
 def read_evaloop(path: Path) -> Iterator[Foreign]:
-    """Each cycle has `code_output` and `summary_output`: the next prompt, sentence and carried assertion.
+    """Yields every task's loop.
+
+    A cycle has `code_output` and `summary_output`: the next prompt, which is the sentence and the assertions.
 
     Raises:
         UserError: the file has another shape.
     """
-    for count, tasks in as_object(whole(path), str(path)).items():
+    for count, tasks in as_object(file_content(path), str(path)).items():
         if not isinstance(tasks, list):
             raise UserError(f"{path}: expected lists of tasks by loops, got {tasks!r:.80} at {count!r}")
         for task in tasks:
@@ -43,6 +45,6 @@ def _assertions(prompt: str) -> str:
 
 
 def _sentence(prompt: str, assertions: str) -> str:
-    """The prompt without the docstring quotes around it and the assertions that are carried along."""
+    """Returns a prompt without the docstring quotes around it and the assertions at its end."""
     inside = prompt.strip().removeprefix('"""').removesuffix('"""').strip("\n")
     return inside.removesuffix(assertions).strip()

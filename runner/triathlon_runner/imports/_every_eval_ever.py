@@ -20,7 +20,7 @@ _Row = dict[str, Any]
 
 
 def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
-    """Samples of one turn are replies; of several turns, loops; our runtime questions are put together again.
+    """Yields a reply or a loop for each sample, and all answers to one (program, input) of runtime together.
 
     Raises:
         UserError: a line of another shape, or lines without replies: outcomes alone are no evidence to grade.
@@ -28,8 +28,8 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
     answers: dict[str, list[_Row]] = {}
     for number, row in enumerate(json_lines(path), start=1):
         where = f"{path}, line {number}"
-        facts = object_of(row.get("metadata"), f"{where}, metadata")
-        if "question" in facts:
+        metadata = object_of(row.get("metadata"), f"{where}, metadata")
+        if "question" in metadata:
             unit = text_of(row, "sample_id", where).rpartition("#")[0]
             answers.setdefault(unit, []).append(row)
         elif row.get("interaction_type") == "multi_turn":
@@ -41,19 +41,19 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
 
 
 def _task(row: _Row, where: str) -> str:
-    """Of the metadata where they name it, else the sample's id without the sample's number."""
-    named = object_of(row.get("metadata"), f"{where}, metadata").get("task_id")
-    return named if isinstance(named, str) else text_of(row, "sample_id", where).partition("#")[0]
+    """Returns the metadata's task id; without one, the sample's id without the sample's number."""
+    task_id = object_of(row.get("metadata"), f"{where}, metadata").get("task_id")
+    return task_id if isinstance(task_id, str) else text_of(row, "sample_id", where).partition("#")[0]
 
 
 def _question(row: _Row, where: str) -> str:
-    found = object_of(row.get("input"), f"{where}, input").get("raw")
-    return found if isinstance(found, str) else ""
+    question = object_of(row.get("input"), f"{where}, input").get("raw")
+    return question if isinstance(question, str) else ""
 
 
 def _reply(row: _Row, where: str) -> str:
     replies = object_of(row.get("output"), f"{where}, output").get("raw")
-    if not isinstance(replies, list) or not replies or not all(isinstance(one, str) for one in replies):
+    if not isinstance(replies, list) or not replies or not all(isinstance(text, str) for text in replies):
         raise UserError(
             f"{where}: expected the model's reply in output.raw, got {replies!r:.80}; a line that has only an"
             " outcome cannot be graded here: its figure is a reported one, for a table in results/published/"
@@ -64,39 +64,39 @@ def _reply(row: _Row, where: str) -> str:
 def _loop(row: _Row, where: str) -> ForeignLoop:
     """A user's message begins a loop; its replies are the program and, where there is one, the summary."""
     loops: list[list[str]] = []
-    told = row.get("messages")
-    for one in told if isinstance(told, list) else ():
-        message = object_of(one, f"{where}, messages")
+    messages = row.get("messages")
+    for entry in messages if isinstance(messages, list) else ():
+        message = object_of(entry, f"{where}, messages")
         if message.get("role") == "user":
             loops.append([])
         elif loops and isinstance(message.get("content"), str):
             loops[-1].append(message["content"])
-    if not loops or not all(1 <= len(told) <= 2 for told in loops):
+    if not loops or not all(1 <= len(replies) <= 2 for replies in loops):
         raise UserError(
             f"{where}: expected messages of a loop (user, program, summary), got {len(loops)} questions with"
-            f" {[len(told) for told in loops][:10]} replies"
+            f" {[len(replies) for replies in loops][:10]} replies"
         )
     return ForeignLoop(
         _task(row, where),
-        programs=tuple(told[0] for told in loops),
-        sentences=tuple(told[1] if len(told) == 2 else "" for told in loops),
+        programs=tuple(replies[0] for replies in loops),
+        sentences=tuple(replies[1] if len(replies) == 2 else "" for replies in loops),
         replies=True,
     )
 
 
 def _answers(unit: str, rows: list[_Row], path: Path) -> ForeignAnswers:
-    found: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    replies: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     for row in rows:
         kind = str(row["metadata"]["question"]).partition("-")[0]
-        if kind not in found:
+        if kind not in replies:
             raise UserError(f"{path}, {unit}: expected a question of {', '.join(_KINDS)}, got {kind!r}")
-        found[kind].append(_reply(row, f"{path}, {unit}"))
-    if len(found["output"]) != 1:
-        raise UserError(f"{path}, {unit}: expected one output question, got {len(found['output'])}")
+        replies[kind].append(_reply(row, f"{path}, {unit}"))
+    if len(replies["output"]) != 1:
+        raise UserError(f"{path}, {unit}: expected one output question, got {len(replies['output'])}")
     return ForeignAnswers(
         _task(rows[0], f"{path}, {unit}"),
-        coverage=tuple(found["coverage"]),
-        state=tuple(found["state"]),
-        path=tuple(found["path"]),
-        output=found["output"][0],
+        coverage=tuple(replies["coverage"]),
+        state=tuple(replies["state"]),
+        path=tuple(replies["path"]),
+        output=replies["output"][0],
     )

@@ -1,4 +1,4 @@
-"""What all readers give: one foreign unit, in our words."""
+"""The units of other programs' logs, as every reader yields them, and reading JSON."""
 
 import gzip
 import json
@@ -13,13 +13,13 @@ from triathlon_runner.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class ForeignProgram:
-    """A program, graded as it is."""
+    """A program that is graded as it is."""
 
     task_id: str
     program: str
     prompt: str = ""
     completes: bool = False
-    """Whether it completes the problem's prompt, and is a program only together with it."""
+    """Whether `program` continues the problem's prompt, and is executed behind it."""
     subset: str = ""
     """The data set that the row names, where a log holds several."""
     base_passed: bool | None = None
@@ -30,7 +30,7 @@ class ForeignProgram:
 
 @dataclass(frozen=True, slots=True)
 class ForeignReply:
-    """A reply, out of which the program is taken as out of one of ours."""
+    """A reply, from which the program or answer is extracted as in a run."""
 
     task_id: str
     text: str
@@ -48,11 +48,11 @@ class ForeignLoop:
     task_id: str
     programs: tuple[str, ...]
     sentences: tuple[str, ...]
-    """One for each program; that behind the last is not asked for where the loop ends there."""
+    """One for each program; empty for the last where the loop ended with it."""
     sustained_loops: int | None = None
-    """As the log says."""
+    """By the log; None where it does not say."""
     replies: bool = False
-    """Whether `programs` and `sentences` are whole replies, out of which both are still to be taken."""
+    """Whether `programs` and `sentences` are whole replies, from which both are still to be extracted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class ForeignAnswers:
 Foreign = ForeignProgram | ForeignReply | ForeignLoop | ForeignAnswers
 
 
-def whole(path: Path) -> bytes:
-    """A file's bytes, unpacked where it is gzipped.
+def file_content(path: Path) -> bytes:
+    """Returns a file's bytes, unpacked where it is gzipped.
 
     Raises:
         UserError: it cannot be read.
@@ -83,21 +83,21 @@ def whole(path: Path) -> bytes:
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a JSONL file.
+    """Yields the objects of a JSONL file.
 
     Raises:
         UserError: a line that is no JSON object; names the line.
     """
-    for number, line in enumerate(whole(path).splitlines(), start=1):
+    for number, line in enumerate(file_content(path).splitlines(), start=1):
         if line.strip():
             yield as_object(line, f"{path}, line {number}")
 
 
 def as_object(text: bytes, where: str) -> dict[str, Any]:
-    """One JSON object.
+    """Parses one JSON object.
 
     Raises:
-        UserError: it is none.
+        UserError: the text is no JSON object.
     """
     try:
         document = json.loads(text)
@@ -108,28 +108,28 @@ def as_object(text: bytes, where: str) -> dict[str, Any]:
     return document
 
 
-def task_name(found: Any) -> str | None:
-    """A task's id as the data sets have it: MBPP's numbers become `Mbpp/2`; None for what is no id."""
-    if isinstance(found, int) and not isinstance(found, bool):
-        return f"Mbpp/{found}"
-    if isinstance(found, str):
-        return f"Mbpp/{found}" if found.isdecimal() else found
+def task_name(value: Any) -> str | None:
+    """Returns a task's id as the data sets have it: MBPP's number 2 becomes `Mbpp/2`; None for no id."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"Mbpp/{value}"
+    if isinstance(value, str):
+        return f"Mbpp/{value}" if value.isdecimal() else value
     return None
 
 
-def object_of(found: Any, where: str) -> dict[str, Any]:
-    """What was read, where it is an object; an empty one where the log has nothing there.
+def object_of(value: Any, where: str) -> dict[str, Any]:
+    """Returns a value that is an object; an empty object for None.
 
     Raises:
         UserError: it is something else.
     """
-    if found is not None and not isinstance(found, dict):
-        raise UserError(f"{where}: expected an object, got {found!r:.80}; is this the right format?")
-    return found or {}
+    if value is not None and not isinstance(value, dict):
+        raise UserError(f"{where}: expected an object, got {value!r:.80}; is this the right format?")
+    return value or {}
 
 
 def text_of(row: Any, key: str, where: str) -> str:
-    """A text field of an object.
+    """Returns a text field of an object.
 
     Raises:
         UserError: it is missing or no text, or `row` is no object.

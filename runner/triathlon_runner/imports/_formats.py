@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from triathlon_runner.imports._cruxeval import cruxeval_name, read_cruxeval
+from triathlon_runner.imports._cruxeval import cruxeval_model_and_suite, read_cruxeval
 from triathlon_runner.imports._evaloop import read_evaloop
 from triathlon_runner.imports._every_eval_ever import read_every_eval_ever
 from triathlon_runner.imports._foreign import Foreign
@@ -27,16 +27,14 @@ class Format:
     name: str
     about: str
     disciplines: frozenset[str]
-    """Of the suites that it can be imported into."""
+    """Disciplines of the suites that it can be imported into."""
     record: type[UnitRecord]
-    """The record of these suites: a discipline may have suites that ask in different ways.
-
-    `UnitRecord` stands for all of them."""
+    """Record of these suites; `UnitRecord` where any suite of the disciplines will do."""
     read: Callable[[Path], Iterator[Foreign]]
-    names_suite: Callable[[Path], tuple[str, str] | None] = lambda _: None
-    """Model and suite that a log's name stands for; None where it names no suite."""
+    model_and_suite: Callable[[Path], tuple[str, str] | None] = lambda _: None
+    """Returns the model and suite that a log's file name stands for; None where it names no suite."""
     is_folder: bool = False
-    """Whether a log is a folder; elsewhere a folder stands for the logs in it."""
+    """Whether a log is a folder; of other formats a folder holds several logs."""
     note: str = ""
     """What to know before comparing with the scores that the other program gave."""
 
@@ -44,8 +42,8 @@ class Format:
 _PROGRAMS = frozenset({"evolved"})
 
 FORMATS = {
-    one.name: one
-    for one in (
+    log_format.name: log_format
+    for log_format in (
         Format(
             "evalplus",
             "EvalPlus samples: task_id, solution or completion",
@@ -83,7 +81,7 @@ FORMATS = {
             frozenset({"runtime"}),
             PredictionRecord,
             read_cruxeval,
-            names_suite=cruxeval_name,
+            model_and_suite=cruxeval_model_and_suite,
         ),
         Format(
             "every-eval-ever",

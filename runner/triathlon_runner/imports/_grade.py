@@ -30,28 +30,28 @@ from triathlon_runner.verify import NotInEvidenceError, replayed
 
 
 async def graded(foreign: Foreign, sample: int, work: Work, grader: Grader, protocol: str) -> UnitRecord:
-    """The record that the foreign replies lead to.
+    """Returns the record of a foreign unit, graded by us.
 
     Raises:
-        NotInEvidenceError: the unit needs a reply behind the end of its log.
+        NotInEvidenceError: grading needs a reply that the log does not have.
         SandboxError: our machinery failed.
     """
     if isinstance(foreign, ForeignProgram):
         return await _program(foreign, sample, work, grader, protocol)
     if isinstance(foreign, ForeignAnswers):
-        stub: UnitRecord = await _answers(foreign, work, grader)
+        ungraded: UnitRecord = await _answers(foreign, work, grader)
     elif isinstance(foreign, ForeignLoop):
-        stub = _loop(foreign, work, protocol)
+        ungraded = _loop(foreign, work, protocol)
     else:
-        stub = _ungraded(foreign, foreign.text, sample, work, protocol)
-    return await replayed(stub, work, grader)
+        ungraded = _ungraded(foreign, foreign.text, sample, work, protocol)
+    return await replayed(ungraded, work, grader)
 
 
 async def graded_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
-    """The record that an imported one's own replies lead to now.
+    """Returns an imported record, graded again from the replies in it.
 
     Raises:
-        NotInEvidenceError: the unit needs a reply that is not in the record.
+        NotInEvidenceError: grading needs a reply that is not in the record.
         SandboxError: our machinery failed.
     """
     if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
@@ -66,12 +66,14 @@ async def _program(
     suite = work.built.suite
     if not isinstance(suite, Programs):
         raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
-    problem = next(one for one in suite.functions() if one.task_id == foreign.task_id)
-    whole = foreign.program and problem.prompt + foreign.program if foreign.completes else foreign.program
-    record = _ungraded(foreign, whole, sample, work, protocol)
-    changes: dict[str, Any] = {"program": whole, "parents": problem.parents}
-    if whole.strip():
-        verdict = await grader.grade(whole, problem, inputs=suite.inputs)
+    problem = next(problem for problem in suite.functions() if problem.task_id == foreign.task_id)
+    program = foreign.program
+    if program and foreign.completes:
+        program = problem.prompt + program
+    record = _ungraded(foreign, program, sample, work, protocol)
+    changes: dict[str, Any] = {"program": program, "parents": problem.parents}
+    if program.strip():
+        verdict = await grader.grade(program, problem, inputs=suite.inputs)
         changes |= {"verdict": verdict, "outcome": verdict.outcome}
     return record.model_copy(update=changes)
 
@@ -79,7 +81,7 @@ async def _program(
 def _ungraded(
     foreign: ForeignProgram | ForeignReply, text: str, sample: int, work: Work, protocol: str
 ) -> EvolvedRecord:
-    """The record of what the model replied, not graded yet."""
+    """Returns a record of a model's reply that is not graded yet."""
     return EvolvedRecord(
         suite=work.suite_id,
         model=work.row.id,
@@ -122,33 +124,34 @@ def _loop(foreign: ForeignLoop, work: Work, protocol: str) -> LoopRecord:
 
 
 def _fenced(program: str) -> str:
-    """A reply that holds the whole program, with a longer fence where the program has fences in it."""
+    """Returns a reply with the program in a fence that is longer than any fence in the program."""
     fence = "`" * (max([2, *map(len, re.findall("`{3,}", program))]) + 1)
     return f"{fence}python\n{program}\n{fence}"
 
 
 async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader) -> RuntimeRecord:
-    """Our questions about the unit, with their replies: theirs are in the order of the data set's."""
-    asked = await work.run(foreign.task_id, 0, DryRunModel(work.row.id, work.row.kind), grader)
-    assert isinstance(asked, RuntimeRecord)
-    count = len(asked.statements)
+    """Returns the record of our questions about a unit, with the log's replies in the same order."""
+    questions = await work.run(foreign.task_id, 0, DryRunModel(work.row.id, work.row.kind), grader)
+    assert isinstance(questions, RuntimeRecord)
+    count = len(questions.statements)
     if not len(foreign.coverage) == len(foreign.state) == len(foreign.path) == count:
         raise NotInEvidenceError(
             f"we ask about {count} statements, the log has {len(foreign.coverage)} coverage,"
             f" {len(foreign.state)} state and {len(foreign.path)} path answers"
         )
     statements = tuple(
-        one.model_copy(
+        statement.model_copy(
             update={
-                "coverage": _said(one.coverage, foreign.coverage[n]),
-                "state": _said(one.state, foreign.state[n]),
-                "path": _said(one.path, foreign.path[n]),
+                "coverage": _with_reply(statement.coverage, foreign.coverage[n]),
+                "state": _with_reply(statement.state, foreign.state[n]),
+                "path": _with_reply(statement.path, foreign.path[n]),
             }
         )
-        for n, one in enumerate(asked.statements)
+        for n, statement in enumerate(questions.statements)
     )
-    return asked.model_copy(update={"statements": statements, "output": _said(asked.output, foreign.output)})
+    output = _with_reply(questions.output, foreign.output)
+    return questions.model_copy(update={"statements": statements, "output": output})
 
 
-def _said(answer: AnswerRecord, text: str) -> AnswerRecord:
+def _with_reply(answer: AnswerRecord, text: str) -> AnswerRecord:
     return answer.model_copy(update={"reply": Reply(text=text)})

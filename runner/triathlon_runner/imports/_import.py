@@ -1,4 +1,4 @@
-"""A foreign log, graded by us, written apart from what was asked here."""
+"""Grades another program's log and writes its results apart from those of runs."""
 
 import asyncio
 import hashlib
@@ -23,13 +23,13 @@ from triathlon_runner.verify import NotInEvidenceError
 
 AT_ONCE = 8
 """Units graded at the same time; the sandbox has its own limit."""
-_GOES_ON = "passes here, failed there; the log has no further reply"
+_NO_FURTHER_REPLY = "passes here, failed there; the log has no further reply"
 """A loop's log ends where its last program failed: the reply that grading needs next is not in it."""
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import came to."""
+    """How many units of a log were imported, and which were left out."""
 
     lines: Path
     units: int = 0
@@ -37,29 +37,31 @@ class ImportReport:
     left_out: dict[str, str] = field(default_factory=dict)
     """Foreign units that became no record, and why."""
     faults: dict[str, str] = field(default_factory=dict)
-    """Those of them that our machinery could not grade."""
+    """Units of `left_out` that our machinery could not grade."""
     compared: int = 0
     """Units on which the authors published a verdict, where recorded results are filed."""
     equal: int = 0
-    """Those of them on which ours is the same."""
+    """Units of `compared` on which our verdict is the same."""
 
 
 async def import_log(
-    form: Format, path: Path, work: Work, results: ResultsFolder, grader: Grader
+    log_format: Format, path: Path, work: Work, results: ResultsFolder, grader: Grader
 ) -> ImportReport:
-    """Reads, grades and writes to `imported/`, never to where asked results lie.
+    """Reads and grades a log, and writes its results to `imported/`, apart from those of runs.
 
     Raises:
         UserError: the log cannot be read, the suite is of another discipline, or it was imported before.
     """
     folder = ResultsFolder(results.root / IMPORTED)
     model, suite = work.row.id, work.suite_id
-    if work.built.entry.discipline not in form.disciplines:
-        wanted = " or ".join(sorted(form.disciplines))
-        raise UserError(f"{form.name} logs are imported into suites of {wanted}, got --suite {suite!r}")
-    if not issubclass(work.built.entry.record, form.record):
+    if work.built.entry.discipline not in log_format.disciplines:
+        expected = " or ".join(sorted(log_format.disciplines))
         raise UserError(
-            f"{suite!r} asks in another way than {form.name} logs answer;"
+            f"{log_format.name} logs are imported into suites of {expected}, got --suite {suite!r}"
+        )
+    if not issubclass(work.built.entry.record, log_format.record):
+        raise UserError(
+            f"{suite!r} asks in another way than {log_format.name} logs answer;"
             " name a suite of the same data set at --suite"
         )
     lines = folder.lines(model, suite)
@@ -67,51 +69,51 @@ async def import_log(
     with folder.locked(model):
         if lines.exists():
             raise UserError(f"{str(lines)!r} is an import already; move it away or use another --model")
-        units = list(form.read(path))
+        units = list(log_format.read(path))
         if not units:
-            raise UserError(f"expected {form.about} at {str(path)!r}, got nothing to import")
+            raise UserError(f"expected {log_format.about} at {str(path)!r}, got nothing to import")
         report = ImportReport(lines)
         records = await _grade_all(units, work, grader, report)
-        if records:  # where all was left out, a mended log may still be imported
-            folder.write_manifest(_manifest(form, path, work, records))
-            replace_file(lines, "".join(one.model_dump_json(by_alias=True) + "\n" for one in records))
+        if records:  # without records nothing is written, so that a mended log can still be imported
+            folder.write_manifest(_manifest(log_format, path, work, records))
+            replace_file(lines, "".join(record.model_dump_json(by_alias=True) + "\n" for record in records))
     return report
 
 
 async def _grade_all(
     units: Sequence[Foreign], work: Work, grader: Grader, report: ImportReport
 ) -> list[UnitRecord]:
-    """The records in the suite's order."""
+    """Returns the records in the suite's order; units that become no record are named in the report."""
     samples: Counter[str] = Counter()
     limit = asyncio.Semaphore(AT_ONCE)
-    place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
+    position = {task.task_id: number for number, task in enumerate(work.built.tasks)}
 
     async def grade(foreign: Foreign, sample: int) -> UnitRecord | None:
         name = f"{foreign.task_id} #{sample}" if sample else foreign.task_id
-        if foreign.task_id not in place:
+        if foreign.task_id not in position:
             report.left_out[name] = "the suite has no such task"
             return None
         async with limit:
             try:
                 return await graded(foreign, sample, work, grader, work.settings_hash)
             except NotInEvidenceError as error:
-                report.left_out[name] = _GOES_ON if isinstance(foreign, ForeignLoop) else str(error)
+                report.left_out[name] = _NO_FURTHER_REPLY if isinstance(foreign, ForeignLoop) else str(error)
             except InfrastructureError as error:
                 report.left_out[name] = str(error)
         return None
 
-    waiting = []
+    gradings = []
     for number, foreign in enumerate(units, start=1):
         if isinstance(foreign, ForeignReply) and foreign.error:
             name = f"{foreign.task_id}, sample {number} of the log"
             report.left_out[name] = f"it ended in an error: {foreign.error}"
             continue
-        waiting.append(grade(foreign, samples[foreign.task_id]))
+        gradings.append(grade(foreign, samples[foreign.task_id]))
         samples[foreign.task_id] += 1
-    records = [one for one in await run_all(waiting) if one is not None]
+    records = [record for record in await run_all(gradings) if record is not None]
     report.units = len(records)
-    report.outcomes = Counter(one.outcome.value for one in records)
-    return sorted(records, key=lambda one: (place[one.task_id], one.sample))
+    report.outcomes = Counter(record.outcome.value for record in records)
+    return sorted(records, key=lambda record: (position[record.task_id], record.sample))
 
 
 def _digest(path: Path) -> str:
@@ -119,24 +121,24 @@ def _digest(path: Path) -> str:
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     digest = hashlib.sha256()
-    for one in sorted(one for one in path.rglob("*") if one.is_file()):
-        digest.update(one.relative_to(path).as_posix().encode() + b"\0" + one.read_bytes())
+    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+        digest.update(file.relative_to(path).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
 
-def settings_of(form: Format, path: Path) -> dict[str, str]:
-    """What stands for the protocol of an import: its replies were asked for by somebody else."""
-    return {"imported": form.name, "sha256": _digest(path)}
+def settings_of(log_format: Format, path: Path) -> dict[str, str]:
+    """Returns the settings of an import: our prompts and sampling did not apply to its replies."""
+    return {"imported": log_format.name, "sha256": _digest(path)}
 
 
-def _manifest(form: Format, path: Path, work: Work, records: Sequence[UnitRecord]) -> Manifest:
+def _manifest(log_format: Format, path: Path, work: Work, records: Sequence[UnitRecord]) -> Manifest:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     data = work.built.suite.data
     return Manifest(
         suite=work.suite_id,
         model=work.row.id,
         served_model=work.row.id,
-        served_by=f"imported from a log of {form.name}",
+        served_by=f"imported from a log of {log_format.name}",
         protocol=work.settings_hash,
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
@@ -153,7 +155,7 @@ def _manifest(form: Format, path: Path, work: Work, records: Sequence[UnitRecord
         usage=Usage(),
         cost_usd=None,
         identity={"kind": work.row.kind},
-        origin={"format": form.name, "file": path.name, "sha256": _digest(path)},
+        origin={"format": log_format.name, "file": path.name, "sha256": _digest(path)},
         started=now,
         ended=now,
     )

@@ -1,16 +1,29 @@
 """inspect_ai's logs: `.eval` is a zip of a header and one JSON file a sample, `.json` is all in one."""
 
+import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from zipfile import is_zipfile
+from typing import Any, Final
+from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.imports._foreign import Foreign, ForeignReply, as_object, object_of, task_name, whole
-from triathlon_runner.imports._zip import member, opened
+from triathlon_runner.imports._foreign import (
+    Foreign,
+    ForeignReply,
+    as_object,
+    file_content,
+    object_of,
+    task_name,
+)
 
-MOST_CHARACTERS = 200
-"""Of an error's message that are shown."""
+_SHOWN: Final = 200
+"""Characters of an error's message that are shown."""
+_DAMAGED: Final = (BadZipFile, NotImplementedError)
+_ZSTD: Final = 93
+"""How a zip file names this compression."""
+_LOCAL_HEADER: Final = 30
+"""Bytes before a member's name; the last four say how long name and extra field are."""
 
 
 def read_inspect(path: Path) -> Iterator[Foreign]:
@@ -29,29 +42,29 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
 
 def _samples(path: Path) -> Iterator[dict[str, Any]]:
     if not is_zipfile(path):
-        log = as_object(whole(path), str(path))
+        log = as_object(file_content(path), str(path))
         if not isinstance(log.get("samples"), list):
             raise UserError(f"{path}: expected inspect_ai's log with its samples, got keys {sorted(log)[:8]}")
         yield from (object_of(sample, f"{path}, samples") for sample in log["samples"])
         return
-    with opened(path) as archive:
+    with _open_zip(path) as archive:
         names = sorted(
             (name for name in archive.namelist() if name.startswith("samples/")), key=_task_and_epoch
         )
         if not names:
             raise UserError(f"{path}: expected inspect_ai's samples/ inside, got {archive.namelist()[:8]}")
         for name in names:
-            yield as_object(member(archive, name), f"{path}, {name}")
+            yield as_object(_read_member(archive, name), f"{path}, {name}")
 
 
 def _task_and_epoch(name: str) -> tuple[str, int]:
-    """A task's samples by number: as a text, epoch 10 would stand before epoch 2."""
+    """Returns what samples are sorted by: as a text, epoch 10 would stand before epoch 2."""
     task, _, epoch = name.removesuffix(".json").rpartition("_epoch_")
     return (task, int(epoch)) if epoch.isdecimal() else (name, 0)
 
 
 def _reply(sample: dict[str, Any], path: Path) -> str:
-    """The first choice's text; a content of several parts joined, reasoning left out."""
+    """Returns the text of the first choice: a content of several parts is joined, without reasoning."""
     try:
         content = sample["output"]["choices"][0]["message"]["content"]
     except (LookupError, TypeError):
@@ -70,8 +83,50 @@ def _reply(sample: dict[str, Any], path: Path) -> str:
 def _message(error: Any) -> str:
     """The first line of an error's message."""
     message = error.get("message") if isinstance(error, dict) else error
-    return next(iter(str(message).splitlines()), "")[:MOST_CHARACTERS]
+    return next(iter(str(message).splitlines()), "")[:_SHOWN]
 
 
 def _prompt(sample: dict[str, Any]) -> str:
     return sample["input"] if isinstance(sample.get("input"), str) else ""
+
+
+def _open_zip(path: Path) -> ZipFile:
+    """Opens a zip file and reads its list of members.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    try:
+        return ZipFile(path)
+    except _DAMAGED as error:
+        raise UserError(f"{path}: cannot be unpacked: {error}; is the file whole?") from None
+
+
+def _read_member(archive: ZipFile, name: str) -> bytes:
+    """Returns the bytes of one member.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    info = archive.getinfo(name)
+    try:
+        return _read_zstd(archive, info) if info.compress_type == _ZSTD else archive.read(info)
+    except (*_DAMAGED, zlib.error, OSError, EOFError) as error:
+        raise UserError(
+            f"{archive.filename}, {name}: cannot be unpacked: {error}; is the file whole?"
+        ) from None
+
+
+def _read_zstd(archive: ZipFile, info: ZipInfo) -> bytes:
+    """Returns the bytes of a member packed with zstd, which Python's zipfile cannot unpack before 3.14."""
+    import pyarrow as pa  # noqa: PLC0415  a third of a second, for this alone
+
+    assert archive.fp is not None, "the archive is open"
+    archive.fp.seek(info.header_offset)
+    name, extra = struct.unpack("<HH", archive.fp.read(_LOCAL_HEADER)[-4:])
+    archive.fp.seek(name + extra, 1)
+    packed = pa.BufferReader(archive.fp.read(info.compress_size))
+    data: bytes = pa.CompressedInputStream(packed, "zstd").read()
+    if zlib.crc32(data) != info.CRC:
+        raise BadZipFile("its checksum differs")
+    return data

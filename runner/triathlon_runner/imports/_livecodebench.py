@@ -1,4 +1,4 @@
-"""LiveCodeBench's outputs: questions with their replies or programs, and what its harness said of each."""
+"""LiveCodeBench's outputs: questions with their replies or programs, and its harness's verdicts."""
 
 import json
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.imports._foreign import as_object, json_lines, text_of, whole
+from triathlon_runner.imports._foreign import as_object, file_content, json_lines, text_of
 
 
 @dataclass(frozen=True, slots=True)
 class GradedOutputs:
-    """What LiveCodeBench's harness said of one model's programs: nothing of it was graded here."""
+    """pass@1 of one model by the verdicts of LiveCodeBench's harness; nothing of it was graded here."""
 
     pass_at_1: float
     """Mean over the questions of the share of programs that passed, in per cent."""
@@ -52,7 +52,7 @@ def read_livecodebench(path: Path) -> GradedOutputs:
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a JSON list, as the harness writes it, or of a file with one a line."""
-    text = whole(path)
+    text = file_content(path)
     if not text.lstrip().startswith(b"["):
         yield from json_lines(path)
         return
@@ -65,24 +65,25 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _question_id(row: dict[str, Any], where: str) -> str:
-    found = row.get("question_id")
-    if isinstance(found, bool) or not isinstance(found, str | int):
+    question_id = row.get("question_id")
+    if isinstance(question_id, bool) or not isinstance(question_id, str | int):
         raise UserError(
-            f"{where}: expected LiveCodeBench's question_id, got {found!r:.80}; is this its eval_all file?"
+            f"{where}: expected LiveCodeBench's question_id, got {question_id!r:.80};"
+            " is this its eval_all file?"
         )
-    return str(found)
+    return str(question_id)
 
 
 def _verdicts(row: dict[str, Any], where: str) -> list[bool]:
     verdicts = row.get("graded_list")
-    if not isinstance(verdicts, list) or not verdicts or not all(isinstance(one, bool) for one in verdicts):
+    if not isinstance(verdicts, list) or not verdicts or not all(isinstance(v, bool) for v in verdicts):
         raise UserError(
             f"{where}: expected verdicts (true or false) in graded_list, got {verdicts!r:.80}; outputs that"
             " LiveCodeBench's harness has not graded have no score: run its evaluation first"
         )
-    written = row.get("code_list", row.get("output_list"))
-    if not isinstance(written, list) or len(written) != len(verdicts):
-        got = len(written) if isinstance(written, list) else repr(written)[:80]
+    programs = row.get("code_list", row.get("output_list"))
+    if not isinstance(programs, list) or len(programs) != len(verdicts):
+        got = len(programs) if isinstance(programs, list) else repr(programs)[:80]
         raise UserError(
             f"{where}: expected {len(verdicts)} programs in code_list or output_list, as many as verdicts,"
             f" got {got}"
@@ -91,6 +92,6 @@ def _verdicts(row: dict[str, Any], where: str) -> list[bool]:
 
 
 def _check_stated(stated: Any, share: float, where: str) -> None:
-    """The harness writes each question's pass@1 beside its verdicts."""
+    """Checks the pass@1 that the harness writes beside each question's verdicts."""
     if stated is not None and (not isinstance(stated, int | float) or abs(stated - share) > 1e-6):
         raise UserError(f"{where}: expected pass@1 {share:.6g} by its graded_list, got {stated!r}")

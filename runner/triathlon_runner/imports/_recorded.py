@@ -35,7 +35,7 @@ from triathlon_runner.suites import Programs
 from triathlon_runner.verify import NotInEvidenceError
 
 _RECORDS: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
-"""Of the suites whose recordings can be filed: their metrics need no more than a line keeps."""
+"""Records of the suites whose recordings can be filed: a recorded line has all that their metrics need."""
 _HASH_DIGITS: Final = 8
 
 
@@ -43,114 +43,119 @@ _HASH_DIGITS: Final = 8
 class Recording:
     """One file of a source: what one model replied."""
 
-    form: Format
+    log_format: Format
     path: Path
     source: Source
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """One unit with our verdict."""
+class _GradedUnit:
+    """A unit of the recording and the line that is written for it."""
 
-    unit: Foreign
+    foreign: Foreign
     line: RecordedLine
     compared: bool
     """Whether the authors published a verdict on it."""
 
 
 async def import_recording(
-    recording: Recording, units: Sequence[Foreign], work: Work, results: ResultsFolder, grader: CachingGrader
+    recording: Recording, work: Work, results: ResultsFolder, grader: CachingGrader
 ) -> ImportReport:
     """Grades one file's units of one suite and writes them to `recorded/`, replacing what was there.
 
     Nothing is written where units were left out because our machinery failed: call again.
 
     Args:
-        recording: The file.
-        units: What stands in it, of whatever suites.
+        recording: The file; it may hold units of several suites.
         work: Model and suite.
         results: Where results lie.
         grader: Grades programs.
 
     Raises:
-        UserError: the suite is of another discipline, or the results cannot be written.
+        UserError: the suite is of another discipline, the file cannot be read, or the results cannot be
+            written.
     """
     entry = work.built.entry
-    form = recording.form
-    if form.record not in _RECORDS:
-        raise UserError(f"recorded {form.name} results cannot be filed: leave --recorded out to import them")
-    if entry.record is not form.record:
+    log_format = recording.log_format
+    if log_format.record not in _RECORDS:
         raise UserError(
-            f"expected a suite that asks what {form.name} logs answer, got {entry.id!r}; name another --suite"
+            f"recorded {log_format.name} results cannot be filed: leave --recorded out to import them"
+        )
+    if entry.record is not log_format.record:
+        raise UserError(
+            f"expected a suite that asks what {log_format.name} logs answer, got {entry.id!r};"
+            " name another --suite"
         )
     file = RecordedFile(results.root, recording.source.id, work.row.id, work.suite_id)
     report = ImportReport(file.lines)
-    found = await _judge_all([unit for unit in units if _belongs(unit, entry.set_name)], work, grader, report)
-    report.units, report.outcomes = len(found), Counter(one.line.outcome.value for one in found)
-    report.compared = sum(one.compared for one in found)
-    report.equal = report.compared - sum(one.line.differs for one in found)
-    if found and not report.faults:
-        asks_often = entry.default_samples > 1
-        lines = _by_task(found) if asks_often else [one.line for one in found]
-        holds: dict[str, Any] = {"line_holds": "task"} if asks_often else {}
+    units = [unit for unit in log_format.read(recording.path) if _belongs(unit, entry.set_name)]
+    graded_units = await _grade_all(units, work, grader, report)
+    report.units = len(graded_units)
+    report.outcomes = Counter(graded_unit.line.outcome.value for graded_unit in graded_units)
+    report.compared = sum(graded_unit.compared for graded_unit in graded_units)
+    report.equal = report.compared - sum(graded_unit.line.differs for graded_unit in graded_units)
+    if graded_units and not report.faults:
+        line_of_task = entry.default_samples > 1
+        lines = _by_task(graded_units) if line_of_task else [unit.line for unit in graded_units]
+        holds: dict[str, Any] = {"line_holds": "task"} if line_of_task else {}
         file.write(_manifest(recording, work, lines, report).model_copy(update=holds), lines)
     return report
 
 
-def _by_task(found: Sequence[_Judged]) -> list[RecordedTask]:
-    """A line a task, of units in order."""
-    tasks: dict[str, list[_Judged]] = {}
-    for one in found:
-        tasks.setdefault(one.line.task_id, []).append(one)
+def _by_task(graded_units: Sequence[_GradedUnit]) -> list[RecordedTask]:
+    """Returns a line for each task, in the order of its units."""
+    tasks: dict[str, list[_GradedUnit]] = {}
+    for graded_unit in graded_units:
+        tasks.setdefault(graded_unit.line.task_id, []).append(graded_unit)
     return [
         RecordedTask(
             task_id=task_id,
-            outcomes=RecordedTask.outcomes_text([one.line.outcome for one in samples]),
-            answers=_hash("\0".join(_text(one.unit) for one in samples)),
-            differs=tuple(one.line.sample for one in samples if one.line.differs),
+            outcomes=RecordedTask.outcomes_text([sample.line.outcome for sample in samples]),
+            answers=_hash("\0".join(_text(sample.foreign) for sample in samples)),
+            differs=tuple(sample.line.sample for sample in samples if sample.line.differs),
         )
         for task_id, samples in tasks.items()
     ]
 
 
 def _belongs(unit: Foreign, set_name: str) -> bool:
-    """Whether a unit is of this set; a row that names none is of any. EvoEval's begin with its name."""
+    """Whether a unit belongs to this set, or names no set. EvoEval's names begin with `EvoEval_`."""
     subset = unit.subset.removeprefix("EvoEval_") if isinstance(unit, ForeignProgram) else ""
     return subset in {"", set_name, set_name.removesuffix("-plus")}
 
 
-async def _judge_all(
+async def _grade_all(
     units: Sequence[Foreign], work: Work, grader: CachingGrader, report: ImportReport
-) -> list[_Judged]:
-    """In the suite's order; what cannot be graded is named in the report."""
-    place = {task.task_id: number for number, task in enumerate(work.built.tasks)}
+) -> list[_GradedUnit]:
+    """Returns the units in the suite's order; those that cannot be graded are named in the report."""
+    position = {task.task_id: number for number, task in enumerate(work.built.tasks)}
     samples: Counter[str] = Counter()
     limit = asyncio.Semaphore(AT_ONCE)
 
-    async def judge(unit: Foreign, sample: int) -> _Judged | None:
+    async def grade(unit: Foreign, sample: int) -> _GradedUnit | None:
         async with limit:
             try:
-                return await _judged(unit, sample, work, grader)
+                return await _graded_unit(unit, sample, work, grader)
             except InfrastructureError as error:
                 report.left_out[unit.task_id] = report.faults[unit.task_id] = str(error)
         return None
 
-    waiting = []
+    gradings = []
     for unit in units:
-        if unit.task_id in place:
-            waiting.append(judge(unit, samples[unit.task_id]))
+        if unit.task_id in position:
+            gradings.append(grade(unit, samples[unit.task_id]))
             samples[unit.task_id] += 1
         else:
             report.left_out[unit.task_id] = "the suite has no such task"
-    found = [one for one in await run_all(waiting) if one is not None]
-    return sorted(found, key=lambda one: (place[one.line.task_id], one.line.sample))
+    graded_units = filter(None, await run_all(gradings))
+    return sorted(graded_units, key=lambda unit: (position[unit.line.task_id], unit.line.sample))
 
 
-async def _judged(unit: Foreign, sample: int, work: Work, grader: CachingGrader) -> _Judged:
-    """One unit's line.
+async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGrader) -> _GradedUnit:
+    """Grades one unit.
 
     Raises:
-        InfrastructureError: our machinery failed, or it asks for what the recording does not have.
+        InfrastructureError: our machinery failed, or grading needs a reply that the recording does not have.
     """
     outcome, loops = Outcome.FAILED, None
     parents: tuple[str, ...] = ()
@@ -168,7 +173,7 @@ async def _judged(unit: Foreign, sample: int, work: Work, grader: CachingGrader)
     except NotInEvidenceError:
         if not isinstance(unit, ForeignLoop) or unit.sustained_loops is None:
             raise
-        # Its last program failed there and passes here: nobody asked further, so the recording's count stays.
+        # Its last program failed there and passes here. The recording has no further reply: its count stays.
         loops, same = unit.sustained_loops, False
     line = RecordedLine(
         task_id=unit.task_id,
@@ -179,11 +184,14 @@ async def _judged(unit: Foreign, sample: int, work: Work, grader: CachingGrader)
         program=_hash(_text(unit)),
         differs=same is False,
     )
-    return _Judged(unit, line, same is not None)
+    return _GradedUnit(unit, line, same is not None)
 
 
 async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrader) -> Outcome:
-    """How an answer ends; what many samples and models answer is graded once, however they were asked."""
+    """Returns the outcome of an answer.
+
+    Equal answers to one question are graded once, in all samples, models and variants of the suite.
+    """
 
     async def grade() -> Verdict:
         record = await graded(unit, 0, work, grader, work.settings_hash)
@@ -196,7 +204,7 @@ async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrad
 
 
 def _same(unit: Foreign, work: Work, outcome: Outcome, loops: int | None) -> bool | None:
-    """Whether the authors' verdict is ours; None where they published none."""
+    """Whether the authors' verdict equals ours; None where they published none."""
     if isinstance(unit, ForeignLoop):
         return None if unit.sustained_loops is None else unit.sustained_loops == loops
     if isinstance(unit, ForeignReply):
@@ -204,13 +212,13 @@ def _same(unit: Foreign, work: Work, outcome: Outcome, loops: int | None) -> boo
     if not isinstance(unit, ForeignProgram):
         return None
     suite = work.built.suite
-    on_all = isinstance(suite, Programs) and suite.inputs == "all" and unit.plus_passed is not None
-    passed = unit.plus_passed if on_all else unit.base_passed
+    uses_all_inputs = isinstance(suite, Programs) and suite.inputs == "all" and unit.plus_passed is not None
+    passed = unit.plus_passed if uses_all_inputs else unit.base_passed
     return None if passed is None else passed == (outcome is Outcome.PASSED)
 
 
 def _text(unit: Foreign) -> str:
-    """What the model wrote, as it is hashed."""
+    """Returns the text of the model that is hashed."""
     if isinstance(unit, ForeignLoop):
         return "\0".join(unit.programs)
     return unit.program if isinstance(unit, ForeignProgram) else getattr(unit, "text", "")
@@ -254,8 +262,3 @@ def _manifest(
             equal=report.equal,
         ),
     )
-
-
-def recorded_settings(source: Source) -> dict[str, str]:
-    """What stands for the protocol of recorded results: somebody else asked."""
-    return {"recorded": source.id}

@@ -4,7 +4,6 @@ import csv
 import hashlib
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -17,7 +16,7 @@ REPORTED: Final = {
     "livecodebench": "LiveCodeBench: an eval_all file (question_id, code_list or output_list, graded_list)",
 }
 """Formats whose verdicts are reported: the programs' tests are not here, so that nothing is graded again."""
-TABLE: Final = "livecodebench"
+_TABLE: Final = "livecodebench"
 _COLUMNS: Final = (
     "model",
     "pass_at_1",
@@ -42,15 +41,9 @@ _NOTE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reported:
-    """A figure that was filed."""
-
-    table: Path
-    outputs: GradedOutputs
-
-
-def file_livecodebench(log: Path, model: str, address: str, published: Path, today: date) -> Reported:
+def file_livecodebench(
+    log: Path, model: str, address: str, published: Path, today: date
+) -> tuple[Path, GradedOutputs]:
     """Adds a model's row to `livecodebench.csv` among the published tables.
 
     Args:
@@ -59,6 +52,9 @@ def file_livecodebench(log: Path, model: str, address: str, published: Path, tod
         address: where the file was published, as a web address.
         published: the folder `results/published`.
         today: when it is filed.
+
+    Returns:
+        The table, and the figures that were added to it.
 
     Raises:
         UserError: another shape of file, no web address, a model with a row, or no published tables.
@@ -71,7 +67,7 @@ def file_livecodebench(log: Path, model: str, address: str, published: Path, tod
             " run the command in a clone, or name its folder of results at --results"
         )
     outputs = read_livecodebench(log)
-    table = published / f"{TABLE}.csv"
+    table = published / f"{_TABLE}.csv"
     rows = _rows(table)
     if model in {row[0] for row in rows}:
         raise UserError(f"{str(table)!r} has a row of {model!r} already; delete it or use another --model")
@@ -80,7 +76,7 @@ def file_livecodebench(log: Path, model: str, address: str, published: Path, tod
     rows.append([model, f"{outputs.pass_at_1:.6g}", *counts, *receipt])
     replace_file(table, "".join(map(_line, [_COLUMNS, *rows])))
     _name_source(published / _SOURCES, today)
-    return Reported(table, outputs)
+    return table, outputs
 
 
 def _rows(table: Path) -> list[list[str]]:
@@ -97,10 +93,10 @@ def _rows(table: Path) -> list[list[str]]:
 
 def _name_source(path: Path, today: date) -> None:
     """Puts the table's line into the list of sources; all other lines stay as they are."""
-    lines = [line for line in path.read_text("utf-8").splitlines(True) if not line.startswith(f"{TABLE},")]
+    lines = [line for line in path.read_text("utf-8").splitlines(True) if not line.startswith(f"{_TABLE},")]
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
-    replace_file(path, "".join([*lines, _line((TABLE, *_SOURCE, today.isoformat(), _NOTE))]))
+    replace_file(path, "".join([*lines, _line((_TABLE, *_SOURCE, today.isoformat(), _NOTE))]))
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -10,11 +10,11 @@ from triathlon_runner.imports._foreign import Foreign, ForeignAnswers, json_line
 
 _TASKS = ("coverage", "state", "path", "output")
 _Replies = dict[tuple[str, int], tuple[str, ...]]
-"""(program, input): what was generated, statement by statement."""
+"""By (program, input): the reply about each statement."""
 
 
 def read_reval(path: Path) -> Iterator[Foreign]:
-    """Units that stand in all four logs.
+    """Yields the units that stand in all four logs.
 
     Raises:
         UserError: a log is missing or has another shape.
@@ -33,16 +33,16 @@ def read_reval(path: Path) -> Iterator[Foreign]:
 
 
 def _newest(folder: Path, task: str) -> Path:
-    """Its files are named by their time, so the last by name is the newest."""
-    models = sorted(one for one in folder.glob(f"{task}@*") if one.is_dir())
-    if len(models) != 1:
-        names = [one.name for one in models] or "none"
+    """Returns the newest log of a task: their names are times, so it is the last by name."""
+    folders = sorted(path for path in folder.glob(f"{task}@*") if path.is_dir())
+    if len(folders) != 1:
+        names = [path.name for path in folders] or "none"
         raise UserError(
             f"expected one folder {task}@… in {str(folder)!r} (REval's model_generations), got {names}"
         )
-    files = sorted(models[0].glob("*.jsonl"))
+    files = sorted(folders[0].glob("*.jsonl"))
     if not files:
-        raise UserError(f"expected a log (.jsonl) in {str(models[0])!r}, got none")
+        raise UserError(f"expected a log (.jsonl) in {str(folders[0])!r}, got none")
     return files[-1]
 
 
@@ -51,10 +51,10 @@ def _log(path: Path) -> _Replies:
     for number, row in enumerate(json_lines(path), start=1):
         if "task_id" not in row:  # the last line holds the metrics
             continue
-        for asked in row.get("generation") or ():
+        for generation in row.get("generation") or ():
             try:
-                unit = (str(row["task_id"]), int(asked["input_idx"]))
-                replies[unit] = tuple(_generated(result) for result in asked["results"])
+                unit = (str(row["task_id"]), int(generation["input_idx"]))
+                replies[unit] = tuple(_generated(result) for result in generation["results"])
             except (LookupError, TypeError, ValueError) as error:
                 raise UserError(f"{path}, line {number}: expected REval's results, got {error!r}") from None
     return replies

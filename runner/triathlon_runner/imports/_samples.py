@@ -34,7 +34,7 @@ def read_evalplus(path: Path) -> Iterator[Foreign]:
 
 
 def _passed(row: dict[str, Any], name: str) -> bool | None:
-    """The authors' verdict; None where the row has none."""
+    """Returns the authors' verdict; None where the row has none."""
     published = row.get("published")
     status = published.get(name) if isinstance(published, dict) else None
     return None if status is None else status == "pass"
@@ -57,9 +57,9 @@ def read_lm_eval(path: Path) -> Iterator[Foreign]:
 
 
 def _programs(filtered: Any, where: str) -> list[str]:
-    """Their filter gives a list of programs, or one list of them in a list."""
+    """Returns the programs of a row: the harness writes a list of them, or that list in another list."""
     nested = isinstance(filtered, list) and filtered and isinstance(filtered[0], list)
     programs = filtered[0] if nested else filtered
-    if not isinstance(programs, list) or not all(isinstance(one, str) for one in programs):
+    if not isinstance(programs, list) or not all(isinstance(program, str) for program in programs):
         raise UserError(f"{where}: expected programs in filtered_resps, got {filtered!r:.80}")
     return programs

@@ -1,4 +1,4 @@
-"""`recorded/sources.yaml`: whose recordings are filed, and what is known of them."""
+"""`recorded/sources.yaml`: where recorded results come from."""
 
 from pathlib import Path
 from typing import Annotated, Final
@@ -16,7 +16,7 @@ Day = Annotated[str, AfterValidator(matching(r"|\d{4}-\d{2}(-\d{2})?", "YYYY-MM 
 
 
 class Source(Strict):
-    """Recordings that somebody published."""
+    """One publication of recordings."""
 
     id: Id
     """Folder of its results inside `recorded/`."""
@@ -25,15 +25,15 @@ class Source(Strict):
     """Where the files are, as a web address."""
     commit: str
     date: Day = ""
-    """Of what was taken; empty where it is not known."""
+    """Of the recordings; empty where it is not known."""
     licence: str
-    """As found, in words."""
+    """In the source's words."""
     suites: tuple[str, ...]
-    """What the recordings are imported into where the command names no suite."""
+    """Suites that the recordings are imported into where the command names none."""
     note: str = ""
     models: dict[str, str] = Field(default_factory=dict)
-    """Ids to file results under, by the names that the source's files have, where these are others: the id of
-    the same model in another source, or a new one where it is not certain that one name means one model."""
+    """Model ids by the names in the source's files, for the names that are not the id: the id of the same
+    model in another source, or a new id where it is not certain that it is the same model."""
 
 
 class _Sources(Strict):
@@ -56,8 +56,8 @@ def read_source(results: Path, source_id: str) -> Source:
         fault = error.errors()[0]
         where = f"{path}, line {file.line(fault['loc'])}: {'.'.join(map(str, fault['loc']))}"
         raise UserError(f"{where}: {fault['msg']}, got {fault['input']!r:.80}; mend the file") from None
-    for one in sources:
-        if one.id == source_id:
-            return one
-    ids = ", ".join(one.id for one in sources)
+    for source in sources:
+        if source.id == source_id:
+            return source
+    ids = ", ".join(source.id for source in sources)
     raise UserError(f"{path}: expected a source {source_id!r}, got {ids}; add it or name one of these")

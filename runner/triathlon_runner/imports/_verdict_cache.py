@@ -38,11 +38,11 @@ class VerdictCache:
             self._append(_ENGINE, str(ENGINE_VERSION))
 
     def get(self, key: Key) -> Verdict | None:
-        """The verdict of this key; None where the cache has none."""
+        """Returns the verdict of this key; None where the cache has none."""
         return self._verdicts.get(key)
 
     def put(self, key: Key, verdict: Verdict) -> None:
-        """Keeps a verdict.
+        """Stores a verdict.
 
         Raises:
             UserError: the file cannot be written.
@@ -55,7 +55,7 @@ class VerdictCache:
             lines = file.read_bytes().split(b"\n")
         except OSError as error:
             raise UserError(f"cannot read the verdicts in {str(file)!r}: {error.strerror}") from None
-        for number, line in enumerate(lines[:-1], start=1):  # a line that was cut is graded again
+        for number, line in enumerate(lines[:-1], start=1):  # behind the last newline may be half a line
             try:
                 key, text = json.loads(line)
                 if key != _ENGINE:
@@ -71,18 +71,18 @@ class VerdictCache:
                     " name another file at --verdicts"
                 )
         if lines[-1]:
-            self._append_bytes(b"", truncate=len(lines[-1]))
+            self._append_bytes(b"", remove_from_end=len(lines[-1]))
 
     def _append(self, key: Key, text: str) -> None:
         self._append_bytes(json.dumps([key, text]).encode() + b"\n")
 
-    def _append_bytes(self, content: bytes, truncate: int = 0) -> None:
+    def _append_bytes(self, content: bytes, remove_from_end: int = 0) -> None:
         if self._file is None:
             return
         try:
             with self._file.open("ab") as lines:
-                if truncate:
-                    lines.truncate(lines.tell() - truncate)
+                if remove_from_end:
+                    lines.truncate(lines.tell() - remove_from_end)
                 lines.write(content)
         except OSError as error:
             raise UserError(
@@ -100,7 +100,7 @@ class CachingGrader:
         Args:
             grader: Grades what the cache does not have.
             cache: Where verdicts are stored.
-            scope: Tells data sets apart that number their problems alike, as EvoEval's do.
+            scope: The data set, where several number their problems alike, as EvoEval's do.
         """
         self._grader, self._cache, self._scope = grader, cache, scope
         self._grading: dict[Key, asyncio.Future[Verdict]] = {}
@@ -125,14 +125,14 @@ class CachingGrader:
 
         Args:
             text: What is graded, with all that the verdict depends on.
-            grade: Finds the verdict.
+            grade: Called for the verdict where none is stored.
 
         Raises:
             SandboxError: our machinery failed.
         """
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        if (known := self._cache.get(key)) is not None:
-            return known
+        if (stored := self._cache.get(key)) is not None:
+            return stored
         if key not in self._grading:
             self._grading[key] = asyncio.ensure_future(grade())
             self._grading[key].add_done_callback(lambda _: self._grading.pop(key, None))

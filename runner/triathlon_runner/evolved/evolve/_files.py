@@ -121,7 +121,5 @@ def summary(histories: Sequence[History]) -> str:
         if history.status == "dropped":
             reasons[history.reason] = reasons.get(history.reason, 0) + 1
     lines = [f"{finished} of {len(histories)} jobs gave a problem"]
-    lines += [
-        f"  dropped {count}: {reason}" for reason, count in sorted(reasons.items(), key=lambda r: -r[1])
-    ]
+    lines += [f"dropped {count}: {reason}" for reason, count in sorted(reasons.items(), key=lambda r: -r[1])]
     return "\n".join(lines)
