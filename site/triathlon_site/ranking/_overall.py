@@ -17,8 +17,8 @@ def percentiles(scores: Sequence[float] | Array) -> Array:
     """Share of the other models that a model beats, ties half, 0 to 100; nan stays; 50 for a lone model."""
     values = pd.Series(scores, dtype=float)
     if values.count() == 1:
-        return values.where(values.isna(), 50.0).to_numpy()
-    return (100 * (values.rank() - 1) / (values.count() - 1)).to_numpy()
+        return np.asarray(values.where(values.isna(), 50.0))
+    return np.asarray(100 * (values.rank() - 1) / (values.count() - 1))
 
 
 def wins_by_weighting(by_discipline: Array) -> Array:
