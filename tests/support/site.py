@@ -8,6 +8,8 @@ from support.results import FakeModel, FakeSuite, write_results
 from triathlon_runner import catalogue
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build import BuildReport, build
+from triathlon_site.pages import Gathered, Rendering
+from triathlon_site.render import Page, installed_environment
 
 SUITES = (
     "loop/core",
@@ -74,6 +76,17 @@ def build_small(root: Path, *, strict: bool = False, tasks: int = 12) -> BuildRe
     if not results.exists():
         small_results(results, tasks=tasks)
     return build(results, root / "_site", None, strict, cache=root / "cache")
+
+
+def rendered_pages(site: Gathered) -> list[Page]:
+    """Every page and data file of a site, in the order of its sections."""
+    rendering = Rendering(site, installed_environment())
+    return [page for number in range(len(rendering)) for page in rendering.section(number)]
+
+
+def rendered_texts(site: Gathered) -> dict[str, str]:
+    """The text of every page and data file of a site, by its path."""
+    return {page.path: page.content for page in rendered_pages(site)}
 
 
 def page_text(path: Path) -> str:

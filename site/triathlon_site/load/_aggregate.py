@@ -1,4 +1,4 @@
-"""What the site keeps of one results file: a row a unit and sums by task, no replies."""
+"""What the site reads from one results file: a row for each unit and sums by task, no replies."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Extracts:
-    """Texts that were made of the records while they were read: files beside the aggregate in the cache."""
+    """Texts made from the records while they were read: files beside the aggregate in the cache."""
 
     folder: Path = Path()
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Extracts:
         return self.folder / name
 
     def read(self, name: str) -> bytes:
-        """One of them, in UTF-8; empty where there is none of that name."""
+        """The content of one file, in UTF-8; empty where there is none of that name."""
         return self.path(name).read_bytes() if name in self.sizes else b""
 
 
@@ -94,8 +94,14 @@ class FileAggregate:
         """Whether a measured file was graded again, in words; empty where no statement says so."""
         if self.judged_again is None:
             return ""
-        here = self.judged_again == ENGINE_VERSION
-        return "graded again here" if here else f"graded again by engine {self.judged_again}"
+        if self.judged_again == ENGINE_VERSION:
+            return "graded again here"
+        return f"graded again by engine {self.judged_again}"
+
+    @property
+    def ended(self) -> str:
+        """Day on which the run ended (of some recorded results only the month); empty without a manifest."""
+        return self.manifest.ended[:10] if self.manifest else ""
 
     @property
     def units(self) -> int:
@@ -121,7 +127,7 @@ class FileAggregate:
 
     @cached_property
     def replies(self) -> int:
-        """Replies that are kept; 0 of recorded results, which are outcomes alone."""
+        """Number of replies in the file; 0 of recorded results, which are outcomes alone."""
         return int(self.frame["replies"].sum())
 
     @cached_property
@@ -131,7 +137,7 @@ class FileAggregate:
 
     @property
     def seconds(self) -> float:
-        """What the units took, added up."""
+        """Seconds that all units took together."""
         return float(self.frame["seconds"].sum())
 
     @property
@@ -170,15 +176,17 @@ def _names_parents(record: UnitRecord) -> bool:
 
 
 def parents_of(record: UnitRecord) -> tuple[str, ...]:
-    """The tasks that the record's was evolved from; none where its kind of record names none."""
+    """The problems that the record's task was evolved from; empty where its kind of record names none."""
     return getattr(record, PARENTS) if _names_parents(record) else ()
 
 
 def _replies(records: Sequence[UnitRecord]) -> dict[str, list[int]]:
-    """How many replies each record keeps, and how many of them were cut; none of a recorded result."""
+    """How many replies each record has, and how many of them were cut; none of a recorded result."""
     finishes = [[reply.finish for _, reply in record.recorded_replies()] for record in records]
-    cut = [sum(finish is Finish.LENGTH for finish in own) for own in finishes]
-    return {"replies": [len(own) for own in finishes], "cut_replies": cut}
+    return {
+        "replies": [len(of_record) for of_record in finishes],
+        "cut_replies": [of_record.count(Finish.LENGTH) for of_record in finishes],
+    }
 
 
 def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, tuple[float, ...]]:
@@ -194,7 +202,7 @@ def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[st
 
 
 def current_protocol(records: Sequence[UnitRecord], manifest: Manifest | None) -> str:
-    """The manifest's; without one, that of the last line."""
+    """The protocol whose lines count: the manifest's; without a manifest, that of the last line."""
     if manifest:
         return manifest.protocol
     return records[-1].protocol if records else ""

@@ -30,19 +30,19 @@ class AggregateCache:
 
     def get(self, key: str) -> FileAggregate | None:
         """The aggregate of this key; None where it is not there or not whole."""
-        folder = self._place(key)
+        folder = self._entry(key)
         try:
             content = (folder / AGGREGATE).read_bytes()
             if hashlib.sha256(content[DIGEST:]).digest() != content[:DIGEST]:
                 return None
-            found: FileAggregate = pickle.loads(content[DIGEST:])  # noqa: S301 (what `put` wrote, unchanged)
-            sizes = {name: (folder / name).stat().st_size for name in found.extracts.sizes}
+            aggregate: FileAggregate = pickle.loads(content[DIGEST:])  # noqa: S301 (what `put` wrote, unchanged)
+            sizes = {name: (folder / name).stat().st_size for name in aggregate.extracts.sizes}
             os.utime(folder / AGGREGATE)
         except OSError:
             return None
-        if sizes != found.extracts.sizes:
+        if sizes != aggregate.extracts.sizes:
             return None  # a power cut left half of a file
-        return replace(found, extracts=Extracts(folder, sizes))
+        return replace(aggregate, extracts=Extracts(folder, sizes))
 
     def read(self, key: str) -> FileAggregate:
         """The aggregate of this key, which was put there in this build.
@@ -50,34 +50,34 @@ class AggregateCache:
         Raises:
             UserError: somebody removed or changed it meanwhile.
         """
-        found = self.get(key)
-        if found is None:
+        aggregate = self.get(key)
+        if aggregate is None:
             raise UserError(f"the cache {str(self.folder)!r} was changed during the build; build again")
-        return found
+        return aggregate
 
-    def put(self, key: str, value: FileAggregate, extracts: Mapping[str, str]) -> None:
-        """Keeps an aggregate and its extracts; the aggregate last: where it is, all that belongs to it is.
+    def put(self, key: str, aggregate: FileAggregate, extracts: Mapping[str, str]) -> None:
+        """Stores an aggregate and its extracts, the extracts first: no aggregate lacks some of its own.
 
         Raises:
             UserError: the cache cannot be written.
         """
         texts = {name: text.encode() for name, text in extracts.items()}
         sizes = {name: len(text) for name, text in texts.items()}
-        content = pickle.dumps(replace(value, extracts=Extracts(sizes=sizes)), protocol=5)
+        content = pickle.dumps(replace(aggregate, extracts=Extracts(sizes=sizes)), protocol=5)
         try:
-            folder = self._place(key)
+            folder = self._entry(key)
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in texts.items():
                 _write(folder / name, text)
             _write(folder / AGGREGATE, hashlib.sha256(content).digest() + content)
         except OSError as error:
-            why = error.strerror or str(error)
+            reason = error.strerror or str(error)
             raise UserError(
-                f"cannot write to the cache {str(self.folder)!r} ({why}); make room, or name another in"
+                f"cannot write to the cache {str(self.folder)!r} ({reason}); make room, or name another in"
                 " TRIATHLON_CACHE"
             ) from None
 
-    def _place(self, key: str) -> Path:
+    def _entry(self, key: str) -> Path:
         return self.folder / key[:2] / key
 
     def prune(self) -> None:
@@ -89,7 +89,7 @@ class AggregateCache:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """At once: a build beside this one never reads half of a file."""
+    """Replaces the file at once, so that a build beside this one never reads half of it."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.write_bytes(content)
     draft.replace(path)
@@ -98,10 +98,10 @@ def _write(path: Path, content: bytes) -> None:
 def file_state(path: Path) -> str:
     """Size and time of the last change; empty where there is no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ""
-    return f"{found.st_size} {found.st_mtime_ns}"
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 def cache_key(*parts: str) -> str:

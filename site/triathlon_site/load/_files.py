@@ -44,64 +44,67 @@ class RunFile:
 
     @property
     def path(self) -> Path:
-        """Of the lines."""
+        """The file of the lines."""
         return self.root / self.name
 
     @property
     def manifest(self) -> Path:
-        """Of the manifest beside them."""
+        """The file of the manifest beside them."""
         return self.root / self.folder / self.model / f"{self.suite}{MANIFEST}"
 
 
 def suite_ids(root: Path) -> set[str]:
-    """Every suite that there is a results file of, known or not."""
+    """Every suite with a results file, whether the catalogue lists it or not."""
     recorded = {file.suite for file in recorded_files(root)}
-    return {suite for _, suite in _ending(_names(root), LINES)} | recorded
+    return {suite for _, suite in _with_suffix(_names(root), LINES)} | recorded
 
 
 def find_files(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[RunFile], list[Notice]]:
-    """Those that can be read, in order, and what is wrong with the others."""
+    """The files that count, in order, and a notice for each of the others."""
     names = _names(root)
-    measured = [RunFile(root, model, suite) for model, suite in _ending(names, LINES)]
-    recorded = [RunFile(root, one.model, one.suite, one.source) for one in recorded_files(root)]
-    found: dict[tuple[str, str], RunFile] = {}
-    notices = [*_alone(names)]
+    measured = [RunFile(root, model, suite) for model, suite in _with_suffix(names, LINES)]
+    recorded = [RunFile(root, file.model, file.suite, file.source) for file in recorded_files(root)]
+    counted: dict[tuple[str, str], RunFile] = {}
+    notices = list(_manifests_without_results(names))
     for file in (*measured, *recorded):
-        if fault := _fault(file, entries, found.get((file.model, file.suite))):
+        if fault := _fault(file, entries, counted.get((file.model, file.suite))):
             notices.append(Notice(file=readable(file.name), message=f"{fault}; not counted"))
         else:
-            found[file.model, file.suite] = file
-    return list(found.values()), notices
+            counted[file.model, file.suite] = file
+    return list(counted.values()), notices
 
 
-def _fault(file: RunFile, entries: Mapping[str, SuiteEntry], other: RunFile | None) -> str:
-    """Why a file does not count, in words; empty where it does. `other` of its model and suite counts."""
+def _fault(file: RunFile, entries: Mapping[str, SuiteEntry], counted: RunFile | None) -> str:
+    """Why a file does not count, in words; empty where it does.
+
+    `counted`: a file of the same model and suite that counts already.
+    """
     if readable(file.name) != file.name:
         return "its name is not UTF-8"
     if file.suite not in entries:
         return f"suite {file.suite!r} is unknown"
-    if other is not None:
-        return f"{readable(other.name)!r} has results of this model and suite"
+    if counted is not None:
+        return f"{readable(counted.name)!r} has results of this model and suite"
     return unreadable(file.path)
 
 
 def _names(root: Path) -> list[tuple[str, str]]:
-    """Model and the rest of the path of everything in the models' folders, in order of the paths' parts."""
+    """Model and path within its folder, for everything in the models' folders; sorted by the paths' parts."""
     models = (root / RUNS).iterdir() if (root / RUNS).is_dir() else ()
     paths = sorted(path.relative_to(root / RUNS).parts for model in models for path in model.rglob("*"))
-    return [(model, "/".join(rest)) for model, *rest in paths]
+    return [(model, "/".join(parts)) for model, *parts in paths]
 
 
-def _ending(names: Sequence[tuple[str, str]], suffix: str) -> Iterator[tuple[str, str]]:
-    """Model and suite of the files of one kind."""
+def _with_suffix(names: Sequence[tuple[str, str]], suffix: str) -> Iterator[tuple[str, str]]:
+    """Model and suite of the files with this suffix."""
     return ((model, name.removesuffix(suffix)) for model, name in names if name.endswith(suffix))
 
 
-def _alone(names: Sequence[tuple[str, str]]) -> Iterator[Notice]:
+def _manifests_without_results(names: Sequence[tuple[str, str]]) -> Iterator[Notice]:
     """Manifests whose results are gone: a run leaves at least an empty file beside its manifest."""
-    known = set(names)
-    for model, suite in _ending(names, MANIFEST):
-        if (model, f"{suite}{LINES}") not in known:
+    files = set(names)
+    for model, suite in _with_suffix(names, MANIFEST):
+        if (model, f"{suite}{LINES}") not in files:
             lines = f"{suite.rpartition('/')[2]}{LINES}"
             yield Notice(
                 file=readable(f"{RUNS}/{model}/{suite}{MANIFEST}"),
@@ -122,11 +125,7 @@ class Archived:
 
 def read_archived(root: Path) -> Iterator[Archived]:
     """What was put aside, in order: listed, never counted. Nothing is read but the manifests."""
-    for one in archived(ResultsFolder(root)):
-        file = readable(one.lines.relative_to(root).as_posix())
-        yield Archived(
-            readable(one.model),
-            readable(one.suite),
-            file,
-            read_manifest(one.manifest, file, one.model, one.suite)[0],
-        )
+    for paths in archived(ResultsFolder(root)):
+        file = readable(paths.lines.relative_to(root).as_posix())
+        manifest, _ = read_manifest(paths.manifest, file, paths.model, paths.suite)
+        yield Archived(readable(paths.model), readable(paths.suite), file, manifest)

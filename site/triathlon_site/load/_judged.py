@@ -19,8 +19,8 @@ def mark_judged_again(
     notices: list[Notice] = []
     for model in sorted({file.model for file in files if _is_measured(file)}):
         try:
-            if graded := read_judged_again(ResultsFolder(root), model):
-                statements[model] = graded
+            if statement := read_judged_again(ResultsFolder(root), model):
+                statements[model] = statement
         except UserError as error:
             place = f"{RUNS}/{model}/{VERIFIED}"
             notices.append(Notice(file=place, message=f"{error}; until then nothing of it is marked"))
@@ -33,14 +33,14 @@ def _is_measured(file: FileAggregate) -> bool:
 
 def _marked(files: Sequence[FileAggregate], statements: dict[str, JudgedAgain]) -> Iterator[FileAggregate]:
     for file in files:
-        graded = statements.get(file.model) if _is_measured(file) else None
-        if graded is None or file.suite not in graded.sha256:
+        statement = statements.get(file.model) if _is_measured(file) else None
+        if statement is None or file.suite not in statement.sha256:
             yield file
-        elif graded.sha256[file.suite] == file.sha256:
-            yield replace(file, judged_again=graded.engine_version)
+        elif statement.sha256[file.suite] == file.sha256:
+            yield replace(file, judged_again=statement.engine_version)
         else:
             message = (
-                f"changed since it was graded again: expected SHA-256 {graded.sha256[file.suite]!r}"
+                f"changed since it was graded again: expected SHA-256 {statement.sha256[file.suite]!r}"
                 f" ({VERIFIED}), got {file.sha256!r}; it is not marked as graded again;"
                 f" {how_to_judge_again(file.model)}"
             )

@@ -29,9 +29,9 @@ def read_lines(
                 yield Notice(file=file, line=number, message=parsed)
                 continue
             unit = (parsed.task_id, parsed.sample, parsed.protocol)
-            first = seen.setdefault(unit, number)
-            if first != number:
-                message = fault_of_second(unit[:2], first)
+            first_number = seen.setdefault(unit, number)
+            if first_number != number:
+                message = fault_of_second(unit[:2], first_number)
                 yield Notice(file=file, line=number, message=f"{message}; not counted")
                 continue
             yield parsed

@@ -65,15 +65,15 @@ class Results:
 
     def of_models(self, models: Sequence[str]) -> dict[str, list[FileAggregate]]:
         """By model, in the order of the suites."""
-        found: dict[str, list[FileAggregate]] = {model: [] for model in models}
+        by_model: dict[str, list[FileAggregate]] = {model: [] for model in models}
         for file in self.files:
-            if file.model in found:
-                found[file.model].append(file)
-        return found
+            if file.model in by_model:
+                by_model[file.model].append(file)
+        return by_model
 
 
 class Extractor(Protocol):
-    """What makes texts of the records of one file, so that pages need not read them again."""
+    """Makes texts from the records of one file, so that pages need not read them again."""
 
     def __call__(
         self,
@@ -102,16 +102,16 @@ def read_results(
     reader = _Reader({entry.id: entry for entry in catalogue}, extractor, cache)
     files, notices = find_files(root, reader.entries)
     keys = {file: reader.key(file) for file in files}
-    known = {file: cache.get(key) for file, key in keys.items()}
-    changed = [file for file, found in known.items() if found is None]
+    cached = {file: cache.get(key) for file, key in keys.items()}
+    changed = [file for file, aggregate in cached.items() if aggregate is None]
     by_model = groupby(sorted(changed, key=attrgetter("model")), attrgetter("model"))
-    jobs = [partial(reader.read_model, list(own), keys) for _, own in by_model]
-    enough = sum(file.path.stat().st_size for file in changed) >= WORTH_A_PROCESS
-    run_all(jobs, PROCESSES if enough else 1)
-    read = [known[file] or cache.read(keys[file]) for file in files]
-    found, about_statements = mark_judged_again(root, read)
-    said = [notice for file in found for notice in file.notices]
-    return Results(found, tuple(_skipped(root)), (*notices, *about_statements, *said))
+    jobs = [partial(reader.read_model, list(of_model), keys) for _, of_model in by_model]
+    changed_bytes = sum(file.path.stat().st_size for file in changed)
+    run_all(jobs, PROCESSES if changed_bytes >= WORTH_A_PROCESS else 1)
+    read = [cached[file] or cache.read(keys[file]) for file in files]
+    aggregates, statement_notices = mark_judged_again(root, read)
+    file_notices = [notice for file in aggregates for notice in file.notices]
+    return Results(aggregates, tuple(_skipped(root)), (*notices, *statement_notices, *file_notices))
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class _Reader:
 
     def key(self, file: RunFile) -> str:
         """Of everything that shapes the aggregate: the file, its manifest, and those of its seeds."""
-        sources = [file, *self._seeds_of(file)]
-        states = [file_state(path) for one in sources for path in (one.path, one.manifest)]
+        sources = filter(None, (file, self._seeds_of(file)))
+        states = [file_state(path) for source in sources for path in (source.path, source.manifest)]
         root = str(file.root.resolve())
         private = str(self.entries[file.suite].private)
         return cache_key(root, file.name, *states, private, self.extractor.fingerprint(file.model))
@@ -134,22 +134,21 @@ class _Reader:
         """Reads files of one model into the cache; what is read of their seeds serves all of them."""
         seeds: dict[RunFile, dict[str, UnitRecord]] = {}
         for file in files:
-            for one in self._seeds_of(file):
-                if one not in seeds:
-                    seeds[one] = self._first_samples(one)
-            known = next((seeds[one] for one in self._seeds_of(file)), {})
-            self._read(file, keys[file], known)
+            seeds_file = self._seeds_of(file)
+            if seeds_file and seeds_file not in seeds:
+                seeds[seeds_file] = self._first_samples(seeds_file)
+            self._read(file, keys[file], seeds[seeds_file] if seeds_file else {})
 
     def _read(self, file: RunFile, key: str, seeds: Mapping[str, UnitRecord]) -> None:
         entry = self.entries[file.suite]
         records, notices, manifest, faults = self._content(file)
         if manifest:
-            said = contradictions(manifest, records, len(records) + len(notices))
-            faults = [Notice(file=file.name, message=message) for message in said]
+            messages = contradictions(manifest, records, len(records) + len(notices))
+            faults = [Notice(file=file.name, message=message) for message in messages]
         protocol = current_protocol(records, manifest)
         current = [record for record in records if record.protocol == protocol]
-        wanted = {parent for record in current for parent in parents_of(record)} if seeds else set()
-        parents = {task: record for task, record in seeds.items() if task in wanted}
+        parent_ids = {parent for record in current for parent in parents_of(record)} if seeds else set()
+        parents = {task: record for task, record in seeds.items() if task in parent_ids}
         private = _is_private(entry, manifest)
         if private:
             notices = [notice.model_copy(update={"message": _HIDDEN}) for notice in notices]
@@ -157,8 +156,10 @@ class _Reader:
         extracts = self.extractor(current, file.model, file.suite, parents, private=private)
         with file.path.open("rb") as lines:
             sha256 = hashlib.file_digest(lines, "sha256").hexdigest()
-        if others := len(records) - len(current):
-            message = f"{others} lines were made under another protocol than {protocol!r} and are not counted"
+        if excluded := len(records) - len(current):
+            message = (
+                f"{excluded} lines were made under another protocol than {protocol!r} and are not counted"
+            )
             faults.append(Notice(file=file.name, message=message))
         result = FileAggregate(
             model=file.model,
@@ -168,7 +169,7 @@ class _Reader:
             protocol=protocol,
             manifest=manifest,
             frame=unit_frame(entry.metrics, current),
-            other_protocols=others,
+            other_protocols=excluded,
             metrics={metric.id: parts(metric, current) for metric in entry.metrics},
             repeats=repeats(entry.metrics, current),
             notices=(*notices, *faults),
@@ -192,16 +193,16 @@ class _Reader:
                 records.append(line)
         return records, notices, *read_manifest(file.manifest, file.name, file.model, file.suite)
 
-    def _seeds_of(self, file: RunFile) -> list[RunFile]:
-        """The same model's file on the problems that this suite's were evolved from, if there is one."""
+    def _seeds_of(self, file: RunFile) -> RunFile | None:
+        """The same model's file on the problems that this suite's were evolved from; None without one."""
         seeds = self.entries[file.suite].seeds
         if seeds is None or seeds == file.suite or seeds not in self.entries:
-            return []
-        found = replace(file, suite=seeds)
-        return [found] if found.path.exists() else []
+            return None
+        seeds_file = replace(file, suite=seeds)
+        return seeds_file if seeds_file.path.exists() else None
 
     def _first_samples(self, file: RunFile) -> dict[str, UnitRecord]:
-        """By task; faults of the file are its own page's matter."""
+        """The first sample's record by task; the notices of this file stand with the file itself."""
         records, _, manifest, _ = self._content(file)
         protocol = current_protocol(records, manifest)
         return {
@@ -210,7 +211,7 @@ class _Reader:
 
 
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Iterator[UnitRecord]:
-    """The lines that an aggregate was made of, again, as records; lines with faults are left out.
+    """Reads the lines that an aggregate was made from again, as records; lines with faults are left out.
 
     Args:
         root: the results folder.
@@ -231,19 +232,18 @@ def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Iterator[U
 
 
 def _is_private(entry: SuiteEntry, manifest: Manifest | None) -> bool:
-    """As suites.yaml says; where it does not list the data set any more, as it did when the run was made.
-
-    Where no manifest says so either, tasks that are not of this program may be private.
+    """Whether the tasks are private: as suites.yaml says; of a data set that it no longer lists, as the
+    manifest says. Without a manifest, every task that does not come with this program counts as private.
     """
     if entry.user_data:
         return entry.private
     if manifest is None:
-        return entry.id.partition("@")[0] not in {known.id for known in BUILT_IN.entries()}
+        return entry.id.partition("@")[0] not in {built_in.id for built_in in BUILT_IN.entries()}
     return manifest.private
 
 
 def _without_reasons(manifest: Manifest) -> Manifest:
-    """Why units stay open may repeat what a server said, and with it what it was asked."""
+    """The manifest without the reasons of open units: they may repeat a server's words, and so a task."""
     count = sum(manifest.open_reasons.values())
     hidden = {"not shown: the tasks are private": count} if count else {}
     return manifest.model_copy(update={"open_reasons": hidden})

@@ -1,7 +1,7 @@
 """Pages: from scores to HTML, one folder a page, through typed contexts and jinja2 templates."""
 
 from triathlon_site.pages._cells import Cell
-from triathlon_site.pages._rendering import Gathered, Rendering, render_site, reported_by_board
+from triathlon_site.pages._rendering import Gathered, Rendering, reported_by_board
 from triathlon_site.pages._reported import ReportedTables, same_model
 from triathlon_site.pages.imported import imported_files
 
@@ -11,7 +11,6 @@ __all__ = [
     "Rendering",
     "ReportedTables",
     "imported_files",
-    "render_site",
     "reported_by_board",
     "same_model",
 ]

@@ -24,7 +24,7 @@ class Cell:
     """Address of the receipt from the site's root, where the column has scores that are recorded or were
     graded again; else empty: no cell needs a mark of its grade."""
     reported: ReportedFigure | None = None
-    """What others report, where there is no score."""
+    """The reported figure, where there is no score."""
 
     @property
     def sort(self) -> str:
@@ -59,21 +59,21 @@ def cell(
         model: its id.
         with_strip: whether a strip draws the interval.
         marked: whether the grade is marked also where the column has no recorded score.
-        reported: what others report, for a model without a score.
+        reported: the reported figure of a model without a score.
     """
     score = column.scores.get(model)
     maximum = column.column.maximum
-    drawn = Markup("")
-    if score and with_strip:
-        drawn = strip(score.interval.low, score.value, score.interval.high, maximum)
     if score is None:
-        return Cell(None, maximum, drawn, reported=reported)
-    graded = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
-    return Cell(score, maximum, drawn, receipt_path(column, model) if graded else "")
+        return Cell(None, maximum, Markup(""), reported=reported)
+    svg = Markup("")
+    if with_strip:
+        svg = strip(score.interval.low, score.value, score.interval.high, maximum)
+    has_marks = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
+    return Cell(score, maximum, svg, receipt_path(column, model) if has_marks else "")
 
 
 def receipt_path(column: ColumnScores, model: str) -> str:
-    """Where a model's receipt of a column stands; that of its suite, or of a mean over several, of all."""
+    """Address of a model's receipt of a column; for a mean over several suites, that of all its receipts."""
     suites = [suite for suite, _ in column.column.parts]
     anchor = receipt_anchor(suites[0]) if len(suites) == 1 else "receipts"
     return f"models/{model_slug(model)}.html#{anchor}"

@@ -1,4 +1,4 @@
-"""The columns that stand for themselves, and what they are called outside their board."""
+"""The columns that are dimensions of their own, and their titles outside their board."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,11 +7,11 @@ from triathlon_site.render import formats
 from triathlon_site.scores import Board, ColumnScores
 
 SUMS: Final = ("average_accuracy", "coverage_f1")
-"""Metrics that follow from others: not dimensions of their own."""
+"""Metrics computed from others: not dimensions of their own."""
 
 
 def dimensions(boards: Sequence[Board]) -> list[tuple[Board, ColumnScores]]:
-    """The dimensions of the first family of data that there are boards of."""
+    """The dimensions of the first family of data that has boards."""
     family = next((board.plan.family for board in boards), None)
     return [
         (board, column)

@@ -13,7 +13,6 @@ from triathlon_site.load import Archived, Notice, Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages import (
     agreement,
-    board,
     changes,
     choose,
     compare,
@@ -25,6 +24,7 @@ from triathlon_site.pages import (
     overall,
     tasks,
 )
+from triathlon_site.pages import board as board_pages
 from triathlon_site.pages import published as published_pages
 from triathlon_site.pages._reported import ReportedTables, same_model
 from triathlon_site.published import SAME, Published, fact_sources
@@ -37,7 +37,7 @@ MODELS_A_SECTION: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Everything that pages are made of."""
+    """All data that the pages are made from."""
 
     results: Results
     boards: tuple[Board, ...]
@@ -77,7 +77,7 @@ class Gathered:
 
     @property
     def notices(self) -> Sequence[Notice]:
-        """What was wrong in the results."""
+        """The faults in the results."""
         return self.results.notices
 
 
@@ -86,7 +86,7 @@ Section = Callable[[], Parts]
 
 
 class Rendering:
-    """The pages and data files of a site, in sections that can be made apart from each other."""
+    """The pages and data files of a site, in sections that different processes can render."""
 
     def __init__(self, site: Gathered, environment: Environment) -> None:
         self.site, self.environment = site, environment
@@ -117,20 +117,13 @@ class Rendering:
         )
 
 
-def render_site(site: Gathered, environment: Environment) -> Iterator[Page]:
-    """Every page and data file, in a fixed order."""
-    rendering = Rendering(site, environment)
-    for number in range(len(rendering)):
-        yield from rendering.section(number)
-
-
 def _sections(site: Gathered) -> tuple[Section, ...]:
     """The front page first; models, of which there are many, a few at a time."""
-    shown = site.results.models
+    models = site.results.models
     tables = cache(lambda: ReportedTables(site.published))
     return (
         lambda: _front_section(site, tables()),
-        *(partial(_board_section, site, own, tables) for own in site.boards),
+        *(partial(_board_section, site, board, tables) for board in site.boards),
         lambda: _agreement_section(site, tables()),
         lambda: tasks.drafts(site.boards, site.models),
         lambda: _compare_section(site),
@@ -141,13 +134,13 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
         *(
             partial(
                 model.drafts,
-                shown[start : start + MODELS_A_SECTION],
+                models[start : start + MODELS_A_SECTION],
                 site.boards,
                 site.overalls,
                 site.models,
                 site.results,
             )
-            for start in range(0, len(shown), MODELS_A_SECTION)
+            for start in range(0, len(models), MODELS_A_SECTION)
         ),
     )
 
@@ -155,36 +148,38 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
 def _front_section(site: Gathered, tables: ReportedTables) -> Parts:
     """The front page, the page to choose a model from its table, and the board of our own problems."""
     if site.has_all_models:
-        found = front.all_models(*_sources_of_models(site, tables))
+        table = front.all_models(*_sources_of_models(site, tables))
         core = site.overall_pages[overall.CORE]
         compared = compare.compared_families(site.overalls)
         family = next((family for family in ("official", overall.CORE) if family in compared), "")
         neighbours = f"compare.html#neighbours-{family}" if family else ""
-        yield from front.drafts(found, site.boards, site.models, site.results, core, neighbours)
+        yield from front.drafts(table, site.boards, site.models, site.results, core, neighbours)
         solved = solved_cost_by_name(site.boards, site.models, choose.BOARDS)
-        yield from choose.drafts(choose.candidates(found, solved))
+        yield from choose.drafts(choose.candidates(table, solved))
     elif not site.overall_pages:
         yield Draft(front.PATH, front.EmptyContext())
     yield from overall.drafts(site.overall_pages, site.overalls, site.models, site.results)
 
 
-def _board_section(site: Gathered, own: Board, tables: Callable[[], ReportedTables]) -> Parts:
-    yield board.board_draft(own, site.boards, site.models, _reported_on(site, own, tables))
+def _board_section(site: Gathered, board: Board, tables: Callable[[], ReportedTables]) -> Parts:
+    yield board_pages.board_draft(board, site.boards, site.models, _reported_on(site, board, tables))
 
 
-def _reported_on(site: Gathered, own: Board, tables: Callable[[], ReportedTables]) -> board.ReportedModels:
-    if own.plan.id not in SAME:
-        return board.ReportedModels()
+def _reported_on(
+    site: Gathered, board: Board, tables: Callable[[], ReportedTables]
+) -> board_pages.ReportedModels:
+    if board.plan.id not in SAME:
+        return board_pages.ReportedModels()
     same = same_model(tables(), site.published_names, site.boards)
-    return board.reported_models(own, tables(), same, site.models)
+    return board_pages.reported_models(board, tables(), same, site.models)
 
 
 def reported_by_board(site: Gathered) -> Reported:
     """The reported figures that stand on each board, by its id."""
     tables = cache(lambda: ReportedTables(site.published))
     return {
-        own.plan.id: board.reported_scores(_reported_on(site, own, tables), site.models)
-        for own in site.boards
+        board.plan.id: board_pages.reported_scores(_reported_on(site, board, tables), site.models)
+        for board in site.boards
     }
 
 
@@ -199,10 +194,10 @@ def _agreement_section(site: Gathered, tables: ReportedTables) -> Parts:
 
 def _sources_of_models(
     site: Gathered, tables: ReportedTables
-) -> tuple[ReportedTables, front.OwnCells, dict[str, ModelInfo], Mapping[str, str]]:
-    """What the rows of the table of all models are made of."""
+) -> tuple[ReportedTables, front.ScoreCells, dict[str, ModelInfo], Mapping[str, str]]:
+    """The arguments from which `front` makes the rows of the table of all models."""
     infos = {model: site.models[model] for model in site.results.models}
-    return tables, front.OwnCells(site.boards, site.results), infos, site.published_names
+    return tables, front.ScoreCells(site.boards, site.results), infos, site.published_names
 
 
 def _compare_section(site: Gathered) -> Parts:
@@ -246,11 +241,12 @@ def _links(site: Gathered) -> list[Link]:
     if site.has_all_models:
         links.append(Link("Choose", choose.PATH))
     links += [Link(overall.TITLES[family], path) for family, path in site.overall_pages.items()]
-    for heading in dict.fromkeys(board.heading_of(own) for own in site.boards):
-        pages = [own.plan.page for own in site.boards if board.heading_of(own) == heading]
-        links.append(Link(heading.capitalize(), pages[0], tuple(pages)))
+    pages: dict[str, list[str]] = {}
+    for board in site.boards:
+        pages.setdefault(board_pages.heading_of(board), []).append(board.plan.page)
+    links += [Link(heading.capitalize(), paths[0], tuple(paths)) for heading, paths in pages.items()]
     if site.boards:
-        links += [Link("Tasks", "tasks.html")]
+        links.append(Link("Tasks", "tasks.html"))
     if site.boards or site.has_all_models:
         links += [Link("Agreement", "agreement.html")]
     if len(site.results.models) > 1:

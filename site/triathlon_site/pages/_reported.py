@@ -1,6 +1,6 @@
-"""Figures that others published, as the front page and the boards show them beside their own scores."""
+"""Figures that others published, as the front page and the boards show them beside scores."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from triathlon_site.published import (
@@ -27,14 +27,14 @@ class ReportedFigure:
     deviation: float | None
     """Published standard deviation over repeats."""
     title: str
-    """Of the table that it was copied from."""
+    """Title of the table that it was copied from."""
     path: str
-    """Of that table's page, from the site's root."""
+    """Path of that table's page, from the site's root."""
     date: str
 
     @property
     def note(self) -> str:
-        """How it was come by, for its link."""
+        """Its source and date, for its link."""
         return f"reported by {self.title}, {self.date}"
 
     @property
@@ -51,7 +51,7 @@ class ReportedFigure:
 
 
 class ReportedTables:
-    """The published tables: which models they have, and what they report of them."""
+    """The published tables: their models, and the figures that they report."""
 
     def __init__(self, published: Published | None) -> None:
         boards = published_boards(published) if published else ()
@@ -60,16 +60,16 @@ class ReportedTables:
         self.boards = {board.id: board for board in boards}
 
     def facts_of(self, model: JoinedModel) -> ModelFacts:
-        """What `models-info.csv` says; where it has no row, the organisation that a table names."""
-        named = next((row.organization for row in model.rows.values() if row.organization), "")
-        return self.facts.get(model.name) or ModelFacts(model.name, organization=named)
+        """The model's row of `models-info.csv`; without one, the organisation that a table names."""
+        organization = next((row.organization for row in model.rows.values() if row.organization), "")
+        return self.facts.get(model.name) or ModelFacts(model.name, organization=organization)
 
     def figure(self, model: JoinedModel, places: Places) -> ReportedFigure | None:
         """The first figure of a model in these places; None where there is none."""
         for name, field in places:
             if score := model.score(name, field):
                 board = self.boards[name]
-                maximum = next(one.maximum for one in board.columns if one.id == field)
+                maximum = next(column.maximum for column in board.columns if column.id == field)
                 date = board.sources[0].as_of
                 return ReportedFigure(
                     score.value, maximum, score.interval, score.deviation, board.title, board.page, date
@@ -77,38 +77,38 @@ class ReportedTables:
         return None
 
     def on_board(self, board: Board, model: JoinedModel) -> dict[str, ReportedFigure]:
-        """What is reported of a model in the columns of a board, by id of the column, on its scale."""
-        found = {}
+        """The reported figures of a model in the columns of a board, by id of the column, on its scale."""
+        figures = {}
         for column in board.plan.columns:
             figure = self.figure(model, SAME.get(board.plan.id, {}).get(column.id, ()))
             if figure:
-                found[column.id] = figure.scaled(column.maximum)
-        return found
+                figures[column.id] = figure.scaled(column.maximum)
+        return figures
 
 
 def same_model(
-    tables: ReportedTables, names: Mapping[str, str], boards: Iterable[Board]
+    tables: ReportedTables, names: Mapping[str, str], boards: Sequence[Board]
 ) -> Mapping[str, JoinedModel]:
-    """By id of a model with results, the published model that it is; only where that is certain.
+    """The published model of each model with results, by its id; only where it is certain that they are one.
 
-    Where two published models have its name, it is the one with a figure in a column that it has, too.
+    Of two published models with its name, it is the one with a figure in a column in which it has a score.
 
     Args:
         tables: the published tables.
         names: by id of a model with results, its name in the published tables.
-        boards: its scores.
+        boards: the scores of the models.
     """
     by_name: dict[str, list[JoinedModel]] = {}
     for joined in tables.models:
         by_name.setdefault(joined.name, []).append(joined)
-    boards, found = list(boards), {}
+    same = {}
     for model, name in names.items():
-        same = by_name.get(name, [])
-        if len(same) > 1:
-            same = [joined for joined in same if _share_a_column(tables, boards, model, joined)]
-        if len(same) == 1:
-            found[model] = same[0]
-    return found
+        candidates = by_name.get(name, [])
+        if len(candidates) > 1:
+            candidates = [joined for joined in candidates if _share_a_column(tables, boards, model, joined)]
+        if len(candidates) == 1:
+            same[model] = candidates[0]
+    return same
 
 
 def _share_a_column(tables: ReportedTables, boards: Sequence[Board], model: str, joined: JoinedModel) -> bool:

@@ -1,4 +1,4 @@
-"""What the facts of `models-info.csv` rest on: addresses nobody opened, and what the tables confirm."""
+"""Sources of the facts in `models-info.csv`: addresses that nobody opened, and tables that agree."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ from triathlon_site.render import formats
 NOT_CHECKED: Final = "2026-11-23"
 """Day on which the facts were last gone through, without opening an address."""
 NEAR: Final = 0.1
-"""Sizes that differ by less than this share say the same: 7 and 6.7 billion."""
+"""Sizes that differ by less than this share count as equal: 7 and 6.7 billion."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactSources:
-    """How many models have which kind of fact, and for how many a published table says the same."""
+    """For how many models each kind of fact is known, and for how many of these a published table agrees."""
 
     models: int
     cards: int
     """Models with the address of a card or a maker's page."""
     linked: int
-    """Those of them whose address a published table gives, too."""
+    """Models for which a published table gives the same address."""
     organizations: int
     """Models whose organisation a table names in the same words."""
     sizes: int
     """Models with a size in billions."""
     same_sizes: int
-    """Those of them for which a table says the same, or nearly."""
+    """Models for which a table gives the same size, or nearly the same."""
     prices: int
     without: tuple[str, ...]
     """Names of the models without an address."""
@@ -38,30 +38,29 @@ class FactSources:
 
 def fact_sources(facts: Mapping[str, ModelFacts], models: Sequence[JoinedModel]) -> FactSources:
     """Counts what the published tables confirm of the facts."""
-    rows: dict[str, list[PublishedRow]] = {fact.model: [] for fact in facts.values()}
+    rows: dict[str, list[PublishedRow]] = {name: [] for name in facts}
     for model in models:
         rows.setdefault(model.name, []).extend(model.rows.values())
-    listed = list(facts.values())
     return FactSources(
-        models=len(listed),
-        cards=sum(bool(fact.card) for fact in listed),
+        models=len(facts),
+        cards=sum(bool(fact.card) for fact in facts.values()),
         linked=sum(
-            any(row.link and row.link.rstrip("/") == fact.card.rstrip("/") for row in rows[fact.model])
-            for fact in listed
+            any(row.link and row.link.rstrip("/") == fact.card.rstrip("/") for row in rows[name])
+            for name, fact in facts.items()
         ),
         organizations=sum(
-            any(row.organization and row.organization == fact.organization for row in rows[fact.model])
-            for fact in listed
+            any(row.organization and row.organization == fact.organization for row in rows[name])
+            for name, fact in facts.items()
         ),
-        sizes=sum(fact.billions is not None for fact in listed),
-        same_sizes=sum(_confirmed(fact, rows[fact.model]) for fact in listed),
-        prices=sum(fact.price is not None for fact in listed),
-        without=tuple(fact.model for fact in listed if not fact.card),
+        sizes=sum(fact.billions is not None for fact in facts.values()),
+        same_sizes=sum(_same_size(fact, rows[name]) for name, fact in facts.items()),
+        prices=sum(fact.price is not None for fact in facts.values()),
+        without=tuple(name for name, fact in facts.items() if not fact.card),
     )
 
 
-def _confirmed(facts: ModelFacts, rows: Sequence[PublishedRow]) -> bool:
-    """Whether a table gives the size; tables give that of a mixture of experts whole or active."""
-    known = [facts.billions, float(facts.active_b) if facts.active_b else None]
-    sizes = [formats.billions(row.size) for row in rows]
-    return any(abs(a - b) <= NEAR * b for a in known if a is not None for b in sizes if b is not None)
+def _same_size(fact: ModelFacts, rows: Sequence[PublishedRow]) -> bool:
+    """Whether a table gives the size; of a mixture of experts, that is its total or its active size."""
+    sizes = [fact.billions, float(fact.active_b) if fact.active_b else None]
+    published = [formats.billions(row.size) for row in rows]
+    return any(abs(a - b) <= NEAR * b for a in sizes if a is not None for b in published if b is not None)

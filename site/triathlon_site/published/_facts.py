@@ -1,4 +1,4 @@
-"""`models-info.csv`: what is known of models of any source, and where to look that up."""
+"""`models-info.csv`: facts of the models of every source, and where to look them up."""
 
 import re
 from collections.abc import Mapping
@@ -69,11 +69,11 @@ def read_facts(folder: Path) -> Mapping[str, ModelFacts]:
     path = folder / NAME
     if not path.is_file():
         return {}
-    wanted = [field.name for field in fields(ModelFacts)]
-    rows = read_table(path, wanted)
-    unknown = sorted({name for row in rows for name in row} - set(wanted))
+    columns = [field.name for field in fields(ModelFacts)]
+    rows = read_table(path, columns)
+    unknown = sorted({name for row in rows for name in row} - set(columns))
     if unknown:
-        raise UserError(f"{path}: expected the columns {', '.join(wanted)}, got {unknown[0]!r}")
+        raise UserError(f"{path}: expected the columns {', '.join(columns)}, got {unknown[0]!r}")
     facts: dict[str, ModelFacts] = {}
     for line, row in enumerate(rows, start=2):
         fault = "a second row" if row["model"] in facts else _fault(row)

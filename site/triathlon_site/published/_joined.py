@@ -28,11 +28,11 @@ def join_models(published: Published, boards: Sequence[PublishedBoard]) -> tuple
         JoinedModel(alias["model"], {s: by_name[s][alias[s]] for s in ALIAS_SOURCES if alias[s]})
         for alias in published.aliases
     ]
-    taken = {(source, row.name) for model in joined for source, row in model.rows.items()}
-    alone = [
+    joined_rows = {(source, row.name) for model in joined for source, row in model.rows.items()}
+    single = [
         JoinedModel(row.name, {board.id: row})
         for board in boards
         for row in board.rows
-        if (board.id, row.name) not in taken
+        if (board.id, row.name) not in joined_rows
     ]
-    return (*joined, *alone)
+    return (*joined, *single)

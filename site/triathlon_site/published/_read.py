@@ -74,8 +74,8 @@ def read_published(folder: Path) -> Published | None:
     return Published(tables, sources, aliases, doubts, read_facts(folder))
 
 
-def _fields(of: type[Source | DoubtfulAlias]) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(of))
+def _fields(row_class: type[Source | DoubtfulAlias]) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(row_class))
 
 
 def _check_names(path: Path, rows: Sequence[Record]) -> None:
@@ -87,11 +87,11 @@ def _check_names(path: Path, rows: Sequence[Record]) -> None:
 
 def _check_aliases(folder: Path, tables: dict[str, tuple[Record, ...]], aliases: tuple[Record, ...]) -> None:
     path = folder / "aliases.csv"
-    known = {source: {record["model"] for record in tables[source]} for source in ALIAS_SOURCES}
+    names = {source: {record["model"] for record in tables[source]} for source in ALIAS_SOURCES}
     first: dict[tuple[str, str], tuple[int, str]] = {}
     for line, row in enumerate(aliases, start=2):
         for source in ALIAS_SOURCES:
-            if row[source] and row[source] not in known[source]:
+            if row[source] and row[source] not in names[source]:
                 raise UserError(f"{path}, line {line}: {source}.csv has no model {row[source]!r}")
         for column in ("model", *ALIAS_SOURCES):
             name, model = row[column], row["model"]

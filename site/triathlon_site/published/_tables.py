@@ -43,8 +43,8 @@ class PublishedColumn:
     id: str
     title: str
     maximum: float
-    draws: Callable[[Record], Spread | None]
-    """None where nothing is known of its spread."""
+    draws: Callable[[Record], Spread | None] = lambda _: None
+    """Draws of a row's score; None where the number of tasks behind it is not known."""
     headline: bool = False
     baseline: bool = False
     field: str = ""
@@ -52,7 +52,7 @@ class PublishedColumn:
     deviation: str = ""
     """Field of the published standard deviation over repeats."""
     unrounded: Callable[[Record], float] | None = None
-    """What ranks go by, where more is known of the score than was printed."""
+    """The score that ranks go by, where it is known with more digits than were printed."""
 
     def value(self, record: Record) -> float:
         """Nan for an empty cell.
@@ -70,7 +70,7 @@ class PublishedColumn:
 class PublishedScore:
     value: float
     rank: Rank
-    """`low` and `high` are the rank itself where nothing is known of the spread."""
+    """`low` and `high` equal the rank where the score's spread is not known."""
     interval: Interval | None
     deviation: float | None
     shift: int | None = None
@@ -86,6 +86,11 @@ class PublishedRow:
     link: str
     record: Record
     scores: dict[str, PublishedScore]
+
+    def value(self, column: str) -> float | None:
+        """The score in a column; None where it has none."""
+        score = self.scores.get(column)
+        return score.value if score else None
 
     @property
     def safe_link(self) -> str | None:
@@ -136,7 +141,7 @@ def _number(record: Record, field: str) -> float:
 
 
 ENDS: Final = ((0.5, 0.5), (0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
-"""What is added to the solved and to the other tasks: for `draws`, `low` and `high`."""
+"""Pseudo-tasks added to the solved and to the unsolved tasks: for `draws`, `low` and `high`."""
 
 
 def _binomial(field: str, tasks: int, scale: float) -> Callable[[Record], Spread | None]:
@@ -156,19 +161,21 @@ def _binomial(field: str, tasks: int, scale: float) -> Callable[[Record], Spread
 
 
 def _evoeval_average(record: Record) -> Spread | None:
-    """Which tasks were solved is not published, and tasks of one seed are correlated: the ends are those of
-    sets that all move together, the widest that can be.
+    """The spread of the mean over six sets whose tasks are correlated, as several come from one seed.
+
+    Which tasks were solved is not published, so the interval is the widest possible: that of sets whose
+    scores all rise and fall together.
     """
-    sets = [_binomial(name, _tasks(name), 100.0)(record) for name in AVERAGED]
-    known = [spread for spread in sets if spread is not None]
-    if len(known) < len(AVERAGED):
+    spreads = [_binomial(name, _tasks(name), 100.0)(record) for name in AVERAGED]
+    sets = [spread for spread in spreads if spread is not None]
+    if len(sets) < len(AVERAGED):
         return None
-    low, high = (np.mean([np.sort(spread[end]) for spread in known], axis=0) for end in (1, 2))
-    return Spread(np.asarray(np.mean([spread.draws for spread in known], axis=0)), low, high)
+    low, high = (np.mean([np.sort(spread[end]) for spread in sets], axis=0) for end in (1, 2))
+    return Spread(np.asarray(np.mean([spread.draws for spread in sets], axis=0)), low, high)
 
 
 def _evoeval_mean(record: Record) -> float:
-    """From whole numbers of solved problems: the printed mean is rounded, the paper's ranks are not."""
+    """The mean from whole numbers of solved problems: the paper ranks by it, and prints it rounded."""
     if not all(record.get(name) for name in AVERAGED):
         return math.nan
     shares = [round(_number(record, name) / 100 * _tasks(name)) / _tasks(name) for name in AVERAGED]
@@ -203,10 +210,6 @@ def _asl(record: Record) -> Spread | None:
     return Spread(*(scores(*ends) for ends in ENDS))
 
 
-def _none(_: Record) -> None:
-    return None
-
-
 def _pass(
     name: str, title: str, tasks: int, *, headline: bool = False, baseline: bool = False
 ) -> PublishedColumn:
@@ -218,9 +221,7 @@ def _pass(
 def _of_reval(name: str, title: str, field: str = "") -> PublishedColumn:
     """A mean over repeats, in per cent, with its standard deviation."""
     field = field or name
-    return PublishedColumn(
-        name, title, 100, _none, headline=name == "ic", field=field, deviation=f"{field}_std"
-    )
+    return PublishedColumn(name, title, 100, headline=name == "ic", field=field, deviation=f"{field}_std")
 
 
 EVALOOP: Final = (
@@ -230,7 +231,7 @@ EVALOOP: Final = (
 REVAL: Final = (
     _of_reval("ic", "IC"),
     *(_of_reval(name, name, f"{name}_accuracy") for name in ("coverage", "state", "path", "output")),
-    PublishedColumn("average", "average", 100, _none),
+    PublishedColumn("average", "average", 100),
     _of_reval("coverage_f1", "coverage F1"),
 )
 EVOEVAL: Final = (
@@ -323,15 +324,15 @@ def _scores(records: Sequence[Record], column: PublishedColumn) -> list[Publishe
     draws, low, high = (_matrix(drawn, values, end) for end in range(3))
     exact = rounded(np.array([column.ranked_by(record) for record in records]))
     placed = ranks(exact, better_in_draws(draws, draws))
-    spans = interval((low, high), values)
+    intervals = interval((low, high), values)
     result: list[PublishedScore | None] = []
-    for record, value, spread, rank, span in zip(records, values, drawn, placed, spans, strict=True):
+    for record, value, spread, rank, ends in zip(records, values, drawn, placed, intervals, strict=True):
         if rank is None:
             result.append(None)
             continue
         published = _number(record, column.deviation)
         deviation = None if math.isnan(published) else published
-        result.append(PublishedScore(float(value), rank, span if spread else None, deviation))
+        result.append(PublishedScore(float(value), rank, ends if spread else None, deviation))
     return result
 
 
@@ -348,9 +349,9 @@ def _shifts(
     records: Sequence[Record], headline: PublishedColumn, baseline: PublishedColumn
 ) -> list[int | None]:
     """Rank by the baseline minus rank by the headline, among the rows that have both."""
-    here, before = (
+    scores = [
         rounded(np.array([column.ranked_by(record) for record in records])) for column in (headline, baseline)
-    )
-    unknown = np.isnan(here) | np.isnan(before)
-    placed = (smallest_ranks(np.where(unknown, np.nan, values)) for values in (here, before))
-    return [None if a is None or b is None else b - a for a, b in zip(*placed, strict=True)]
+    ]
+    unknown = np.isnan(scores).any(axis=0)
+    places = (smallest_ranks(np.where(unknown, np.nan, values)) for values in scores)
+    return [None if new is None or old is None else old - new for new, old in zip(*places, strict=True)]

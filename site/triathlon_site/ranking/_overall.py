@@ -15,15 +15,10 @@ Array = NDArray[np.float64]
 
 def percentiles(scores: Sequence[float] | Array) -> Array:
     """Share of the other models that a model beats, ties half, 0 to 100; nan stays; 50 for a lone model."""
-    values = np.asarray(scores, dtype=float)
-    known = ~np.isnan(values)
-    result = np.full(len(values), np.nan)
-    count = int(known.sum())
-    if count == 1:
-        result[known] = 50.0
-    elif count > 1:
-        result[known] = 100 * (pd.Series(values[known]).rank().to_numpy() - 1) / (count - 1)
-    return result
+    values = pd.Series(scores, dtype=float)
+    if values.count() == 1:
+        return np.asarray(values.where(values.isna(), 50.0))
+    return np.asarray(100 * (values.rank() - 1) / (values.count() - 1))
 
 
 def wins_by_weighting(by_discipline: Array) -> Array:

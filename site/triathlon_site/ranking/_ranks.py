@@ -20,10 +20,10 @@ class DrawnRanks(NamedTuple):
     """The ranks within each draw, draws × models; two numbers where scores are only known as ranges."""
 
     best: Places
-    """With its own upper end, against the lower ends of the others."""
+    """The model's upper end against the lower ends of the others."""
     worst: Places
-    """With its own lower end, against the upper ends of the others; the same object where no score is a
-    range."""
+    """The model's lower end against the upper ends of the others; the same object as `best` where no score is
+    a range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
 
 def rank_draws(draws: Draws) -> Places:
     """Ranks within each draw; models without a score share the last place and so take no other's."""
-    descending = np.where(np.isnan(draws), np.inf, -draws)
-    return pd.DataFrame(descending).rank(axis=1, method="min").to_numpy().astype(np.int32)
+    ranked = pd.DataFrame(draws).rank(axis=1, method="min", ascending=False, na_option="bottom")
+    return ranked.to_numpy().astype(np.int32)
 
 
 def drawn_ranks(draws: Draws, upper: Draws | None = None) -> DrawnRanks:
@@ -70,31 +70,28 @@ def drawn_ranks(draws: Draws, upper: Draws | None = None) -> DrawnRanks:
         upper: of the upper ends.
     """
     if upper is None:
-        same = rank_draws(draws)
-        return DrawnRanks(same, same)
+        places = rank_draws(draws)
+        return DrawnRanks(places, places)
     best, worst = (np.empty(draws.shape, dtype=np.int32) for _ in range(2))
     for row, (low, high) in enumerate(zip(draws, upper, strict=True)):
-        best[row] = _above(low, high)
-        worst[row] = _above(high, low)
+        best[row] = _ranks_against(low, high)
+        worst[row] = _ranks_against(high, low)
     return DrawnRanks(best, worst)
 
 
-def _above(others: Array, own: Array) -> NDArray[np.int64]:
-    """1 + how many of the others are higher; a model without a score comes last."""
-    known = np.sort(others[~np.isnan(others)])
-    places = 1 + len(known) - np.searchsorted(known, own, side="right")
-    return np.where(np.isnan(own), len(known) + 1, np.minimum(places, max(len(known), 1)))
+def _ranks_against(opponents: Array, scores: Array) -> NDArray[np.int64]:
+    """1 + how many of the opponents are higher, for each score; a model without a score comes last."""
+    known = np.sort(opponents[~np.isnan(opponents)])
+    places = 1 + len(known) - np.searchsorted(known, scores, side="right")
+    return np.where(np.isnan(scores), len(known) + 1, np.minimum(places, max(len(known), 1)))
 
 
 def ranks_among(ranked: DrawnRanks, chosen: NDArray[np.bool_]) -> DrawnRanks:
-    """What the ranks are where only the chosen models count; the others come last."""
+    """The ranks where only the chosen models count; the others come last."""
     if chosen.all():
         return ranked
-    if ranked.best is ranked.worst:
-        same = rank_draws(np.where(chosen, -ranked.best, np.nan))
-        return DrawnRanks(same, same)
     high, low = (np.where(chosen, -places, np.nan) for places in ranked)
-    return drawn_ranks(low, high)
+    return drawn_ranks(low, None if ranked.best is ranked.worst else high)
 
 
 def ranks(scores: Array, better: NDArray[np.bool_]) -> list[Rank | None]:
@@ -109,13 +106,13 @@ def ranks(scores: Array, better: NDArray[np.bool_]) -> list[Rank | None]:
         scores: nan where a model has none.
         better: models × models, whether the first is better than the second for sure.
     """
-    own = smallest_ranks(scores)
-    known = len(own) - own.count(None)
-    ends = (1 + better.sum(axis=0)).tolist(), (known - better.sum(axis=1)).tolist()
-    shared = Counter(own)
+    observed = smallest_ranks(scores)
+    count = len(observed) - observed.count(None)
+    ends = (1 + better.sum(axis=0)).tolist(), (count - better.sum(axis=1)).tolist()
+    shared = Counter(observed)
     return [
         None if rank is None else Rank(rank, shared[rank] > 1, min(rank, low), max(rank, high))
-        for rank, low, high in zip(own, *ends, strict=True)
+        for rank, low, high in zip(observed, *ends, strict=True)
     ]
 
 
@@ -133,14 +130,14 @@ def rank_shifts(
     The draws of both are made with the same weights: what moves both ranks does not count. Where a score is
     only known as a range, a rise needs the worst rank that it allows, a fall the best.
     """
-    both = ~np.isnan(scores) & ~np.isnan(baseline_scores)
-    here = smallest_ranks(np.where(both, scores, np.nan))
-    before = smallest_ranks(np.where(both, baseline_scores, np.nan))
-    drawn, baseline = ranks_among(ranked, both), ranks_among(baseline_ranked, both)
+    has_both = ~np.isnan(scores) & ~np.isnan(baseline_scores)
+    new_ranks = smallest_ranks(np.where(has_both, scores, np.nan))
+    old_ranks = smallest_ranks(np.where(has_both, baseline_scores, np.nan))
+    drawn, baseline = ranks_among(ranked, has_both), ranks_among(baseline_ranked, has_both)
     rises = (baseline.best > drawn.worst).mean(axis=0)
     falls = (baseline.worst < drawn.best).mean(axis=0)
     result: list[RankShift | None] = []
-    for position, (new, old) in enumerate(zip(here, before, strict=True)):
+    for position, (new, old) in enumerate(zip(new_ranks, old_ranks, strict=True)):
         if new is None or old is None:
             result.append(None)
             continue

@@ -37,9 +37,9 @@ def tiers(
     tier = 0
     while order:
         tier += 1
-        leader, rest = order[0], order[1:]
+        leader, candidates = order[0], order[1:]
         places = np.arange(2, len(order) + 1)
-        adjusted = places * (places - 1) / 2 * p_values[leader, rest]
+        adjusted = places * (places - 1) / 2 * p_values[leader, candidates]
         worse = np.flatnonzero(adjusted < SIGNIFICANCE)
         end = 1 + int(worse[0]) if len(worse) else len(order)
         for position in order[:end]:

@@ -1,4 +1,4 @@
-"""Rank shifts of boards that ask for no programs: against the plain pass@1 of the same models elsewhere."""
+"""Rank shifts of boards without a pass@1 of their own: against that of another board of the same family."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ def _with_shifts(board: Board, source: Board, baseline: ColumnScores) -> Board:
     models = sorted(board.models)
     headline = board.headline
     shifts = rank_shifts(
-        headline.values(models), headline.ranked, baseline.values(models), _ranked(source, baseline, models)
+        headline.values(models), headline.ranked, baseline.values(models), _ranks_of(source, baseline, models)
     )
     scores = {
         model: replace(headline.scores[model], shift=shift)
@@ -41,7 +41,7 @@ def _with_shifts(board: Board, source: Board, baseline: ColumnScores) -> Board:
     return replace(board, columns=columns, baseline=f"{source.plan.discipline} {baseline.column.title}")
 
 
-def _ranked(board: Board, column: ColumnScores, models: Sequence[str]) -> DrawnRanks:
+def _ranks_of(board: Board, column: ColumnScores, models: Sequence[str]) -> DrawnRanks:
     """The ranks among `models`, in their order; models that are not on the board come last."""
     places = {model: place for place, model in enumerate(sorted(board.models))}
     if list(places) == models:

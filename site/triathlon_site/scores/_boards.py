@@ -61,7 +61,7 @@ class BoardPlan:
 
     id: str
     title: str
-    """What tells it from the other boards of its discipline: the data."""
+    """Of the data: what distinguishes the board from the others of its discipline."""
     discipline: str
     family: Family
     suites: tuple[SuiteEntry, ...]
@@ -95,7 +95,7 @@ def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
 
 
 def family_of(suite: SuiteEntry) -> Family:
-    """Returns which family of data a suite is on."""
+    """The family of data that a suite is on."""
     return "core" if suite.core else "official" if suite.user_data is None else "added"
 
 
@@ -106,13 +106,13 @@ def _plan(
     catalogue: Sequence[SuiteEntry],
 ) -> Iterator[BoardPlan]:
     plain = tuple(suite for suite in suites if suite.variant_of is None)
-    together = discipline.one_board and family != "added"
-    for group in [plain] if together else [(suite,) for suite in plain]:
+    one_board = discipline.one_board and family != "added"
+    for group in [plain] if one_board else [(suite,) for suite in plain]:
         if not group:
             continue
-        name = family if together else group[0].id.partition("/")[2]
+        name = family if one_board else group[0].id.partition("/")[2]
         data = group[0].user_data
-        columns = _columns_of_sets(discipline.name, group) if together else _columns(group[0])
+        columns = _columns_of_sets(discipline.name, group) if one_board else _columns(group[0])
         ids = {suite.id for suite in group}
         variants = tuple(entry for entry in catalogue if entry.variant_of in ids)
         yield BoardPlan(
@@ -143,7 +143,7 @@ def _columns(suite: SuiteEntry) -> Iterator[Column]:
 
 
 def _columns_of_sets(discipline: str, suites: Sequence[SuiteEntry]) -> Iterator[Column]:
-    """The average over the six sets first, then each set."""
+    """The average over the seeds and the changed sets first, then each set."""
     single = [(suite, metric) for suite in suites for metric in suite.metrics if metric.headline]
     averaged = tuple((s.id, metric) for s, metric in single if s.averaged)
     if averaged:

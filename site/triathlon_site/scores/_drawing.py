@@ -1,4 +1,4 @@
-"""What the columns of one board are scored from: sums by task, and draws of them."""
+"""The data that the columns of one board are scored from: sums by task, and draws of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,14 +17,14 @@ from triathlon_site.scores._seeds import seeds_of
 from triathlon_site.uncertainty import Draws, Sample, draw, draw_ends, rounded
 
 Files = dict[str, dict[str, FileAggregate]]
-"""suite → model → what its file says."""
+"""By suite, then by model."""
 Part = tuple[str, Metric]
 """One metric of one suite."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A metric, or the mean of several."""
+    """Scores in a metric, or in the mean of several, with draws of them."""
 
     samples: tuple[Sample, ...]
     values: NDArray[np.float64]
@@ -38,14 +38,14 @@ class Drawn:
 
     @cached_property
     def ends(self) -> tuple[Draws, Draws]:
-        """For the lower and for the upper ends of intervals."""
+        """Draws for the lower and for the upper ends of intervals."""
         pairs = [draw_ends(sample) for sample in self.samples]
         low, high = (sum(ends[1:], ends[0]) / len(pairs) for ends in zip(*pairs, strict=True))
         return low, high
 
 
 class Drawing:
-    """Draws of one board's columns. What several columns are made of is drawn once and kept."""
+    """Draws of one board's columns. A metric that several columns contain is drawn once."""
 
     def __init__(self, plan: BoardPlan, by_suite: Files, models: Sequence[str]) -> None:
         self._by_suite, self.models = by_suite, models
@@ -53,7 +53,7 @@ class Drawing:
         plain = next((column for column in plan.columns if column.role == "baseline"), None)
         self.baseline = self._part(plain.parts[0]) if plain else None
         self._plan = plan
-        self.headline = self._of(plan.headline)
+        self.headline = self._draw(plan.headline)
 
     def grade(self, column: Column, model: str) -> Grade:
         """`recorded` where one of the files behind the score is."""
@@ -69,16 +69,16 @@ class Drawing:
 
     def of(self, column: Column) -> Drawn:
         """The column's scores; with their upper ends where they differ from the lower ones."""
-        return self.headline if column == self._plan.headline else self._of(column)
+        return self.headline if column == self._plan.headline else self._draw(column)
 
-    def _of(self, column: Column) -> Drawn:
+    def _draw(self, column: Column) -> Drawn:
         low = self._mean(column.parts)
         high = self._mean(column.upper) if column.upper else low
-        apart = any(
+        differ = any(
             not np.array_equal(lower.numerators, upper.numerators)
             for lower, upper in zip(low.samples, high.samples, strict=True)
         )
-        return replace(low, upper=high) if apart else low
+        return replace(low, upper=high) if differ else low
 
     def _mean(self, parts: Sequence[Part]) -> Drawn:
         """The mean over the parts."""

@@ -58,17 +58,17 @@ def overall(boards: Sequence[Board]) -> Overall:
     means = rounded(shares.mean(axis=1)) if complete else np.empty(0)
     drawn = [_among(board, complete) for board in boards]
     best, worst = (-np.mean([ends[end] for ends in drawn], axis=0) for end in (0, 1))
-    placed = ranks(means, better_in_draws(worst, best)) if complete else []
-    together = drawn_ranks(worst, None if np.array_equal(worst, best) else best)
+    overall_ranks = ranks(means, better_in_draws(worst, best)) if complete else []
+    overall_drawn = drawn_ranks(worst, None if np.array_equal(worst, best) else best)
     contrasts = [
-        rank_shifts(np.array([board.headline.scores[m].value for m in complete]), ends, means, together)
+        rank_shifts(np.array([board.headline.scores[m].value for m in complete]), ends, means, overall_drawn)
         for board, ends in zip(boards, drawn, strict=True)
     ]
     wins = wins_by_weighting(shares) if complete else np.empty(0)
     rows = [
         OverallRow(
             model,
-            placed[position],
+            overall_ranks[position],
             float(means[position]),
             tuple(float(share) for share in shares[position]),
             float(wins[position]),
@@ -78,8 +78,8 @@ def overall(boards: Sequence[Board]) -> Overall:
         for position, model in enumerate(complete)
     ]
     rows.sort(key=lambda row: (row.rank.rank if row.rank else len(rows), row.model))
-    rest = sorted(set(models) - set(complete), key=lambda model: _known_first(model, boards))
-    return Overall(tuple(boards), (*rows, *(_unranked(model, boards) for model in rest)))
+    incomplete = sorted(set(models) - set(complete), key=lambda model: _known_first(model, boards))
+    return Overall(tuple(boards), (*rows, *(_unranked(model, boards) for model in incomplete)))
 
 
 def _among(board: Board, models: Sequence[str]) -> DrawnRanks:

@@ -1,4 +1,4 @@
-"""Which problems a task was made from: tasks of one seed share its weight, in whatever suite they are."""
+"""The seed problems of each task: tasks of one seed share its weight, in whatever suite they are."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

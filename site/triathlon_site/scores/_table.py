@@ -53,8 +53,8 @@ class ColumnScores:
     differences: Differences
     """Of the board's models in the order of their names; of none where the column is a point of a curve."""
     ranked: DrawnRanks
-    """Of the board's models in the order of their names. Kept where other columns are compared with it: in
-    the headline and the baseline."""
+    """Of the board's models in the order of their names; empty in columns that no other is compared with: all
+    but the headline and the baseline."""
 
     def values(self, models: Sequence[str]) -> NDArray[np.float64]:
         """The scores of these models; nan where one has none."""
@@ -73,11 +73,12 @@ class Board:
     """By the headline's rank, then name; unranked ones last."""
     columns: tuple[ColumnScores, ...]
     files: dict[str, tuple[FileAggregate, ...]]
-    """What each model's numbers come from."""
+    """The files that each model's scores come from."""
     variants: Files = field(default_factory=dict)
     """Suites that differ from this board's in one setting and have results."""
     baseline: str = ""
-    """Where rank shifts are counted from, if that is not a column of this board."""
+    """The column that rank shifts are counted from, such as `evolved HumanEval`; empty where it is on this
+    board."""
 
     @property
     def headline(self) -> ColumnScores:
@@ -93,8 +94,7 @@ class Board:
         if suite in self.variants:
             files = self.variants[suite]
             return {model: files[model] for model in self.models if model in files}
-        pairs = ((model, file) for model in self.models for file in self.files[model] if file.suite == suite)
-        return dict(pairs)
+        return {model: file for model in self.models for file in self.files[model] if file.suite == suite}
 
     def open_units(self, model: str, suites: Collection[str] | None = None) -> int:
         """Of all its suites, or of these."""
@@ -134,38 +134,46 @@ def _with_tasks(results: Results, suite: str) -> dict[str, FileAggregate]:
 def _column_scores(column: Column, drawing: Drawing) -> ColumnScores:
     models, drawn = drawing.models, drawing.of(column)
     upper = drawn.upper
-    spans = _intervals(drawn)
+    values = drawn.values.tolist()
+    intervals = _intervals(drawn)
     if upper:
-        above = _intervals(upper)
-        spans = [Interval(low.low, high.high) for low, high in zip(spans, above, strict=True)]
-    tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0)
-    none: list[None] = [None] * len(models)
-    compared = column.role in {"headline", "baseline"}
-    above_samples = upper.samples if upper else ()
-    apart = differences(drawn.samples, above_samples) if column.role != "curve" else NO_DIFFERENCES
-    placed = ranks(drawn.values, apart.better) if column.ranked else none
-    tiered = tiers(drawn.samples, drawn.values, above_samples) if compared else none
-    shifts = _shifts(drawn, drawing.baseline) if drawing.baseline and column.headline else none
-    tops = (upper or drawn).values.tolist() if column.upper else none
-    contrasts = none if column.headline or not column.ranked else _shifts(drawn, drawing.headline)
-    grades = [drawing.grade(column, model) for model in models]
-    numbers = (drawn.values.tolist(), spans, tasks.tolist())
-    again = [drawing.judged_again(column, model) for model in models]
-    rows = zip(*numbers, placed, tiered, shifts, tops, contrasts, grades, again, strict=True)
-    scores = {model: Score(*row) for model, row in zip(models, rows, strict=True) if not math.isnan(row[0])}
-    return ColumnScores(
-        column,
-        scores,
-        drawn.samples,
-        apart,
-        ranked=drawn.ranked if compared else DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2),
-    )
+        pairs = zip(intervals, _intervals(upper), strict=True)
+        intervals = [Interval(lower_end.low, upper_end.high) for lower_end, upper_end in pairs]
+    tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0).tolist()
+    unknown: list[None] = [None] * len(models)
+    is_reference = column.role in {"headline", "baseline"}
+    upper_samples = upper.samples if upper else ()
+    pairwise = differences(drawn.samples, upper_samples) if column.role != "curve" else NO_DIFFERENCES
+    rank = ranks(drawn.values, pairwise.better) if column.ranked else unknown
+    tier = tiers(drawn.samples, drawn.values, upper_samples) if is_reference else unknown
+    shift = _shifts(drawn, drawing.baseline) if drawing.baseline and column.headline else unknown
+    upper_values = (upper or drawn).values.tolist() if column.upper else unknown
+    contrast = _shifts(drawn, drawing.headline) if column.ranked and not column.headline else unknown
+    scores = {
+        model: Score(
+            value=values[row],
+            interval=intervals[row],
+            tasks=tasks[row],
+            rank=rank[row],
+            tier=tier[row],
+            shift=shift[row],
+            upper=upper_values[row],
+            contrast=contrast[row],
+            grade=drawing.grade(column, model),
+            judged_again=drawing.judged_again(column, model),
+        )
+        for row, model in enumerate(models)
+        if not math.isnan(values[row])
+    }
+    ranked = drawn.ranked if is_reference else DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2)
+    return ColumnScores(column, scores, drawn.samples, pairwise, ranked)
 
 
 def _intervals(drawn: Drawn) -> list[Interval]:
-    """One a model; models with equal outcomes have the same one, although each has draws of its own.
+    """An interval for each model; models with equal outcomes get the same interval, although draws differ.
 
-    In a mean over suites that means equal task by task: suites may share what they were made from.
+    In a column of one suite, outcomes are equal where as many tasks ended in each way; in a mean over suites
+    only where every task ended in the same way, because tasks of different suites may have the same seed.
     """
     spans = interval(drawn.ends, drawn.values)
     if len(drawn.samples) == 1:
@@ -188,7 +196,7 @@ def _shifts(drawn: Drawn, baseline: Drawn) -> list[RankShift | None]:
 def _by_rank(
     models: Sequence[str], columns: Sequence[ColumnScores], headline: ColumnScores
 ) -> tuple[str, ...]:
-    """Unranked ones last, by what is known of them."""
+    """Models by their rank in the headline; unranked ones last, by their scores in the other columns."""
 
     def key(model: str) -> tuple[int, float, str]:
         score = headline.scores.get(model)

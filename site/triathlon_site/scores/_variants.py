@@ -41,7 +41,7 @@ def variants_of(board: Board, kind: str) -> list[Variant]:
 
 
 def contributions(files: Mapping[str, FileAggregate], metric: str) -> dict[str, list[Contribution]]:
-    """What each model's tasks add to a metric, as the runner's comparisons take it."""
+    """By model, what each of its tasks adds to a metric: the input of the runner's comparisons."""
     return {model: list(_contributions(file, metric)) for model, file in files.items()}
 
 
@@ -59,11 +59,11 @@ def total(file: FileAggregate, metric: str) -> Contribution:
 
 def variant_differences(board: Board, variant: Variant, metric: Metric) -> dict[str, Difference]:
     """Variant minus plain for each model that has both, on the tasks that both have."""
-    before, after = board.of_suite(variant.plain.id), board.of_suite(variant.entry.id)
-    both = [model for model in before if model in after]
-    rows = {**{f"{m} plain": before[m] for m in both}, **{f"{m} varied": after[m] for m in both}}
-    if not both:
+    plain, varied = board.of_suite(variant.plain.id), board.of_suite(variant.entry.id)
+    models = [model for model in plain if model in varied]
+    if not models:
         return {}
+    rows = {**{f"{m} plain": plain[m] for m in models}, **{f"{m} varied": varied[m] for m in models}}
     sample = sample_of(variant.plain.id, metric, rows, list(rows))
-    differences = [paired_difference(sample, len(both) + row, row) for row in range(len(both))]
-    return {model: difference for model, difference in zip(both, differences, strict=True) if difference}
+    differences = [paired_difference(sample, len(models) + row, row) for row in range(len(models))]
+    return {model: difference for model, difference in zip(models, differences, strict=True) if difference}

@@ -12,10 +12,8 @@ import pandas as pd
 import pytest
 from plotly import graph_objects
 
-from support.site import small_results
+from support.site import rendered_texts, small_results
 from triathlon_site.build import gather
-from triathlon_site.pages import render_site
-from triathlon_site.render import installed_environment
 
 PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 
@@ -25,7 +23,7 @@ def test_the_interactive_scatter_shows_the_scores_of_the_boards(tmp_path: Path) 
     figure is one that plotly accepts.
     """
     site = gather(small_results(tmp_path / "results"), None)
-    pages = {page.path: page.content for page in render_site(site, installed_environment())}
+    pages = rendered_texts(site)
     script = pages["data/agreement.js"]
     found = json.loads(script.removeprefix("window.triathlonColumns = ").removesuffix(";\n"))
     ranked = [column for board in site.boards for column in board.shown if column.column.ranked]
@@ -49,7 +47,7 @@ def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
     results = small_results(tmp_path / "results")
     shutil.copytree(PUBLISHED, results / "published")
     site = gather(results, None)
-    pages = {page.path: page.content for page in render_site(site, installed_environment())}
+    pages = rendered_texts(site)
     models = pd.read_csv(io.StringIO(str(pages["data/all-models.csv"])))
     rows = list(csv.DictReader(io.StringIO(str(pages["data/agreement-all-models.csv"]))))
     found = {(row["Left"], row["Right"]): row for row in rows}

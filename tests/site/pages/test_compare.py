@@ -10,11 +10,11 @@ import pytest
 from plotly import graph_objects
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import build_small, entries, small_results
+from support.site import build_small, entries, rendered_texts, small_results
 from triathlon_site.build import gather
-from triathlon_site.pages import Gathered, render_site
-from triathlon_site.pages.compare import BEST, as_shown, model_pairs
-from triathlon_site.render import formats, installed_environment
+from triathlon_site.pages import Gathered
+from triathlon_site.pages.compare import BEST, as_shown, neighbours
+from triathlon_site.render import formats
 from triathlon_site.uncertainty import paired_difference
 
 
@@ -23,7 +23,7 @@ def test_the_best_are_compared_each_with_each(tmp_path: Path) -> None:
     fakes = [FakeModel(f"m{place}", 2.0 - place / 2, 0.9) for place in range(7)]
     site = gather(small_results(tmp_path / "results", fakes), None)
     overall = site.overalls["core"]
-    pairs = list(model_pairs(overall, site.models))
+    pairs = neighbours(overall, site.models).pairs
     assert len(pairs) == BEST * (BEST - 1) // 2 + 2
     order = [row.model for row in overall.rows]
     assert all(order.index(pair.higher.id) < order.index(pair.lower.id) for pair in pairs)
@@ -34,7 +34,7 @@ def test_a_difference_is_that_of_the_paired_bootstrap(tmp_path: Path) -> None:
     site = gather(small_results(tmp_path / "results"), None)
     overall = site.overalls["core"]
     loop = overall.boards[0].headline.samples[0]
-    for pair in model_pairs(overall, site.models):
+    for pair in neighbours(overall, site.models).pairs:
         rows = loop.models.index(pair.higher.id), loop.models.index(pair.lower.id)
         found, expected = pair.differences[0][0], paired_difference(loop, *rows)
         assert found and expected
@@ -50,7 +50,7 @@ def test_models_of_one_discipline_are_compared_on_the_board_with_the_most(tmp_pa
     for models, suite in ((loops, "loop/core"), ([FakeModel("d")], "runtime/core")):
         write_results(tmp_path / "results", models, [FakeSuite(entry) for entry in entries([suite])])
     site = gather(tmp_path / "results", None)
-    pairs = list(model_pairs(site.overalls["core"], site.models))
+    pairs = neighbours(site.overalls["core"], site.models).pairs
     assert len(pairs) == 3
     assert {model.id for pair in pairs for model in (pair.higher, pair.lower)} == {"a", "b", "c"}
     assert all(len(pair.differences) == 1 and pair.differences[0][0] for pair in pairs)
@@ -67,7 +67,7 @@ def test_the_page_has_the_pairs_without_a_script(tmp_path: Path) -> None:
 
 def scripts(site: Gathered) -> dict[str, Any]:
     """What the files of the page of comparisons say: `index`, and each model's."""
-    pages = {page.path: page.content for page in render_site(site, installed_environment())}
+    pages = rendered_texts(site)
     index = json.loads(pages["data/compare.js"].removeprefix("window.triathlonIndex = ").rstrip(";\n"))
     found = {"index": index}
     for model in index["models"]:
@@ -113,7 +113,7 @@ def test_differences_are_computed_once(tmp_path: Path) -> None:
     site = gather(small_results(tmp_path / "results", fakes), None)
     found, overall = scripts(site), site.overalls["core"]
     order = [model["id"] for model in found["index"]["models"]]
-    pairs = {(pair.higher.id, pair.lower.id): pair for pair in model_pairs(overall, site.models)}
+    pairs = {(pair.higher.id, pair.lower.id): pair for pair in neighbours(overall, site.models).pairs}
     assert len(pairs) == 6
     for place, board in enumerate(overall.boards):
         column, maximum = f"{board.plan.id} {board.plan.headline.id}", board.plan.headline.maximum

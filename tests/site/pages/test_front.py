@@ -11,16 +11,15 @@ from pathlib import Path
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, page_text, small_results
+from support.site import entries, page_text, rendered_texts, small_results
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_site.build import build, gather
 from triathlon_site.load import Results
-from triathlon_site.pages import Gathered, ReportedTables, render_site
-from triathlon_site.pages.front import AllModels, ModelRow, OwnCells, all_models
+from triathlon_site.pages import Gathered, ReportedTables
+from triathlon_site.pages.front import AllModels, ModelRow, ScoreCells, all_models
 from triathlon_site.published import Published, read_facts, read_published
-from triathlon_site.render import installed_environment
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
 EVOEVAL = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
@@ -37,7 +36,7 @@ def published() -> Published:
 def reported(published: Published) -> AllModels:
     """The table where nothing was measured or recorded."""
     tables = ReportedTables(published)
-    return all_models(tables, OwnCells([], Results((), (), ())), {}, {})
+    return all_models(tables, ScoreCells([], Results((), (), ())), {}, {})
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +60,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
 
 @pytest.fixture(scope="module")
 def pages(measured: Gathered) -> dict[str, str]:
-    return {page.path: page.content for page in render_site(measured, installed_environment())}
+    return rendered_texts(measured)
 
 
 def lines(pages: dict[str, str]) -> dict[str, dict[str, str]]:

@@ -11,13 +11,12 @@ import pandas as pd
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries
+from support.site import entries, rendered_texts
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_site.build import gather
-from triathlon_site.pages import Gathered, ReportedTables, render_site, same_model
+from triathlon_site.pages import Gathered, ReportedTables, same_model
 from triathlon_site.pages.board import places, reported_models
 from triathlon_site.published import ONLY_PUBLISHED, SAME, published_boards, read_published
-from triathlon_site.render import installed_environment
 from triathlon_site.scores import Board, plan_boards
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
@@ -42,7 +41,7 @@ def with_reported(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
 
 @pytest.fixture(scope="module")
 def pages(with_reported: Gathered) -> dict[str, str]:
-    return {page.path: page.content for page in render_site(with_reported, installed_environment())}
+    return rendered_texts(with_reported)
 
 
 def rows_of(page: str) -> list[str]:
@@ -67,9 +66,7 @@ def test_no_number_of_a_model_judged_here_changes(
     assert [loop(alone).headline.scores[m.id] for m in MODELS] == [
         loop(with_reported).headline.scores[m.id] for m in MODELS
     ]
-    page = {one.path: one.content for one in render_site(alone, installed_environment())}[
-        "loop-mbpp-plus.html"
-    ]
+    page = rendered_texts(alone)["loop-mbpp-plus.html"]
     own = [cells(row) for row in rows_of(pages["loop-mbpp-plus.html"]) if "<tr id=" in row]
     assert own == [cells(row) for row in rows_of(page)]
 
@@ -89,7 +86,7 @@ def test_the_data_files_have_what_the_table_shows(
     )
     assert claude["low"] < claude["score"] < claude["high"]
     alone = site(tmp_path, published=False)
-    without = {one.path: one.content for one in render_site(alone, installed_environment())}
+    without = rendered_texts(alone)
     own = [row for row in board["rows"] if row["grade"] != "reported"]
     assert own == json.loads(without["data/loop-mbpp-plus.json"])["rows"]
     frame = pd.read_csv(io.StringIO(pages["data/loop-mbpp-plus.csv"]))
@@ -125,7 +122,7 @@ def test_a_column_without_own_scores_is_filled_and_leads_no_rank(with_reported: 
     reported = reported_models(
         own, tables, same_model(tables, names, with_reported.boards), with_reported.models
     )
-    assert set(reported.fill["mine"]) == {"evolved/humaneval-plus:pass@1", "evolved/mbpp-plus:pass@1"}
+    assert set(reported.filled["mine"]) == {"evolved/humaneval-plus:pass@1", "evolved/mbpp-plus:pass@1"}
     order = [place.model for place in places(own, reported) if place.model]
     assert order == list(own.models)
 

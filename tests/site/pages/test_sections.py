@@ -9,16 +9,16 @@ import pandas as pd
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, rich_results, small_results
+from support.site import entries, rendered_pages, rendered_texts, rich_results, small_results
 from triathlon_runner.evolved import analysis
 from triathlon_site.build import build, gather
-from triathlon_site.pages import Gathered, render_site
+from triathlon_site.pages import Gathered
 from triathlon_site.pages.board.evolved import evolved_sections, share
 from triathlon_site.pages.board.loop import loop_sections
 from triathlon_site.pages.board.runtime import runtime_sections
 from triathlon_site.pages.board.translation import translation_sections
 from triathlon_site.pages.model import profile
-from triathlon_site.render import Section, installed_environment
+from triathlon_site.render import Section
 from triathlon_site.scores import Board
 
 MODELS = (
@@ -173,7 +173,7 @@ def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:
 
 def test_every_section_can_be_downloaded(site: Gathered) -> None:
     """Its CSV has a line a row, and what stood in small print; the page links it."""
-    pages = {page.path: page.content for page in render_site(site, installed_environment())}
+    pages = rendered_texts(site)
     name = "data/loop-core-attacks-on-the-first-prompt.csv"
     head, *rows = pages[name].splitlines()
     assert head == 'Model,upper case,"upper case, low","upper case, high",tasks'
@@ -187,20 +187,20 @@ def test_every_section_can_be_downloaded(site: Gathered) -> None:
 
 def test_every_score_is_in_the_parquet_file(site: Gathered) -> None:
     """The same rows that the boards' CSV files have, typed; the same bytes each time."""
-    pages = {page.path: page for page in render_site(site, installed_environment())}
+    pages = {page.path: page for page in rendered_pages(site)}
     content = pages["data/scores.parquet"].bytes
     frame = pd.read_parquet(io.BytesIO(content))
     lines = sum(pages[f"data/{one.plan.id}.csv"].content.count("\n") - 1 for one in site.boards)
     assert len(frame) == lines
     assert frame["score"].dtype == "float64" and frame["suites"][0].tolist() == ["loop/core"]
-    again = {page.path: page for page in render_site(site, installed_environment())}
+    again = {page.path: page for page in rendered_pages(site)}
     assert again["data/scores.parquet"].bytes == content
 
 
 def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     """Each task lists all models, by how they ended, each with its evidence."""
-    pages = {page.path: page.bytes for page in render_site(site, installed_environment())}
-    details = pages["tasks/loop-core/1.html"].decode()
+    pages = rendered_texts(site)
+    details = pages["tasks/loop-core/1.html"]
     articles = details.split('<section class="unit"')[1:]
     assert len(articles) == len(entries(["loop/core"])) * 10
     for article in articles:

@@ -9,7 +9,7 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries
 from triathlon_runner.registry import Registry
 from triathlon_site.build import gather
-from triathlon_site.pages import render_site
+from triathlon_site.pages import Rendering
 from triathlon_site.render import Environment, installed_environment
 
 THREE = ("loop/core", "runtime/core", "evolved/core-seeds")
@@ -44,7 +44,7 @@ def test_the_board_of_a_hundred_models_is_light(tmp_path: Path) -> None:
     write_results(tmp_path / "results", models, suites)
     environment = installed_environment()
     site = gather(tmp_path / "results", registered([model.id for model in models]))
-    page = next(iter(render_site(site, environment)))
+    page = next(Rendering(site, environment).section(0))
     assert page.path == "index.html" and page.content.count("<tr id=") == 100
     assert "<style>" in page.content and '<link rel="stylesheet"' not in page.content
     scripts = re.findall(r"assets/[\w.-]+\.js", page.content)
@@ -60,7 +60,7 @@ def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:
     write_results(tmp_path, models, suites)
     shutil.copytree(PUBLISHED, tmp_path / "published")
     environment = installed_environment()
-    page = next(iter(render_site(gather(tmp_path, registered(names)), environment)))
+    page = next(Rendering(gather(tmp_path, registered(names)), environment).section(0))
     assert page.path == "index.html" and page.content.count('<th scope="row"') > 340
     assert 30_000 < _weight(page.bytes, environment) <= MOST_OF_ALL_MODELS
 

@@ -19,7 +19,7 @@ FEWEST_POINTS: Final = 3
 
 
 def curve_columns(board: Board) -> list[ColumnScores]:
-    """The points of the degradation curve, the baseline first; empty on a board without loops."""
+    """The columns of the degradation curve, the baseline first; empty on a board without loops."""
     points = [column for column in board.columns if column.column.role in {"baseline", "curve"}]
     return points if len(points) >= FEWEST_POINTS else []
 
@@ -36,16 +36,16 @@ def degradation_figure(
     """The degradation curves of these models and of both ends of the ranking, named; the others in grey."""
     lines = {model: line for model in board.models if (line := degradation_curve(board, model))}
     order = list(lines)
-    named = [m for m in dict.fromkeys((*shown, *order[:BEST], *order[-WORST:])) if m in lines][:PALETTE]
-    others = [model for model in order if model not in named]
-    step = -(-len(others) // MOST_MUTED) or 1
+    labelled = [m for m in dict.fromkeys((*shown, *order[:BEST], *order[-WORST:])) if m in lines][:PALETTE]
+    muted = [model for model in order if model not in labelled]
+    step = -(-len(muted) // MOST_MUTED) or 1
     series = [
-        Series(models[model].name, lines[model], muted=model not in named)
-        for model in (*named, *others[::step])
+        Series(models[model].name, lines[model], muted=model not in labelled)
+        for model in (*labelled, *muted[::step])
     ]
     svg = curves("Share of tasks that still pass after each loop", series)
     caption = "Tasks that still pass in each loop, in per cent. A flat line is a model that keeps its word."
-    if others:
+    if muted:
         caption += f" Grey: {'the others' if step == 1 else f'one in {step} of the others'}."
     if svg:
         yield Figure(svg, caption)
@@ -65,7 +65,7 @@ def radar_figure(board: Board, shown: Sequence[str], models: Mapping[str, ModelI
 
 
 def curve_and_radar(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Iterator[Figure]:
-    """The degradation curves, then the radar; only what there is to draw."""
+    """The degradation curves, then the radar; a figure without data is left out."""
     yield from degradation_figure(board, shown, models)
     yield from radar_figure(board, shown, models)
 

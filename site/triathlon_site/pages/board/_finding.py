@@ -1,4 +1,4 @@
-"""What a board says in one sentence: who leads, and who cannot be told apart from the leader."""
+"""The finding of a board in one sentence: who leads, and who cannot be told from the leader."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,8 +17,9 @@ class Finding:
     """More than one where the first place is shared."""
     score: Score
     alike: tuple[ModelInfo, ...]
-    """The others of the first tier."""
+    """The other models of the first tier."""
     models: int
+    """The number of models with a headline score."""
     unit: str
     """What the tasks are called: `task` or `program`."""
 

@@ -1,4 +1,4 @@
-"""One board: its ranking with every column, its figures and the smaller tables."""
+"""The page of one board: its ranking with every column, its figures and the smaller tables."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ class BoardContext(PageContext):
     discipline: str
     view: DisciplineView
     siblings: list[Link]
-    """The discipline's boards on other data, this one among them; empty where it is alone."""
+    """All boards of the discipline, this one among them; empty where there is no other."""
     columns: list[Column]
     costs: list[CostColumn]
     """Columns of cost and speed, behind all others."""
@@ -64,7 +64,7 @@ class BoardContext(PageContext):
     graded: bool
     """Whether some scores are recorded or reported: cells show their grade."""
     reported: list[tuple[str, str]]
-    """Title and page of each published table that some figure is from."""
+    """Title and page of each published table that a figure comes from."""
     finding: Finding | None
     figures: list[Figure]
     sections: list[Section]
@@ -78,15 +78,22 @@ class BoardContext(PageContext):
 def board_draft(
     board: Board, boards: Sequence[Board], models: Models, reported: ReportedModels = NOTHING_REPORTED
 ) -> Draft:
-    """The page of one board with the files of its smaller tables; `reported` stand in the same table."""
+    """The page of one board with the files of its smaller tables; `reported` figures stand in its ranking."""
     view = view_of(board)
     sections = list(view.sections(board, models))
     outcomes = [(models[model], _outcomes(board, model)) for model in board.models]
-    spent = {model: run_cost(board.files[model]) for model in board.models}
-    costs = cost_columns(spent)
+    run_costs = {model: run_cost(board.files[model]) for model in board.models}
+    costs = cost_columns(run_costs)
     columns = shown_columns(board, reported)
     rows = [
-        _row(board, place, columns, reported, models, cost_cells(costs, spent.get(place.model, run_cost([]))))
+        _row(
+            board,
+            place,
+            columns,
+            reported,
+            models,
+            cost_cells(costs, run_costs.get(place.model, run_cost([]))),
+        )
         for place in places(board, reported)
     ]
     paths = {part.anchor: section_path(board, part) for part in sections if part.rows}
@@ -112,7 +119,7 @@ def board_draft(
 
 
 def board_figures(board: Board, shown: Sequence[str], models: Models) -> list[Figure]:
-    """What can be drawn of these models on the board; the other models stay in the background."""
+    """The board's figures of these models; the other models stay in the background."""
     return list(view_of(board).figures(board, shown, models))
 
 
@@ -124,10 +131,10 @@ def _row(
     models: Models,
     costs: tuple[CostCell, ...],
 ) -> BoardRow:
-    """A model of the board, or a published one, which has figures alone."""
-    other = place.reported
-    info = other.info if other else models[place.model]
-    figures = other.figures if other else reported.fill.get(place.model, {})
+    """The row of a model of the board, or of a published model, which has reported figures only."""
+    published = place.reported
+    info = published.info if published else models[place.model]
+    figures = published.figures if published else reported.filled.get(place.model, {})
     cells = tuple(
         cell(
             column,
@@ -138,21 +145,22 @@ def _row(
         )
         for column in columns
     )
-    if other:
-        return BoardRow(info, cells, None, "", costs, info.page if other.model else "", place)
-    open_units, done = board.open_units(info.id), board.part_run(info.id)
-    return BoardRow(info, cells, open_units, done, costs, info.page, place)
+    if published:
+        return BoardRow(info, cells, None, "", costs, info.page if published.model else "", place)
+    open_units, tasks_done = board.open_units(info.id), board.part_run(info.id)
+    return BoardRow(info, cells, open_units, tasks_done, costs, info.page, place)
 
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:
-    own = [other for other in boards if heading_of(other) == heading_of(board)]
-    return [Link(_sibling_title(other), other.plan.page) for other in own] if len(own) > 1 else []
+    siblings = [sibling for sibling in boards if heading_of(sibling) == heading_of(board)]
+    links = [Link(_sibling_title(sibling), sibling.plan.page) for sibling in siblings]
+    return links if len(links) > 1 else []
 
 
 def _sibling_title(board: Board) -> str:
-    """The data; behind the name of the discipline where that is not the heading."""
-    under_another = heading_of(board) != board.plan.discipline
-    return f"{board.plan.discipline}, {board.plan.title}" if under_another else board.plan.title
+    """The board's title, behind the name of its discipline where that differs from the heading."""
+    plan = board.plan
+    return plan.title if heading_of(board) == plan.discipline else f"{plan.discipline}, {plan.title}"
 
 
 def _outcomes(board: Board, model: str) -> Mapping[str, int]:

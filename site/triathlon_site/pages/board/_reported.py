@@ -1,7 +1,7 @@
 """Reported figures in the table of a board: ranked by value, part of no tier and no paired test."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from heapq import merge
 
 from triathlon_site.exports import ReportedScore
@@ -16,7 +16,7 @@ class ReportedModel:
     """One published model that a board has figures of."""
 
     model: str
-    """Id of the model with results that it is; empty where there is none, or none for certain."""
+    """Id of the same model among those with results; empty where none is certainly the same."""
     info: ModelInfo
     figures: Mapping[str, ReportedFigure]
     """By id of a column."""
@@ -26,15 +26,15 @@ class ReportedModel:
 class ReportedModels:
     """The published models that a board has figures of."""
 
-    fill: Mapping[str, Mapping[str, ReportedFigure]] = field(default_factory=dict)
-    """By id of a model of the board, then by column."""
-    others: tuple[ReportedModel, ...] = ()
-    """Those that have no score of the board's own."""
+    filled: Mapping[str, Mapping[str, ReportedFigure]] = field(default_factory=dict)
+    """Figures that fill empty cells of the board's models: by id of the model, then by column."""
+    added: tuple[ReportedModel, ...] = ()
+    """Models without a score on the board, which get rows of their own."""
 
     @property
     def columns(self) -> set[str]:
-        """Ids of the columns that some figure stands in."""
-        rows = (*self.fill.values(), *(other.figures for other in self.others))
+        """Ids of the columns that have a figure."""
+        rows = (*self.filled.values(), *(row.figures for row in self.added))
         return {name for figures in rows for name in figures}
 
     def __bool__(self) -> bool:
@@ -43,100 +43,87 @@ class ReportedModels:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a row stands in the table."""
+    """The place of a row in the table."""
 
     model: str
     """Id of a model of the board; empty for a published one."""
     reported: ReportedModel | None
-    """The published one."""
+    """The published model; None for a model of the board."""
     rank: int | None = None
-    """For a row that is placed by a reported figure: 1 + the board's own models with higher scores."""
+    """Of a row that is placed by a reported figure: 1 + how many of the board's models have higher scores."""
 
     @property
     def sort(self) -> str:
-        """What scripts sort by: just above the board's own model of that rank."""
+        """What scripts sort by: just above the board's model of that rank."""
         return "" if self.rank is None else str(self.rank - 0.5)
 
 
 def reported_models(
     board: Board, tables: ReportedTables, same: Mapping[str, JoinedModel], models: Mapping[str, ModelInfo]
 ) -> ReportedModels:
-    """The reported figures of a board's suites; `same`: by id of a model with results, the published one."""
+    """The reported figures of a board; `same`: the published model of each model with results, by id."""
     ids: dict[int, list[str]] = {}
     for model, joined in same.items():
         ids.setdefault(id(joined), []).append(model)
-    fill, others = {}, []
+    filled, added = {}, []
     for joined in tables.models:
         figures = tables.on_board(board, joined)
         if not figures:
             continue
-        own = [model for model in ids.get(id(joined), []) if model in board.files]
-        for model in own:
-            fill[model] = {c: f for c, f in figures.items() if model not in _column(board, c).scores}
-        if not own:
+        on_board = [model for model in ids.get(id(joined), []) if model in board.files]
+        for model in on_board:
+            filled[model] = {c: f for c, f in figures.items() if model not in _column(board, c).scores}
+        if not on_board:
             model = next(iter(ids.get(id(joined), [])), "")
-            known = models[model] if model else reported_info(tables.facts_of(joined))
-            others.append(ReportedModel(model, known, figures))
-    return ReportedModels({model: figures for model, figures in fill.items() if figures}, tuple(others))
+            info = models[model] if model else reported_info(tables.facts_of(joined))
+            added.append(ReportedModel(model, info, figures))
+    return ReportedModels({model: figures for model, figures in filled.items() if figures}, tuple(added))
 
 
 def reported_scores(reported: ReportedModels, models: Mapping[str, ModelInfo]) -> tuple[ReportedScore, ...]:
     """The same figures for the data files."""
-    rows = [(model, models[model].name, figures) for model, figures in reported.fill.items()]
-    rows += [(other.model, other.info.name, other.figures) for other in reported.others]
+    rows = [(model, models[model].name, figures) for model, figures in reported.filled.items()]
+    rows += [(row.model, row.info.name, row.figures) for row in reported.added]
     return tuple(
-        ReportedScore(column, model or None, name, one.value, one.interval, f"{one.title}, {one.date}")
+        ReportedScore(
+            column, model or None, name, figure.value, figure.interval, f"{figure.title}, {figure.date}"
+        )
         for model, name, figures in rows
-        for column, one in figures.items()
+        for column, figure in figures.items()
     )
 
 
 def places(board: Board, reported: ReportedModels) -> list[Place]:
     """The rows of a board, by the headline; those without a score or figure in it last.
 
-    The board's own models stay in their order: a reported figure moves none of them.
+    The board's models stay in their order: a reported figure moves none of them.
     """
-    headline = board.headline
-    own = [(headline.scores[m].value, Place(m, None)) for m in board.models if m in headline.scores]
-    claims = [
-        (figures[headline.column.id].value, model, other)
-        for figures, model, other in _claims(reported)
-        if headline.column.id in figures
-    ]
+    scores, column = board.headline.scores, board.headline.column.id
+    scored = [(scores[model].value, Place(model, None)) for model in board.models if model in scores]
+    placed = [(row[column].value, Place(m, None)) for m, row in reported.filled.items() if column in row]
+    placed += [(row.figures[column].value, Place("", row)) for row in reported.added if column in row.figures]
     placed = [
-        (value, Place(model, other, 1 + sum(score > value for score, _ in own)))
-        for value, model, other in sorted(claims, key=lambda claim: -claim[0])
+        (value, replace(place, rank=1 + sum(score > value for score, _ in scored)))
+        for value, place in sorted(placed, key=lambda pair: -pair[0])
     ]
-    ranked = [place for _, place in merge(own, placed, key=lambda pair: -pair[0])]
-    taken = {place.model for place in ranked if place.model}
-    rest = [(known_share(m, board.columns), Place(m, None)) for m in board.models if m not in taken]
-    rest += [
-        (_share(other), Place("", other))
-        for other in reported.others
-        if headline.column.id not in other.figures
-    ]
-    return [*ranked, *(place for _, place in sorted(rest, key=lambda pair: -pair[0]))]
+    ranked = [place for _, place in merge(scored, placed, key=lambda pair: -pair[0])]
+    listed = {place.model for place in ranked}
+    unranked = [(known_share(m, board.columns), Place(m, None)) for m in board.models if m not in listed]
+    unranked += [(_share(row), Place("", row)) for row in reported.added if column not in row.figures]
+    return [*ranked, *(place for _, place in sorted(unranked, key=lambda pair: -pair[0]))]
 
 
 def shown_columns(board: Board, reported: ReportedModels) -> list[ColumnScores]:
-    """The columns of the table: those that somebody has a score or a reported figure in."""
+    """The columns of the table: those with a score or a reported figure."""
     shown = {id(column) for column in board.shown}
     return [c for c in board.columns if id(c) in shown or c.column.id in reported.columns]
-
-
-def _claims(
-    reported: ReportedModels,
-) -> Sequence[tuple[Mapping[str, ReportedFigure], str, ReportedModel | None]]:
-    """Rows that have no own score in the headline, and perhaps a reported figure."""
-    filled = [(figures, model, None) for model, figures in reported.fill.items()]
-    return [*filled, *((other.figures, "", other) for other in reported.others)]
 
 
 def _column(board: Board, name: str) -> ColumnScores:
     return next(column for column in board.columns if column.column.id == name)
 
 
-def _share(other: ReportedModel) -> float:
+def _share(row: ReportedModel) -> float:
     """Mean share of the maximum over its figures."""
-    shares = [figure.value / figure.maximum for figure in other.figures.values()]
+    shares = [figure.value / figure.maximum for figure in row.figures.values()]
     return sum(shares) / len(shares)

@@ -1,4 +1,4 @@
-"""Retention: of what a model can do, how much it keeps in a discipline, task by task beside the others."""
+"""Retention: of the tasks that a model solves once, how much it still solves in a discipline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -74,11 +74,11 @@ def retention(sample: Sample, values: Array, most: float) -> Retention:
     )
 
 
-def _gaps(values: Array, others: Array, totals: Array) -> Array:
-    """Mean of the other models, whose number is `others`, minus the model's value."""
+def _gaps(values: Array, rivals: Array, totals: Array) -> Array:
+    """Mean of the other models minus the model's value; `rivals`: by model and task, how many these are."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        gaps = (totals - values) / others - values
-        return np.where((others >= FEWEST) & (gaps > LEAST), gaps, 0.0)
+        gaps = (totals - values) / rivals - values
+        return np.where((rivals >= FEWEST) & (gaps > LEAST), gaps, 0.0)
 
 
 def changed_values(sample: Sample, seeds: Sample, parents: Mapping[str, Sequence[str]]) -> Array:
@@ -87,8 +87,8 @@ def changed_values(sample: Sample, seeds: Sample, parents: Mapping[str, Sequence
     place = {task: number for number, task in enumerate(seeds.clusters)}
     values = sample.shares()
     for number, task in enumerate(sample.clusters):
-        own = [place[parent] for parent in parents.get(task, ()) if parent in place]
-        solved = solved_seeds[:, own].all(axis=1) if own else np.zeros(len(values), dtype=bool)
+        columns = [place[parent] for parent in parents.get(task, ()) if parent in place]
+        solved = solved_seeds[:, columns].all(axis=1) if columns else np.zeros(len(values), dtype=bool)
         values[~solved, number] = np.nan
     return values
 

@@ -7,20 +7,21 @@ from triathlon_site.render import Value, formats
 from triathlon_site.uncertainty import Difference
 
 
-def named(info: ModelInfo) -> Value:
+def model_cell(info: ModelInfo) -> Value:
     """The cell of a model, in the first column of a table."""
     return Value(info.name, link=info.page)
 
 
-def difference(found: Difference | None, maximum: float) -> Value:
+def difference_cell(difference: Difference | None, maximum: float) -> Value:
     """The cell of a difference: `−4.2`, its interval below it; pale where the interval holds zero."""
-    if found is None:
+    if difference is None:
         return Value(formats.NONE)
-    span = " to ".join(formats.signed(end, maximum) for end in (found.interval.low, found.interval.high))
-    return Value(formats.signed(found.value, maximum), span, sure=found.sure)
+    ends = (difference.interval.low, difference.interval.high)
+    span = " to ".join(formats.signed(end, maximum) for end in ends)
+    return Value(formats.signed(difference.value, maximum), span, sure=difference.sure)
 
 
-def names(models: Mapping[str, ModelInfo], chosen: Sequence[str]) -> str:
+def listed_names(models: Mapping[str, ModelInfo], ids: Sequence[str]) -> str:
     """The names of models in a sentence: `A, B and C`."""
-    listed = [models[model].name for model in chosen]
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+    names = [models[model].name for model in ids]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

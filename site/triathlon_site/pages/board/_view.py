@@ -1,4 +1,4 @@
-"""What a page says and draws for the discipline of a board."""
+"""The parts of pages that depend on the discipline of a board."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,13 @@ class DisciplineView:
     sections: Callable[[Board, Models], Iterator[Section]]
     """The smaller tables below the ranking."""
     retentions: Callable[[Board, Mapping[str, Sequence[str]]], Iterator[Retention]]
-    """How much of what it can do each model keeps, by suite; the mapping has the parents of each task."""
+    """The retention of each suite; the mapping has the parents of each task."""
     losses: Callable[[str, Board, BoardRetention], Iterator[str]]
     """What one model loses on the board, in sentences."""
     loss_note: Callable[[float, float, float, float], str]
-    """One task that a model loses: its value, the sum over the other models, their number, the maximum."""
+    """The note beside a task that a model loses, from the model's value, the sum of the other models' values,
+    the number of other models, and the maximum."""
     has_parents: bool = False
     """Whether tasks were made from other tasks."""
     names_endings: bool = True
-    """Whether how a lost task ended says more than that it was lost."""
+    """Whether the outcomes of lost tasks are worth listing."""

@@ -29,9 +29,9 @@ PLAIN: Final = DisciplineView(
     sections=lambda *_: iter(()),
     retentions=lambda *_: iter(()),
     losses=lambda *_: iter(()),
-    loss_note=lambda _value, total, others, _most: f"{total:.0f} of {others:.0f} other models solve it",
+    loss_note=lambda _value, total, rivals, _most: f"{total:.0f} of {rivals:.0f} other models solve it",
 )
-"""Of a discipline that has no folder here: its ranking and nothing else."""
+"""The view of a discipline without a folder here: its ranking and nothing else."""
 
 
 def view_of(board: Board) -> DisciplineView:

@@ -27,13 +27,14 @@ class ModelPair:
     higher: ModelInfo
     lower: ModelInfo
     differences: tuple[tuple[Difference | None, float], ...]
-    """With the maximum of the column."""
+    """Each with the maximum of its column."""
 
     @property
     def verdict(self) -> str:
-        """In words, over the disciplines."""
-        known = [found for found, _ in self.differences if found]
-        better, worse = (sum(sign * one.value > 0 for one in known if one.sure) for sign in (1, -1))
+        """The result over all disciplines, in words."""
+        known = [difference for difference, _ in self.differences if difference]
+        better = sum(difference.sure and difference.value > 0 for difference in known)
+        worse = sum(difference.sure and difference.value < 0 for difference in known)
         if better and worse:
             return "it depends"
         if not better and not worse:
@@ -47,13 +48,13 @@ class Neighbours:
     """Models of a family of data that are next to each other in its order."""
 
     boards: tuple[Board, ...]
-    """Whose headlines are compared; a single one where the order is its own, not the overall one."""
+    """The boards whose headlines are compared; a single one where the order is that of one board."""
     pairs: list[ModelPair]
 
 
 @dataclass(frozen=True)
 class CompareContext(PageContext):
-    """What the page that compares models shows without a script."""
+    """The part of the page that is there without a script."""
 
     template: ClassVar[str] = "compare/page"
     plotly: str
@@ -66,11 +67,8 @@ class CompareContext(PageContext):
 
 def draft(boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]) -> Draft:
     """The page that compares models."""
-    neighbours = {
-        family: Neighbours(order[1], list(_pairs(*order, models)))
-        for family, order in _orders(overalls).items()
-    }
-    context = CompareContext(PLOTLY, " ".join(plotly_styles()), _frames(boards), neighbours)
+    by_family = {family: neighbours(overalls[family], models) for family in compared_families(overalls)}
+    context = CompareContext(PLOTLY, " ".join(plotly_styles()), _frames(boards), by_family)
     return Draft("compare.html", context)
 
 
@@ -92,12 +90,7 @@ def _frames(boards: Sequence[Board]) -> list[Figure]:
 
 def compared_families(overalls: Mapping[str, Overall]) -> list[str]:
     """The families of data that have two models to compare."""
-    return list(_orders(overalls))
-
-
-def _orders(overalls: Mapping[str, Overall]) -> dict[str, tuple[list[str], tuple[Board, ...]]]:
-    orders = {family: _order(overall) for family, overall in overalls.items()}
-    return {family: order for family, order in orders.items() if len(order[0]) > 1}
+    return [family for family, overall in overalls.items() if len(_order(overall)[0]) > 1]
 
 
 def _order(overall: Overall) -> tuple[list[str], tuple[Board, ...]]:
@@ -113,24 +106,23 @@ def _order(overall: Overall) -> tuple[list[str], tuple[Board, ...]]:
     return [model for model in largest.models if model in largest.headline.scores], (largest,)
 
 
-def model_pairs(overall: Overall, models: Mapping[str, ModelInfo]) -> Iterator[ModelPair]:
-    """The best each with each, the others each with the next."""
-    return _pairs(*_order(overall), models)
+def neighbours(overall: Overall, models: Mapping[str, ModelInfo]) -> Neighbours:
+    """The BEST models of a family of data, each with each, and up to MOST models, each with the next."""
+    ranked, boards = _order(overall)
+    return Neighbours(boards, list(_pairs(ranked[:MOST], boards, models)))
 
 
 def _pairs(
-    ranked: Sequence[str], boards: Sequence[Board], models: Mapping[str, ModelInfo]
+    order: Sequence[str], boards: Sequence[Board], models: Mapping[str, ModelInfo]
 ) -> Iterator[ModelPair]:
-    order = ranked[:MOST]
-    lower = {place: range(place + 1, min(len(order), max(BEST, place + 2))) for place in range(len(order))}
     columns = [_differences(board, order) for board in boards]
-    for place, others in lower.items():
-        for other in others:
+    for higher in range(len(order)):
+        for lower in range(higher + 1, min(len(order), max(BEST, higher + 2))):
             differences = tuple(
-                (column.of(place, other), board.plan.headline.maximum)
+                (column.of(higher, lower), board.plan.headline.maximum)
                 for column, board in zip(columns, boards, strict=True)
             )
-            yield ModelPair(models[order[place]], models[order[other]], differences)
+            yield ModelPair(models[order[higher]], models[order[lower]], differences)
 
 
 def _differences(board: Board, order: Sequence[str]) -> Differences:

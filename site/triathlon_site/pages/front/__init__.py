@@ -1,6 +1,6 @@
 """The front page: every model of any grade of evidence in one table."""
 
-from triathlon_site.pages.front._cells import REPORTED, FrontCell, OwnCells
+from triathlon_site.pages.front._cells import REPORTED, FrontCell, ScoreCells
 from triathlon_site.pages.front._columns import CORRELATED, FrontColumn
 from triathlon_site.pages.front._findings import is_small_and_open
 from triathlon_site.pages.front._models import AllModels, ModelRow, all_models, model_rows
@@ -16,7 +16,7 @@ __all__ = [
     "FrontCell",
     "FrontColumn",
     "ModelRow",
-    "OwnCells",
+    "ScoreCells",
     "all_models",
     "drafts",
     "has_models",

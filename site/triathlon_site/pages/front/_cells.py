@@ -27,10 +27,10 @@ class FrontCell:
     grade: str
     """`measured`, `recorded` or `reported`."""
     link: str
-    """Of the receipt or the table that it was copied from, from the site's root."""
+    """Path from the site's root, of the receipt or of the table that the figure was copied from."""
     date: str
     note: str
-    """How it was come by, for the link."""
+    """Grade, date and source in words, for the link."""
     tier: int | None = None
     """None for a reported one."""
     upper: float | None = None
@@ -38,11 +38,11 @@ class FrontCell:
     deviation: float | None = None
     """Published standard deviation over repeats."""
     tasks: float = np.nan
-    """Independent tasks that it rests on; nan where only the column says how many there are."""
+    """Independent tasks behind the score; nan where only the column's number of tasks is known."""
     judged_again: bool = False
     """Whether it was measured, and graded again here."""
     replaced: "FrontCell | None" = None
-    """The reported figure that this one takes the place of."""
+    """The reported figure that is not shown because of this one."""
 
     @property
     def share(self) -> float:
@@ -50,7 +50,7 @@ class FrontCell:
         return self.value / self.maximum
 
 
-class OwnCells:
+class ScoreCells:
     """Cells of measured and recorded scores."""
 
     def __init__(self, boards: Sequence[Board], results: Results) -> None:
@@ -70,17 +70,18 @@ class OwnCells:
             return None
         score = scores.scores[model]
         suites = {suite for suite, _ in scores.column.parts}
-        day = self.newest(model, suites)
+        date = self.newest(model, suites)
         part = board.part_run(model) if not column.suite else ""
-        again = "graded again here" if score.judged_again else ""
+        regraded = "graded again here" if score.judged_again else ""
+        note = (score.grade, regraded, date, part and f"on {part} tasks")
         return FrontCell(
             score.value,
             scores.column.maximum,
             score.interval,
             score.grade,
             receipt_path(scores, model),
-            day,
-            ", ".join(filter(None, (score.grade, again, day, part and f"on {part} tasks"))),
+            date,
+            ", ".join(filter(None, note)),
             score.tier,
             score.upper,
             judged_again=score.judged_again,
@@ -89,14 +90,8 @@ class OwnCells:
 
     def newest(self, model: str, suites: Collection[str] | None = None) -> str:
         """Day or month of the model's newest result, on any or on these suites; empty if it is not known."""
-        return max(
-            (
-                file.manifest.ended[:10]
-                for file in self._files.get(model, ())
-                if file.manifest and (suites is None or file.suite in suites)
-            ),
-            default="",
-        )
+        files = self._files.get(model, ())
+        return max((file.ended for file in files if suites is None or file.suite in suites), default="")
 
 
 def independent_tasks(column: ColumnScores, model: str) -> int:
@@ -127,7 +122,7 @@ def reported_cell(column: FrontColumn, model: JoinedModel, tables: ReportedTable
 
 
 def _scores_of(board: Board, suite: str) -> ColumnScores | None:
-    """The headline, or the column of one suite."""
+    """The column of one suite; the headline where `suite` is empty."""
     if not suite:
         return board.headline
-    return next((c for c in board.columns if [one for one, _ in c.column.parts] == [suite]), None)
+    return next((c for c in board.columns if [part[0] for part in c.column.parts] == [suite]), None)

@@ -1,4 +1,4 @@
-"""The columns of the table of all models, and where their figures stand."""
+"""The columns of the table of all models, with the boards and published tables of their figures."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +16,7 @@ class FrontColumn:
     board: str
     """Id of the board that has the measured and recorded scores."""
     suite: str
-    """The board's column of this suite; empty for its headline."""
+    """The suite whose column of the board is taken; empty for the board's headline."""
     reported: Places
     """Published tables and the column in each; the first that has a figure counts."""
     title: str = ""

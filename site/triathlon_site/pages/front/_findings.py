@@ -1,4 +1,4 @@
-"""What the first screen says above the table: who leads, who cannot be told from them, how old it is."""
+"""The sentences above the table of all models: who leads, who is as good, how old figures are."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Final
 
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages.board import Finding, finding
-from triathlon_site.pages.front._cells import REPORTED, FrontCell, OwnCells
+from triathlon_site.pages.front._cells import REPORTED, FrontCell, ScoreCells
 from triathlon_site.pages.front._columns import SHOWN, FrontColumn
 from triathlon_site.pages.front._models import DISCIPLINES, AllModels, ModelRow
 
@@ -30,10 +30,10 @@ class ColumnLead:
     """Who leads a column."""
 
     column: FrontColumn
-    own: Finding | None
-    """Among measured and recorded scores."""
+    finding: Finding | None
+    """The leader among measured and recorded scores."""
     reported: ReportedLead | None
-    """Where no score is measured or recorded, or a reported one is higher than all of them."""
+    """The leader among reported figures, if no score is measured or recorded, or all of them are lower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +42,32 @@ class IndexLead:
 
     row: ModelRow
     alike: tuple[ModelRow, ...]
-    """Those that cannot be told from it."""
+    """The models that cannot be told from it."""
     models: int
+    """The number of models that were looked at."""
 
 
 def discipline_leads(
-    found: AllModels, own: OwnCells, models: Mapping[str, ModelInfo]
+    table: AllModels, scores: ScoreCells, models: Mapping[str, ModelInfo]
 ) -> Iterator[tuple[str, list[ColumnLead]]]:
     """The leaders of each discipline's columns; a discipline without any is left out."""
     for discipline in DISCIPLINES:
         columns = [column for column in SHOWN if column.discipline == discipline]
-        leads = [lead for column in columns if (lead := _column_lead(column, found.rows, own, models))]
+        leads = [lead for column in columns if (lead := _column_lead(column, table.rows, scores, models))]
         if leads:
             yield discipline, leads
 
 
 def _column_lead(
-    column: FrontColumn, rows: Sequence[ModelRow], own: OwnCells, models: Mapping[str, ModelInfo]
+    column: FrontColumn, rows: Sequence[ModelRow], scores: ScoreCells, models: Mapping[str, ModelInfo]
 ) -> ColumnLead | None:
-    board = own.board(column)
-    measured = finding(board, models) if board else None
+    board = scores.board(column)
+    graded = finding(board, models) if board else None
     reported = _reported_lead(column, rows)
-    if measured and reported:
-        share = measured.score.value / measured.board.plan.headline.maximum
+    if graded and reported:
+        share = graded.score.value / graded.board.plan.headline.maximum
         reported = reported if reported.cell.share > share else None
-    return ColumnLead(column, measured, reported) if measured or reported else None
+    return ColumnLead(column, graded, reported) if graded or reported else None
 
 
 def _reported_lead(column: FrontColumn, rows: Sequence[ModelRow]) -> ReportedLead | None:
@@ -76,25 +77,24 @@ def _reported_lead(column: FrontColumn, rows: Sequence[ModelRow]) -> ReportedLea
         return None
     best = max(cell.value for _, cell in reported)
     leaders = [(row, cell) for row, cell in reported if cell.value == best]
-    highs = [cell.interval.high for _, cell in reported if cell.interval and cell.value < best]
-    known = leaders[0][1].interval is not None
-    return ReportedLead(
-        tuple(row for row, _ in leaders), leaders[0][1], sum(h >= best for h in highs) if known else None
-    )
+    cell = leaders[0][1]
+    upper_ends = [cell.interval.high for _, cell in reported if cell.interval and cell.value < best]
+    reached_by = sum(end >= best for end in upper_ends) if cell.interval else None
+    return ReportedLead(tuple(row for row, _ in leaders), cell, reached_by)
 
 
-def index_lead(found: AllModels, *, small_open: bool = False) -> IndexLead | None:
+def index_lead(table: AllModels, *, small_open: bool = False) -> IndexLead | None:
     """The first by the index of all models, or of those under 10 billion parameters with open weights."""
     places = [
         place
-        for place, row in enumerate(found.rows)
+        for place, row in enumerate(table.rows)
         if row.index and (not small_open or is_small_and_open(row.info))
     ]
-    if not places or found.index is None:
+    if not places or table.index is None:
         return None
-    first, *others = places  # rows are in the order of the index
-    alike = tuple(found.rows[place] for place in found.index.not_told_from(first, others))
-    return IndexLead(found.rows[first], alike, len(places))
+    first, *rivals = places  # rows are in the order of the index
+    alike = tuple(table.rows[place] for place in table.index.not_told_from(first, rivals))
+    return IndexLead(table.rows[first], alike, len(places))
 
 
 def is_small_and_open(info: ModelInfo) -> bool:
@@ -111,8 +111,8 @@ def ages(rows: Sequence[ModelRow]) -> dict[str, tuple[str, str, bool]]:
     for row in rows:
         for cell in row.cells.values():
             dates.setdefault(cell.grade, []).append(cell.date)
-    found = {}
+    ranges = {}
     for grade in ("measured", "recorded", REPORTED):
         if known := list(filter(None, dates.get(grade, ()))):
-            found[grade] = (min(known), max(known), len(known) < len(dates[grade]))
-    return found
+            ranges[grade] = (min(known), max(known), len(known) < len(dates[grade]))
+    return ranges

@@ -12,7 +12,7 @@ from triathlon_runner.records import RECORDED
 from triathlon_site.ability import Index, IndexRow, compute_index, years
 from triathlon_site.models import ModelInfo, reported_info
 from triathlon_site.pages._reported import ReportedTables, same_model
-from triathlon_site.pages.front._cells import FrontCell, OwnCells, reported_cell
+from triathlon_site.pages.front._cells import FrontCell, ScoreCells, reported_cell
 from triathlon_site.pages.front._columns import FRONT, SHOWN, FrontColumn
 from triathlon_site.published import JoinedModel, ModelFacts
 from triathlon_site.ranking import percentiles
@@ -23,7 +23,7 @@ class ModelRow:
     """One model."""
 
     name: str
-    """With its source where two models have the name and it is not certain that they are one."""
+    """With its source where two rows have the name, because it is not certain that they are one model."""
     info: ModelInfo
     page: str
     """Its page, from the site's root; empty where nothing was measured or recorded."""
@@ -53,7 +53,7 @@ class AllModels:
     """The table of all models."""
 
     rows: tuple[ModelRow, ...]
-    """By the index; those without a cell last, by name."""
+    """In the order of the index; models without a cell last, by name."""
     index: Index | None
     """Of the rows that have a cell, in their order; None where no row has one."""
 
@@ -62,59 +62,60 @@ DISCIPLINES: Final = tuple(dict.fromkeys(column.discipline for column in SHOWN))
 
 
 def all_models(
-    tables: ReportedTables, own: OwnCells, infos: Mapping[str, ModelInfo], names: Mapping[str, str]
+    tables: ReportedTables, scores: ScoreCells, infos: Mapping[str, ModelInfo], names: Mapping[str, str]
 ) -> AllModels:
     """The table of all models.
 
     Args:
-        tables: what others report.
-        own: measured and recorded scores.
+        tables: reported figures.
+        scores: measured and recorded scores.
         infos: by id, the models that have results.
         names: by id of such a model, its name in the published tables, where it is certain.
     """
-    named = model_rows(tables, own, infos, names)
-    placed, index = _placed([row for row in named if row.cells])
-    rest = sorted((row for row in named if not row.cells), key=lambda row: row.name.lower())
-    return AllModels((*_with_percentiles(placed), *rest), index)
+    rows = model_rows(tables, scores, infos, names)
+    ranked, index = _ranked([row for row in rows if row.cells])
+    without_cells = sorted((row for row in rows if not row.cells), key=lambda row: row.name.lower())
+    return AllModels((*_with_percentiles(ranked), *without_cells), index)
 
 
 def model_rows(
     tables: ReportedTables,
-    own: OwnCells,
+    scores: ScoreCells,
     infos: Mapping[str, ModelInfo],
     names: Mapping[str, str],
     columns: Sequence[FrontColumn] = FRONT,
 ) -> list[ModelRow]:
     """Every model with its cells in these columns, in no order and without an index."""
-    rows = list(_rows(tables, own, infos, names, columns))
+    rows = list(_rows(tables, scores, infos, names, columns))
     counts = Counter(row.name for row, _ in rows)
-    return [replace(row, name=f"{row.name} ({of})") if counts[row.name] > 1 else row for row, of in rows]
+    return [
+        replace(row, name=f"{row.name} ({source})") if counts[row.name] > 1 else row for row, source in rows
+    ]
 
 
 def _rows(
     tables: ReportedTables,
-    own: OwnCells,
+    scores: ScoreCells,
     infos: Mapping[str, ModelInfo],
     names: Mapping[str, str],
     columns: Sequence[FrontColumn],
 ) -> Iterator[tuple[ModelRow, str]]:
-    """Each model with what tells it from another of its name."""
-    reported = [_reported_cells(tables, model, columns) for model in tables.models]
-    named = {model: names.get(model, "") for model in infos}
-    groups = _groups(tables.models, named, same_model(tables, named, own.boards))
+    """Each model with its source, which distinguishes it from another model of the same name."""
+    published_names = {model: names.get(model, "") for model in infos}
+    same = same_model(tables, published_names, scores.boards)
+    groups = _groups(tables.models, published_names, same)
     for place, model in enumerate(tables.models):
         ids = groups.pop(place, [])
-        if ids or reported[place]:
+        reported = _reported_cells(tables, model, columns)
+        if ids or reported:
+            cells = _merged(ids, scores, reported, columns)
             title = tables.boards[next(iter(model.rows))].title
-            yield (
-                _row(ids, tables.facts_of(model), _merged(ids, own, reported[place], columns), infos, own),
-                title,
-            )
+            yield _row(ids, tables.facts_of(model), cells, infos, scores), title
     for key, ids in groups.items():
-        cells = _merged(ids, own, {}, columns)
+        cells = _merged(ids, scores, {}, columns)
         facts = tables.facts.get(str(key), ModelFacts(str(key)))
         recorded = bool(cells) and all(cell.grade == RECORDED for cell in cells.values())
-        yield _row(ids, facts, cells, infos, own), "recorded" if recorded else "measured here"
+        yield _row(ids, facts, cells, infos, scores), "recorded" if recorded else "measured here"
 
 
 def _groups(
@@ -132,22 +133,21 @@ def _groups(
 def _reported_cells(
     tables: ReportedTables, model: JoinedModel, columns: Sequence[FrontColumn]
 ) -> dict[str, FrontCell]:
-    """What is reported of a model, by id of a column."""
-    found = ((column.id, reported_cell(column, model, tables)) for column in columns)
-    return {column: cell for column, cell in found if cell}
+    """The reported figures of a model, by id of a column."""
+    cells = ((column.id, reported_cell(column, model, tables)) for column in columns)
+    return {column: cell for column, cell in cells if cell}
 
 
 def _merged(
-    ids: Sequence[str], own: OwnCells, reported: Mapping[str, FrontCell], columns: Sequence[FrontColumn]
+    ids: Sequence[str], scores: ScoreCells, reported: Mapping[str, FrontCell], columns: Sequence[FrontColumn]
 ) -> dict[str, FrontCell]:
-    """Own scores take the place of reported ones, which they name."""
-    cells = {}
+    """The model's scores, and reported figures in the columns where it has none; by id of a column."""
+    cells = dict(reported)
     for column in columns:
-        found = next((cell for model in ids if (cell := own.find(column, model))), None)
-        other = reported.get(column.id)
-        if found or other:
-            cells[column.id] = replace(found, replaced=other) if found else other
-    return {column: cell for column, cell in cells.items() if cell}
+        score = next((cell for model in ids if (cell := scores.find(column, model))), None)
+        if score:
+            cells[column.id] = replace(score, replaced=reported.get(column.id))
+    return {column.id: cells[column.id] for column in columns if column.id in cells}
 
 
 def _row(
@@ -155,30 +155,32 @@ def _row(
     facts: ModelFacts,
     cells: Mapping[str, FrontCell],
     infos: Mapping[str, ModelInfo],
-    own: OwnCells,
+    scores: ScoreCells,
 ) -> ModelRow:
-    known = reported_info(facts)
-    info = _filled(infos[ids[0]], known) if ids else known
-    dates = [*(cell.date for cell in cells.values()), *(own.newest(model) for model in ids)]
+    reported = reported_info(facts)
+    info = _filled(infos[ids[0]], reported) if ids else reported
+    dates = [*(cell.date for cell in cells.values()), *(scores.newest(model) for model in ids)]
     page = info.page if ids else ""
     return ModelRow(info.name, info, page, facts, cells, max(dates, default=""))
 
 
-def _filled(info: ModelInfo, known: ModelInfo) -> ModelInfo:
-    """With what else is known where `info` says nothing."""
+def _filled(info: ModelInfo, reported: ModelInfo) -> ModelInfo:
+    """The card `info`, with the reported facts in the fields that it leaves open."""
     missing: dict[str, Any] = {
-        field.name: getattr(known, field.name) for field in fields(info) if getattr(info, field.name) is None
+        field.name: getattr(reported, field.name)
+        for field in fields(info)
+        if getattr(info, field.name) is None
     }
     return replace(info, **missing)
 
 
-def _placed(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], Index | None]:
-    """By the index; the index has the same order."""
+def _ranked(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], Index | None]:
+    """The rows in the order of the index, and the index in the same order."""
     if not rows:
         return [], None
-    shape = [[row.cells.get(column.id) for column in FRONT] for row in rows]
-    scores = np.array([[cell.share if cell else np.nan for cell in cells] for cells in shape])
-    tasks = np.array([[cell.tasks if cell else np.nan for cell in cells] for cells in shape])
+    table = [[row.cells.get(column.id) for column in FRONT] for row in rows]
+    scores = np.array([[cell.share if cell else np.nan for cell in cells] for cells in table])
+    tasks = np.array([[cell.tasks if cell else np.nan for cell in cells] for cells in table])
     released = np.array([_released(row.info.released or "") for row in rows])
     index = compute_index(scores, [column.index for column in FRONT], released, tasks=tasks)
     order = sorted(range(len(rows)), key=lambda place: (index.rows[place].rank, rows[place].name.lower()))
@@ -189,12 +191,12 @@ def _placed(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], Index | None]:
 
 
 def _released(day: str) -> float:
-    """In years; of a year its middle, nan for an empty text."""
+    """The date in years; the middle of a year without a month, nan for an empty text."""
     return int(day) + 0.5 if len(day) == 4 else years(day[:7])
 
 
 def _with_percentiles(rows: Sequence[ModelRow]) -> list[ModelRow]:
-    """For the visitor's own weights."""
+    """The rows with their mean percentile in each discipline, which visitors can weight."""
     columns = pd.DataFrame(
         {
             column.id: percentiles(

@@ -1,4 +1,4 @@
-"""The front page: all models in one table, ordered by the overall index, with what it says in sentences."""
+"""The front page: all models in one table, ordered by the overall index, and its findings in sentences."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ import pandas as pd
 from triathlon_site.ability import CENTRE, POINTS, IndexRow
 from triathlon_site.load import Results
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages.front._cells import OwnCells
+from triathlon_site.pages.front._cells import ScoreCells
 from triathlon_site.pages.front._columns import FRONT, SHOWN, FrontColumn
 from triathlon_site.pages.front._findings import (
     ColumnLead,
@@ -32,7 +32,7 @@ TABLE: Final = "data/all-models.csv"
 
 @dataclass(frozen=True)
 class EmptyContext(PageContext):
-    """Where there is nothing to show, the front page says what to do."""
+    """Without any model, the front page says how to get results."""
 
     template: ClassVar[str] = "front/empty"
 
@@ -53,9 +53,9 @@ class FrontContext(PageContext):
     """By grade, the dates of its oldest and its newest figure, and whether others have no date."""
     linking: Sequence[str]
     """Titles of the columns that only link the others."""
-    fallen: SteepestFall | None
+    steepest_fall: SteepestFall | None
     core: Mapping[str, str]
-    """By id of a model that has results on our own problems, where these stand."""
+    """By id of a model that has results on our own problems, the address of its row on their board."""
     neighbours: str
     """Address of the comparison of neighbours; empty where there are no two models to compare."""
     ranges: bool
@@ -66,13 +66,13 @@ class FrontContext(PageContext):
 
 
 def has_models(published: Published | None, boards: Sequence[Board]) -> bool:
-    """Whether there is a model that the front page has a row of: one on official data, or a published one."""
+    """Whether there is a model for the table of the front page: one on official data, or a published one."""
     tables = published.tables.values() if published else ()
     return any(board.plan.family == "official" for board in boards) or any(tables)
 
 
 def drafts(
-    found: AllModels,
+    table: AllModels,
     boards: Sequence[Board],
     models: Mapping[str, ModelInfo],
     results: Results,
@@ -83,33 +83,32 @@ def drafts(
 
     `neighbours` is the address of their comparison, empty where there are no two models to compare.
     """
-    own = OwnCells(boards, results)
     on_core = {model for board in boards if board.plan.family == "core" for model in board.models}
     official = [board for board in boards if board.plan.family == "official"]
     titled = {column.id for column in SHOWN}
     context = FrontContext(
-        rows=found.rows,
+        rows=table.rows,
         columns=SHOWN,
         disciplines=DISCIPLINES,
-        leads=dict(discipline_leads(found, own, models)),
-        first=index_lead(found),
-        small_open=index_lead(found, small_open=True),
-        ages=ages(found.rows),
+        leads=dict(discipline_leads(table, ScoreCells(boards, results), models)),
+        first=index_lead(table),
+        small_open=index_lead(table, small_open=True),
+        ages=ages(table.rows),
         linking=[column.index.title for column in FRONT if column.id not in titled],
-        fallen=steepest(official),
+        steepest_fall=steepest(official),
         core={model: f"{core_page}#{models[model].slug}" for model in sorted(on_core)},
         neighbours=neighbours,
-        ranges=any(cell.upper is not None for row in found.rows for cell in row.cells.values()),
+        ranges=any(cell.upper is not None for row in table.rows for cell in row.cells.values()),
         centre=CENTRE,
         points=POINTS,
         table=TABLE,
     )
-    yield Draft(PATH, context, (Page(TABLE, _table(found)),))
+    yield Draft(PATH, context, (Page(TABLE, _csv(table)),))
 
 
-def _table(found: AllModels) -> str:
+def _csv(table: AllModels) -> str:
     """All figures as CSV, scores as shares of their maximum: what benchmarks/index.py reads."""
-    frame = pd.DataFrame([_line(row, row.index) for row in found.rows if row.index])
+    frame = pd.DataFrame([_line(row, row.index) for row in table.rows if row.index])
     for column in FRONT:
         for name in (column.id, f"{column.id}_tasks", f"{column.id}_grade"):
             if name not in frame:

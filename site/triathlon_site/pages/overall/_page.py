@@ -65,7 +65,7 @@ class OverallContext(PageContext):
     family: str
     lines: list[OverallLine]
     findings: list[Finding]
-    fallen: SteepestFall | None
+    steepest_fall: SteepestFall | None
     measured: tuple[str, str] | None
     """Days of the oldest and of the newest result."""
     small_open: bool
@@ -112,7 +112,7 @@ def _context(family: str, overall: Overall, models: Mapping[str, ModelInfo], new
         family=family,
         lines=lines,
         findings=[found for board in overall.boards if (found := finding(board, models))],
-        fallen=steepest(overall.boards),
+        steepest_fall=steepest(overall.boards),
         measured=(min(dates), max(dates)) if dates else None,
         small_open=sum(is_small_and_open(line.info) for line in lines) > 1,
         robust=_by_first_column(overall),

@@ -9,7 +9,7 @@ from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, Series, arrows, curves, dots, radar, scatter
 from triathlon_site.pages.board.evolved import far_below, region_border
 from triathlon_site.pages.published._tables import rows_of
-from triathlon_site.published import PublishedBoard, PublishedRow
+from triathlon_site.published import PublishedBoard
 from triathlon_site.render import Figure
 
 SHOWN: Final = 5
@@ -18,7 +18,7 @@ QUESTIONS: Final = ("coverage", "state", "path", "output")
 
 
 def published_figures(board: PublishedBoard) -> list[Figure]:
-    """What can be drawn of this ranking."""
+    """The figures of this ranking; none where no figure is defined for it."""
     return _FIGURES[board.id](board) if board.id in _FIGURES else []
 
 
@@ -48,7 +48,7 @@ def _evaloop_figures(board: PublishedBoard) -> list[Figure]:
 
 
 def _reval_figures(board: PublishedBoard) -> list[Figure]:
-    rows = [DotRow(row.name, tuple(_score(row, name) for name in (*QUESTIONS, "ic"))) for row in board.rows]
+    rows = [DotRow(row.name, tuple(row.value(name) for name in (*QUESTIONS, "ic"))) for row in board.rows]
     figure = dots("The four questions and IC", (*QUESTIONS, "IC"), rows)
     return [
         Figure(
@@ -64,12 +64,12 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
         Series(row.name, tuple(row.scores[axis.id].value for axis in axes)) for row in board.rows[:SHOWN]
     ]
     placed = _placed(board)
-    far = [name for name, one in placed.items() if one.region != "aligned"]
+    far = [name for name, place in placed.items() if place.region != "aligned"]
     plot = scatter(
         "EvoEval average against HumanEval+",
         [
-            Point(name, one.old, one.new, label=name in far, marked=name in far)
-            for name, one in placed.items()
+            Point(name, place.old, place.new, label=name in far, marked=name in far)
+            for name, place in placed.items()
         ],
         x_title="HumanEval+ pass@1",
         y_title="EvoEval mean pass@1",
@@ -87,8 +87,8 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
             plot,
             f"Dashed: equal scores. {far_below(len(far), len(placed), 'what their HumanEval+ lets expect')}",
         ),
-        Figure(_told(board, "verbose"), "From HumanEval to the same problems told at length, in per cent."),
-        Figure(_told(board, "concise"), "From HumanEval to the same problems told briefly, in per cent."),
+        Figure(_retold(board, "verbose"), "From HumanEval to the same problems told at length, in per cent."),
+        Figure(_retold(board, "concise"), "From HumanEval to the same problems told briefly, in per cent."),
     ]
 
 
@@ -97,9 +97,9 @@ def _placed(board: PublishedBoard) -> dict[str, analysis.Placed]:
     return analysis.regions(analysis.column(rows, "humaneval_plus"), analysis.column(rows, "evoeval"))
 
 
-def _told(board: PublishedBoard, name: str) -> Markup:
+def _retold(board: PublishedBoard, name: str) -> Markup:
     rows = [
-        DotRow(row.name, (_score(row, "humaneval"), _score(row, name)))
+        DotRow(row.name, (row.value("humaneval"), row.value(name)))
         for row in board.rows
         if name in row.scores
     ]
@@ -137,8 +137,3 @@ _FIGURES: Final[Mapping[str, Callable[[PublishedBoard], list[Figure]]]] = {
     "evalplus": _evalplus_figures,
     "cruxeval": _cruxeval_figures,
 }
-
-
-def _score(row: PublishedRow, column: str) -> float | None:
-    score = row.scores.get(column)
-    return score.value if score else None

@@ -63,8 +63,14 @@ class PublishedBoardContext(PageContext):
     """Title of a column that stands on no board, and why."""
 
 
-def drafts(published: Published, reported: ReportedTables, own: Sequence[Board] = ()) -> Iterator[Draft]:
-    """The overview of published results, and a page for each ranking."""
+def drafts(published: Published, reported: ReportedTables, graded_boards: Sequence[Board]) -> Iterator[Draft]:
+    """The overview of published results, and a page for each ranking.
+
+    Args:
+        published: the tables with their sources.
+        reported: their rankings and models.
+        graded_boards: boards of results that were graded here, which rankings link to.
+    """
     boards = list(reported.boards.values())
     siblings = [Link("All sources", "published.html"), *(Link(b.title, b.page) for b in boards)]
     lines = _joined_lines(reported.models, boards)
@@ -81,7 +87,7 @@ def drafts(published: Published, reported: ReportedTables, own: Sequence[Board] 
             published_figures(board),
             tables,
             paths,
-            on_boards=list(_on_boards(board, own)),
+            on_boards=list(_on_boards(board, graded_boards)),
             only_here=[
                 (column.title, ONLY_PUBLISHED[board.id, column.id])
                 for column in board.columns
@@ -91,15 +97,15 @@ def drafts(published: Published, reported: ReportedTables, own: Sequence[Board] 
         yield Draft(board.page, context, (*files, ranking_file(board)))
 
 
-def _on_boards(board: PublishedBoard, own: Sequence[Board]) -> Iterator[tuple[str, str, str]]:
+def _on_boards(board: PublishedBoard, graded_boards: Sequence[Board]) -> Iterator[tuple[str, str, str]]:
     plans = {plan.id: plan for plan in plan_boards(BUILT_IN.entries())}
-    shown = {one.plan.id: one.plan.page for one in own}
+    pages = {graded.plan.id: graded.plan.page for graded in graded_boards}
     for column in board.columns:
         for name, columns in SAME.items():
             if any((board.id, column.id) in places for places in columns.values()):
                 plan = plans[name]
                 title = f"{plan.discipline.capitalize()}, {plan.title}"
-                yield column.title, title, shown.get(name, "")
+                yield column.title, title, pages.get(name, "")
 
 
 def ranking_file(board: PublishedBoard) -> Page:
@@ -109,10 +115,7 @@ def ranking_file(board: PublishedBoard) -> Page:
         (
             formats.rank(best.rank if (best := row.scores.get(board.headline.id)) else None),
             row.name,
-            *(
-                formats.score(found.value if (found := row.scores.get(column.id)) else None, column.maximum)
-                for column in board.columns
-            ),
+            *(formats.score(row.value(column.id), column.maximum) for column in board.columns),
         )
         for row in board.rows
     ]
@@ -120,14 +123,14 @@ def ranking_file(board: PublishedBoard) -> Page:
     return Page(f"data/published-{board.id}.tex", latex_table(title, head, rows))
 
 
-def _joined_lines(joined: Sequence[JoinedModel], boards: Sequence[PublishedBoard]) -> list[JoinedLine]:
+def _joined_lines(models: Sequence[JoinedModel], boards: Sequence[PublishedBoard]) -> list[JoinedLine]:
     shares: dict[tuple[str, str], float] = {}
     for board in boards:
-        own = [row for row in board.rows if board.headline.id in row.scores]
-        values = percentiles([row.scores[board.headline.id].value for row in own])
-        shares |= {(board.id, row.name): float(v) for row, v in zip(own, values, strict=True)}
+        rows = [row for row in board.rows if board.headline.id in row.scores]
+        values = percentiles([row.scores[board.headline.id].value for row in rows])
+        shares |= {(board.id, row.name): float(v) for row, v in zip(rows, values, strict=True)}
     lines = []
-    for model in joined:
+    for model in models:
         known = [shares[key, row.name] for key, row in model.rows.items() if (key, row.name) in shares]
         lines.append(JoinedLine(model, sum(known) / len(known) if len(known) > 1 else None))
     return sorted(

@@ -21,6 +21,7 @@ ATTACKS: Final = {"upper": "upper case", "structured": "structured", "redundant"
 
 
 def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section]:
+    """The smaller tables of one ranking; none for some."""
     tables = published.tables
     if board.id == "evaloop":
         yield _variants(tables["evaloop_prompts"], PROMPTS, "Other summary prompts", "summary prompts")
@@ -79,7 +80,7 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
 
 
 def _receipts(rows: Sequence[Mapping[str, str]]) -> Section:
-    """Whose outputs the figures come from."""
+    """The file that each figure was counted from."""
     body = [
         (
             row["model"],
@@ -100,35 +101,35 @@ def _receipts(rows: Sequence[Mapping[str, str]]) -> Section:
     return Section("Receipts", text, head, plain_rows(body))
 
 
-def _variants(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, what: str) -> Section:
+def _variants(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, noun: str) -> Section:
     base = {row["model"]: float(row["baseline"]) for row in rows}
     variants = {name: {row["model"]: float(row[name]) for row in rows} for name in names}
-    found = sensitivity(base, variants)
+    comparison = sensitivity(base, variants)
     text = (
-        f"ASL of {found.models} models under {len(names)} {what}. Spearman between the ranks as asked and"
-        f" the mean ranks under the settings: {found.spearman:.3f}."
+        f"ASL of {comparison.models} models under {len(names)} {noun}. Spearman between the ranks as asked"
+        f" and the mean ranks under the settings: {comparison.spearman:.3f}."
     )
     return _plain(rows, {"baseline": "as asked", **names}, title, text)
 
 
 def _drops(board: PublishedBoard) -> Section:
-    found = analysis.drops(rows_of(board))
-    rows = [(name.replace("_", " "), f"{drop:.1f}") for name, drop in found.per_set.items()]
+    drops = analysis.drops(rows_of(board))
+    rows = [(name.replace("_", " "), f"{drop:.1f}") for name, drop in drops.per_set.items()]
     text = (
-        f"Relative decrease of pass@1 from HumanEval to each set, mean over {found.models} models;"
-        f" {found.overall:.1f} % over the five sets."
+        f"Relative decrease of pass@1 from HumanEval to each set, mean over {drops.models} models;"
+        f" {drops.overall:.1f} % over the five sets."
     )
     return Section("Drop from HumanEval", text, ("Set", "drop, %"), plain_rows(rows))
 
 
 def _retold(board: PublishedBoard) -> Section:
-    """What other words change, by kind of model."""
+    """How other words change pass@1, by kind of model."""
     rows = rows_of(board)
     kinds = {model: analysis.kind_of(model) for model in rows}
     body = [
-        (f"{name}, {kind} models", formats.change(found.change), str(found.models))
+        (f"{name}, {kind} models", formats.change(change.change), str(change.models))
         for name in ("verbose", "concise", "subtle")
-        for kind, found in analysis.change_by_kind(rows, kinds, name).items()
+        for kind, change in analysis.change_by_kind(rows, kinds, name).items()
     ]
     text = (
         "Mean relative change of pass@1 from HumanEval, for models that follow instructions and base models."
@@ -144,7 +145,7 @@ def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
 def _plain(
     rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, text: str, times: int = 1
 ) -> Section:
-    """Numbers as published, `times` the scale; those of a column with as many decimals each."""
+    """Numbers as published, multiplied by `times`; all numbers of a column have the same decimals."""
     columns = [_aligned([row[name] for row in rows], times) for name in names]
     body = zip((row["model"] for row in rows), *columns, strict=True)
     return Section(title, text, ("Model", *names.values()), plain_rows(list(body)))

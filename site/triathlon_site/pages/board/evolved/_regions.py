@@ -1,4 +1,4 @@
-"""The two regions of EvoEval's figure 2: models that are as good on the new as on the old, and others."""
+"""The two regions of EvoEval's figure 2: models as good on new problems as on old ones, and the rest."""
 
 from collections.abc import Mapping
 
@@ -6,15 +6,17 @@ from triathlon_runner.evolved import analysis
 from triathlon_site.figures import Border
 
 
-def far_below(far: int, models: int, what: str) -> str:
-    """How many models lie in the lower region, and what that says of them."""
+def far_below(far: int, models: int, line: str) -> str:
+    """A sentence on how many models lie in the lower region, far below the line that is called `line`."""
     if not far:
-        return f"None of {models} models lies far below {what}."
-    squares, lie, they = ("the square", "lies", "it knows") if far == 1 else ("squares", "lie", "they know")
-    solve = "it solves" if far == 1 else "they solve"
+        return f"None of {models} models lies far below {line}."
+    if far == 1:
+        squares, verb, know, solve = "the square", "lies", "it knows", "it solves"
+    else:
+        squares, verb, know, solve = "squares", "lie", "they know", "they solve"
     return (
-        f"{far} of {models} models ({squares}, in the shaded region) {lie} far below {what}:"
-        f" {they} the old problems better than {solve} changed ones."
+        f"{far} of {models} models ({squares}, in the shaded region) {verb} far below {line}:"
+        f" {know} the old problems better than {solve} changed ones."
     )
 
 
@@ -23,8 +25,8 @@ def region_border(placed: Mapping[str, analysis.Placed]) -> Border | None:
 
     None where the models do not spread, so that no such line is known.
     """
-    models = sorted(placed.values(), key=lambda one: (one.old, one.distance))
-    spread = next(((one.new - one.expected) / one.distance for one in models if one.distance), None)
+    models = sorted(placed.values(), key=lambda model: (model.old, model.distance))
+    spread = next(((m.new - m.expected) / m.distance for m in models if m.distance), None)
     if spread is None or models[0].old == models[-1].old:
         return None
     first, last = models[0], models[-1]

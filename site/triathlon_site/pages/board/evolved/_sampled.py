@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from triathlon_runner.metrics import Metric
-from triathlon_site.load import Parts
+from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages.board._values import named
+from triathlon_site.pages.board._values import model_cell
 from triathlon_site.render import Section, Value, formats
-from triathlon_site.scores import Board, set_title, variants_of
+from triathlon_site.scores import Board, set_title, total, variants_of
 
 
 def sampled_sections(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[Section]:
@@ -15,16 +15,16 @@ def sampled_sections(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[
     rows: list[tuple[ModelInfo, str, int, dict[str, Value]]] = []
     titles: dict[str, str] = {}
     for variant in variants_of(board, "temperatures"):
-        known = {m.id: m for m in variant.entry.metrics}
         for model, file in board.of_suite(variant.entry.id).items():
-            shown = {name: _pass_at(file.metrics[name], metric) for name, metric in known.items()}
-            cells = {name: value for name, value in shown.items() if value}
-            titles |= {name: known[name].title for name in cells}
+            cells = {}
+            for metric in variant.entry.metrics:
+                if value := _pass_at(file, metric):
+                    cells[metric.id], titles[metric.id] = value, metric.title
             setting = f"{set_title(variant.entry.set_name)} at {variant.title}"
             rows.append((models[model], setting, int(file.frame["sample"].max()) + 1, cells))
     body = tuple(
         (
-            named(info),
+            model_cell(info),
             Value(setting),
             Value(str(samples)),
             *(cells.get(name) or Value(formats.NONE) for name in titles),
@@ -37,9 +37,10 @@ def sampled_sections(board: Board, models: Mapping[str, ModelInfo]) -> Iterator[
         yield Section("Several samples at a temperature", text, head, body)
 
 
-def _pass_at(parts: Parts, metric: Metric) -> Value | None:
-    total = sum(parts.denominators)
-    if not total:
+def _pass_at(file: FileAggregate, metric: Metric) -> Value | None:
+    """The cell of one pass@k; None where no task has k samples."""
+    part = total(file, metric.id)
+    if not part.denominator:
         return None
-    score = metric.scale * sum(parts.numerators) / total
-    return Value(formats.score(score, metric.maximum), f"{total:.0f} tasks")
+    score = metric.scale * part.numerator / part.denominator
+    return Value(formats.score(score, metric.maximum), f"{part.denominator:.0f} tasks")

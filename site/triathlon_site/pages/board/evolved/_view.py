@@ -1,4 +1,4 @@
-"""What pages say of the evolved discipline."""
+"""The parts of pages that are specific to the evolved discipline."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,23 +19,23 @@ def _retentions(board: Board, parents: Mapping[str, Sequence[str]]) -> Iterator[
             yield retention(sample, changed_values(sample, seed, parents), 1.0)
 
 
-def _losses(model: str, _: Board, found: BoardRetention) -> Iterator[str]:
+def _losses(model: str, _: Board, board_retention: BoardRetention) -> Iterator[str]:
     """The share of changed problems that the model solves, and the set where it is furthest behind."""
-    own, others = found.beside(model, found.means)
+    mean, rivals_mean = board_retention.beside(model, board_retention.means)
     yield (
-        f"Of the changed problems whose seeds it solves, it solves {100 * own:.0f} %;"
-        f" the other models {100 * others:.0f} % of theirs."
+        f"Of the changed problems whose seeds it solves, it solves {100 * mean:.0f} %;"
+        f" the other models {100 * rivals_mean:.0f} % of theirs."
     )
-    pairs = [(suite.suite, *found.beside(model, suite.means)) for suite in found.suites]
-    behind = [pair for pair in pairs if pair[2] - pair[1] > 0]
+    means = [(suite.suite, *board_retention.beside(model, suite.means)) for suite in board_retention.suites]
+    behind = [(suite, mean, rivals_mean) for suite, mean, rivals_mean in means if rivals_mean - mean > 0]
     if behind:
-        suite, own, others = max(behind, key=lambda pair: pair[2] - pair[1])
+        suite, mean, rivals_mean = max(behind, key=lambda entry: entry[2] - entry[1])
         name = set_title(suite.partition("/")[2].removeprefix("core-"))
-        yield f"Furthest behind: {name}, {100 * own:.0f} % against {100 * others:.0f} %."
+        yield f"Furthest behind: {name}, {100 * mean:.0f} % against {100 * rivals_mean:.0f} %."
 
 
-def _loss_note(_value: float, total: float, others: float, _most: float) -> str:
-    return f"not solved, its seed is; {total:.0f} of {others:.0f} others with the seed solve it"
+def _loss_note(_value: float, total: float, rivals: float, _most: float) -> str:
+    return f"not solved, its seed is; {total:.0f} of {rivals:.0f} others with the seed solve it"
 
 
 EVOLVED = DisciplineView(

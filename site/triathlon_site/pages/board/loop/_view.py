@@ -1,4 +1,4 @@
-"""What pages say of the loop discipline."""
+"""The parts of pages that are specific to the loop discipline."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,20 +19,20 @@ def loop_retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Re
     yield retention(first, np.where(first.numerators > 0, loops, np.nan), float(len(samples)))
 
 
-def lost_loops(model: str, found: BoardRetention, rounds: str) -> Iterator[str]:
-    """How many loops a task of the model lasts, beside the other models."""
-    own, others = found.beside(model, found.means)
+def lost_loops(model: str, board_retention: BoardRetention, rounds: str) -> Iterator[str]:
+    """A sentence on how many loops a task of the model lasts, beside the other models."""
+    mean, rivals_mean = board_retention.beside(model, board_retention.means)
     yield (
-        f"A task that it solves at first lasts {own:.1f} of {found.suites[0].most:.0f} {rounds}"
-        f" on average; with the other models {others:.1f}."
+        f"A task that it solves at first lasts {mean:.1f} of {board_retention.suites[0].most:.0f} {rounds}"
+        f" on average; with the other models {rivals_mean:.1f}."
     )
 
 
-def loop_note(value: float, total: float, others: float, most: float) -> str:
-    """What one task of a model lasts, beside the other models that solve it."""
+def loop_note(value: float, total: float, rivals: float, most: float) -> str:
+    """How many loops one task of a model lasts, beside the other models that solve it."""
     return (
-        f"lasts {value:.0f} of {most:.0f}; with the {others:.0f} others that solve it"
-        f" {total / others:.1f} on average"
+        f"lasts {value:.0f} of {most:.0f}; with the {rivals:.0f} others that solve it"
+        f" {total / rivals:.1f} on average"
     )
 
 
@@ -44,6 +44,6 @@ LOOP = DisciplineView(
     figures=curve_and_radar,
     sections=loop_sections,
     retentions=loop_retentions,
-    losses=lambda model, _, found: lost_loops(model, found, "loops"),
+    losses=lambda model, _, board_retention: lost_loops(model, board_retention, "loops"),
     loss_note=loop_note,
 )

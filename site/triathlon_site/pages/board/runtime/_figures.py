@@ -17,8 +17,8 @@ MOST_BARS: Final = 12
 
 def question_columns(board: Board) -> list[ColumnScores]:
     """The column of each question, in the order in which they are asked."""
-    named = {column.column.id.partition(":")[2]: column for column in board.shown}
-    return [named[name] for name in QUESTIONS if name in named]
+    by_metric = {column.column.id.partition(":")[2]: column for column in board.shown}
+    return [by_metric[metric] for metric in QUESTIONS if metric in by_metric]
 
 
 def question_figures(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""What the runtime's variants show: chain of thought, and repeats at the paper's temperature."""
+"""Tables of the runtime's variants: chain of thought, and repeats at the paper's temperature."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
@@ -10,16 +10,16 @@ from triathlon_runner.metrics import Metric
 from triathlon_site.figures import DotRow, arrows
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages.board._values import difference, named
+from triathlon_site.pages.board._values import difference_cell, model_cell
 from triathlon_site.render import Figure, Section, Value, formats
-from triathlon_site.scores import Board, Variant, variant_differences, variants_of
+from triathlon_site.scores import Board, Variant, total, variant_differences, variants_of
 
 Models = Mapping[str, ModelInfo]
 FIGURE_ROWS = 30
 
 
 def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
-    """Only what somebody ran."""
+    """A table for each variant that has results."""
     for variant in variants_of(board, "style"):
         yield _thinking(board, variant, models)
     for variant in variants_of(board, "sampling"):
@@ -28,10 +28,13 @@ def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
 
 def _thinking(board: Board, variant: Variant, models: Models) -> Section:
     metrics = [metric for metric in variant.entry.metrics if not metric.id.endswith("_f1")]
-    found = {metric.id: variant_differences(board, variant, metric) for metric in metrics}
-    order = [model for model in board.models if model in found[metrics[0].id]]
+    differences = {metric.id: variant_differences(board, variant, metric) for metric in metrics}
+    order = [model for model in board.models if model in differences[metrics[0].id]]
     rows = [
-        (named(models[model]), *(difference(found[m.id].get(model), m.maximum) for m in metrics))
+        (
+            model_cell(models[model]),
+            *(difference_cell(differences[m.id].get(model), m.maximum) for m in metrics),
+        )
         for model in order
     ]
     figure = Figure(
@@ -47,9 +50,9 @@ def _thinking(board: Board, variant: Variant, models: Models) -> Section:
 
 
 def _moved(board: Board, variant: Variant, metric: Metric, order: Sequence[str], models: Models) -> Markup:
-    before, after = board.of_suite(variant.plain.id), board.of_suite(variant.entry.id)
+    direct, thinking = board.of_suite(variant.plain.id), board.of_suite(variant.entry.id)
     rows = [
-        DotRow(models[m].name, (ratio(before[m], metric), ratio(after[m], metric)))
+        DotRow(models[m].name, (ratio(direct[m], metric), ratio(thinking[m], metric)))
         for m in order[:FIGURE_ROWS]
     ]
     return arrows(f"{metric.title}, direct and with a chain of thought", ("direct", "chain of thought"), rows)
@@ -57,8 +60,8 @@ def _moved(board: Board, variant: Variant, metric: Metric, order: Sequence[str],
 
 def ratio(file: FileAggregate, metric: Metric) -> float:
     """The metric in per cent of its maximum."""
-    parts = file.metrics[metric.id]
-    return 100 * metric.scale * sum(parts.numerators) / (sum(parts.denominators) or 1) / metric.maximum
+    part = total(file, metric.id)
+    return 100 * metric.scale * part.numerator / (part.denominator or 1) / metric.maximum
 
 
 def _repeats(board: Board, variant: Variant, models: Models) -> Section:
@@ -66,7 +69,7 @@ def _repeats(board: Board, variant: Variant, models: Models) -> Section:
     files = {model: file for model, file in board.of_suite(variant.entry.id).items() if file.repeats}
     rows = [
         (
-            named(models[model]),
+            model_cell(models[model]),
             *(_spread(file.repeats[metric.id], metric) for metric in metrics),
             Value(str(len(file.repeats[metrics[0].id]))),
         )

@@ -1,4 +1,4 @@
-"""What pages say of the runtime discipline."""
+"""The parts of pages that are specific to the runtime discipline."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,10 +16,10 @@ def _retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retent
     yield retention(sample, sample.shares() * sample.maximum, sample.maximum)
 
 
-def _predicted(model: str, _: Board, found: BoardRetention) -> Iterator[str]:
-    """The share of programs that the model predicts, beside the others'."""
-    own, others = found.beside(model, found.means)
-    yield f"It predicts {100 * own:.0f} % of the programs; the other models {100 * others:.0f} %."
+def _predicted(model: str, _: Board, board_retention: BoardRetention) -> Iterator[str]:
+    """The share of programs that the model predicts, beside that of the other models."""
+    mean, rivals_mean = board_retention.beside(model, board_retention.means)
+    yield f"It predicts {100 * mean:.0f} % of the programs; the other models {100 * rivals_mean:.0f} %."
 
 
 def _losses(model: str, board: Board, _: BoardRetention) -> Iterator[str]:
@@ -29,17 +29,17 @@ def _losses(model: str, board: Board, _: BoardRetention) -> Iterator[str]:
         for column in question_columns(board)
         if (score := column.scores.get(model)) and score.rank
     ]
-    ranks.sort(key=lambda named: -named[1].rank)
+    ranks.sort(key=lambda question: -question[1].rank)
     if ranks:
-        listed = ", ".join(f"{title} {formats.rank(rank)}" for title, rank in ranks)
+        weakest_first = ", ".join(f"{title} {formats.rank(rank)}" for title, rank in ranks)
         yield (
-            f"Rank in each question, the weakest first: {listed}. A chain of answers counts up to its first"
-            " wrong one."
+            f"Rank in each question, the weakest first: {weakest_first}. A chain of answers counts up to its"
+            " first wrong one."
         )
 
 
-def _loss_note(value: float, total: float, others: float, _: float) -> str:
-    return f"IC {value:.0f}; the others {total / others:.0f} on average"
+def _loss_note(value: float, total: float, rivals: float, _: float) -> str:
+    return f"IC {value:.0f}; the others {total / rivals:.0f} on average"
 
 
 RUNTIME = DisciplineView(
@@ -64,6 +64,6 @@ PREDICTION = DisciplineView(
     sections=runtime_sections,
     retentions=_retentions,
     losses=_predicted,
-    loss_note=lambda _value, total, others, _most: f"{total:.0f} of {others:.0f} other models predict it",
+    loss_note=lambda _value, total, rivals, _most: f"{total:.0f} of {rivals:.0f} other models predict it",
 )
 """Of output and input prediction."""

@@ -1,11 +1,11 @@
-"""What pages say of the translation loop, which is a kind of loop."""
+"""The parts of pages that are specific to the translation loop, which is a kind of loop."""
 
 from collections.abc import Iterator, Mapping
 
 from triathlon_runner import translation
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages.board._figures import curve_and_radar
-from triathlon_site.pages.board._values import named
+from triathlon_site.pages.board._values import model_cell
 from triathlon_site.pages.board._view import DisciplineView
 from triathlon_site.pages.board.loop import loop_note, loop_retentions, lost_loops
 from triathlon_site.render import Section, Value, formats
@@ -18,9 +18,9 @@ def translation_sections(board: Board, models: Mapping[str, ModelInfo]) -> Itera
     titles: tuple[str, ...] = ()
     for entry in board.plan.suites:
         for model, file in board.of_suite(entry.id).items():
-            found = translation.by_language({name: [total(file, name)] for name in translation.CURVE})
-            titles = tuple(f"into {step.title}" for step in found)
-            rows.append((named(models[model]), *(_step(step) for step in found)))
+            steps = translation.by_language({name: [total(file, name)] for name in translation.CURVE})
+            titles = tuple(f"into {step.title}" for step in steps)
+            rows.append((model_cell(models[model]), *(_step(step) for step in steps)))
     text = "Of the programs that were right so far, the share whose translation passes its own tests."
     if rows:
         yield Section("Where the chain breaks", text, ("Model", *titles), tuple(rows))
@@ -40,6 +40,6 @@ TRANSLATION = DisciplineView(
     figures=curve_and_radar,
     sections=translation_sections,
     retentions=loop_retentions,
-    losses=lambda model, _, found: lost_loops(model, found, "translations"),
+    losses=lambda model, _, board_retention: lost_loops(model, board_retention, "translations"),
     loss_note=loop_note,
 )
