@@ -34,12 +34,15 @@ def suspects(scores: Array, rest: Array, known: NDArray[np.bool_], name: str) ->
         known: where a model has a score on the task and on others.
         name: of the suite, for the random numbers.
     """
-    observed = (scores * rest).sum(axis=0)
-    low = np.flatnonzero(observed < -EXACT)
-    p_values = np.array([_p_value(scores[known[:, t], t], rest[known[:, t], t], f"{name} {t}") for t in low])
+    random = generator("suspect", name)
+    p_values = np.ones(scores.shape[1])
+    tested = (scores * rest).sum(axis=0) < -EXACT
+    for draws in (FEW_DRAWS, MANY_DRAWS):
+        p_values[tested] = _p_values(scores[:, tested], rest[:, tested], known[:, tested], random, draws)
+        tested = p_values <= CLOSE
     suspect = np.zeros(scores.shape[1], dtype=bool)
     considered = p_values <= CONSIDERED
-    suspect[low[considered]] = chosen(p_values[considered] / CONSIDERED)
+    suspect[considered] = chosen(p_values[considered] / CONSIDERED)
     return suspect
 
 
@@ -53,16 +56,20 @@ def chosen(p_values: Array) -> NDArray[np.bool_]:
     return is_chosen
 
 
-def _p_value(scores: Array, rest: Array, name: str) -> float:
-    random = generator("suspect", name)
-    rough = _permuted(scores, rest, random, FEW_DRAWS)
-    return rough if rough > CLOSE else _permuted(scores, rest, random, MANY_DRAWS)
+def _p_values(
+    scores: Array, rest: Array, known: NDArray[np.bool_], random: np.random.Generator, draws: int
+) -> Array:
+    """Of each task, the share of the permutations of its scores whose correlation is as low.
 
-
-def _permuted(scores: Array, rest: Array, random: np.random.Generator, draws: int) -> float:
-    """Share of the permutations whose correlation is as low; the observed one counts as one of them."""
-    observed, low = scores @ rest, 0
-    for start in range(0, draws, CHUNK):
-        shuffled = np.tile(scores, (min(CHUNK, draws - start), 1))
-        low += int((random.permuted(shuffled, axis=1) @ rest <= observed + EXACT).sum())
-    return (1 + low) / (1 + draws)
+    The observed order counts as a permutation. Tasks that the same models have share their permutations.
+    """
+    low = np.ones(scores.shape[1])
+    groups, group_of = np.unique(known, axis=1, return_inverse=True)
+    for group, has in enumerate(groups.T):
+        for start in range(0, draws, CHUNK):
+            orders = np.tile(np.flatnonzero(has), (min(CHUNK, draws - start), 1))
+            random.permuted(orders, axis=1, out=orders)
+            for task in np.flatnonzero(group_of.ravel() == group):
+                observed = scores[has, task] @ rest[has, task]
+                low[task] += (scores[:, task][orders] @ rest[has, task] <= observed + EXACT).sum()
+    return low / (1 + draws)
