@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from triathlon_runner.grading import Grader
-from triathlon_runner.schedule._control import Control
 from triathlon_runner.schedule._manifest import Conditions
 from triathlon_runner.schedule._open import ModelOpener
-from triathlon_runner.schedule._pace import Pace
+from triathlon_runner.schedule._plan import Pace
 from triathlon_runner.schedule._progress import Progress
+from triathlon_runner.schedule._stop import Control
 from triathlon_runner.store import ResultsFolder
 
 

@@ -5,16 +5,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
-from triathlon_runner.endpoints import Model, ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.errors import UserError, leaves
+from triathlon_runner.endpoints import Model, ServerUnreachableError
+from triathlon_runner.errors import leaves
 from triathlon_runner.schedule._context import ModelEnd, RunContext
 from triathlon_runner.schedule._models import ControlledModel, OpenModel
-from triathlon_runner.schedule._pace import Pace
-from triathlon_runner.schedule._plan import Work
+from triathlon_runner.schedule._plan import Pace, Work
 from triathlon_runner.schedule._stop import Account
-from triathlon_runner.schedule._suite_run import SuiteRun, open_suite
-from triathlon_runner.schedule._unit_run import run_unit
-from triathlon_runner.serving import ServerLostError
+from triathlon_runner.schedule._suite_run import ENDS_THE_MODEL, SuiteRun, open_suite
 from triathlon_runner.store import (
     ContradictingLineError,
     DamagedLineError,
@@ -58,7 +55,7 @@ class ModelRun:
             try:
                 if any(suite.left for suite in suites) and not self._context.control.stop.asked:
                     await self._open_and_ask(suites)
-            except* (ModelUnavailableError, ServerLostError, UserError) as errors:
+            except* ENDS_THE_MODEL as errors:
                 self._give_up(errors)
             finally:
                 self._close(suites)
@@ -119,8 +116,7 @@ class ModelRun:
                 if not self._context.control.may_send():
                     return
             with self._context.units.unit():
-                suite.tried.add(unit[0])
-                record = await run_unit(suite, unit, model, self._broken)
+                record = await suite.run(unit, model)
                 if pace is not None:
                     pace.finished(suite.model, suite.suite, unit, record)
 

@@ -21,7 +21,7 @@ from triathlon_runner.endpoints import (
     ModelUnavailableError,
     Sampling,
 )
-from triathlon_runner.schedule._control import Control
+from triathlon_runner.schedule._stop import Control
 from triathlon_runner.serving import Served, ServerLostError
 
 RESTARTING_LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)

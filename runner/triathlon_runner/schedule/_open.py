@@ -15,8 +15,8 @@ from triathlon_runner.endpoints import (
     open_model,
 )
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.schedule._control import Control
 from triathlon_runner.schedule._models import RESTARTING_LIMITS, OpenModel, RestartingModel, RowSettings
+from triathlon_runner.schedule._stop import Control
 from triathlon_runner.serving import LocalServers, Served, Servers
 
 DEFAULT_CONCURRENCY = 32

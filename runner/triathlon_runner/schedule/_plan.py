@@ -5,14 +5,13 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from triathlon_runner.endpoints import Model
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import ROW_SETTINGS, UnitRecord, samples_are_copies
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule._identity import identity_of
-from triathlon_runner.schedule._pace import Pace
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.store import Unit
 from triathlon_runner.suites import Suite, SuiteEntry, Task
@@ -100,6 +99,26 @@ class Work:
             InfrastructureError: the unit stays open.
         """
         return await self.built.suite.run(task_id, sample, model, grader, self.settings_hash, self.judge)
+
+
+class Pace(Protocol):
+    """Decides which units come first, and how far one model may run ahead of another."""
+
+    def position(self, suite: str, unit: Unit) -> int:
+        """Returns the unit's place in the order of all suites; the same for every model."""
+        ...
+
+    async def ready(self, model: str, suite: str, unit: Unit) -> None:
+        """Returns once the unit may be asked, or once the run is to stop."""
+        ...
+
+    def finished(self, model: str, suite: str, unit: Unit, record: UnitRecord | None) -> None:
+        """Called when a unit was tried; `record` is None if it stays open."""
+        ...
+
+    def ended(self, model: str) -> None:
+        """Called when a model will be asked nothing more."""
+        ...
 
 
 @dataclass(slots=True)

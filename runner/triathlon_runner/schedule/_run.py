@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from triathlon_runner.grading import Grader
 from triathlon_runner.schedule._context import ModelEnd, RunContext, Summary
-from triathlon_runner.schedule._control import Control
 from triathlon_runner.schedule._manifest import Conditions
 from triathlon_runner.schedule._model_run import ModelRun
 from triathlon_runner.schedule._open import ModelOpener
 from triathlon_runner.schedule._plan import RunPlan, Work
 from triathlon_runner.schedule._progress import Progress
+from triathlon_runner.schedule._stop import Control
 from triathlon_runner.store import ResultsFolder, Unit
 from triathlon_runner.terminal import counted
 

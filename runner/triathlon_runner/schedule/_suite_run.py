@@ -1,18 +1,27 @@
-"""One model on one suite in a run: its results file, what is left of it, and its manifest."""
+"""One model on one suite in a run: its units, its results file and its manifest."""
 
+import logging
 from collections import Counter, deque
-from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from triathlon_runner.endpoints import Model, ModelUnavailableError
+from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._identity import WEIGHTS, difference
 from triathlon_runner.schedule._manifest import differs, manifest_of, stands_finished
-from triathlon_runner.schedule._models import OpenModel
+from triathlon_runner.schedule._models import OpenModel, UnitModel
 from triathlon_runner.schedule._plan import Work
+from triathlon_runner.schedule._stop import RunStoppedError
+from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, archive
 from triathlon_runner.terminal import counted
+
+ENDS_THE_MODEL = (ModelUnavailableError, ServerLostError, UserError)
+"""Errors after which a model cannot be asked anything more."""
+_REASON_CHARACTERS = 200
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -23,6 +32,8 @@ class SuiteRun:
     work: Work
     file: ResultsFile[UnitRecord]
     left: deque[Unit]
+    broken: set[tuple[str, Unit]]
+    """Gets each unit, with its suite, that an error in this program stopped: it is not tried again."""
     failures: Counter[str] = field(default_factory=Counter)
     tried: set[str] = field(default_factory=set)
     """Tasks of which a unit was started in this run."""
@@ -50,6 +61,51 @@ class SuiteRun:
             self.left = deque(self.work.open_units(()))
         self.write_manifest(opened, begins=bool(self.left))
         return True
+
+    async def run(self, unit: Unit, model: Model) -> UnitRecord | None:
+        """Runs one unit and appends its line; where this program or the server failed, the unit stays open.
+
+        Args:
+            unit: Its task and sample.
+            model: Is asked.
+
+        Returns:
+            What was appended; None where the unit stays open.
+
+        Raises:
+            ModelUnavailableError: the model cannot go on; likewise ServerLostError.
+            UserError: a file cannot be written.
+        """
+        context, asked = self.context, UnitModel(model)
+        self.tried.add(unit[0])
+        try:
+            record = await self.work.run(*unit, asked, context.grader)
+            self.file.append(record)
+        except Exception as error:
+            self._leave_open(unit, error)
+            return None
+        context.summary.finished += 1
+        context.progress.finished(record, from_earlier_run=not asked.server_answered)
+        return record
+
+    def _leave_open(self, unit: Unit, error: Exception) -> None:
+        """Notes why a unit stays open: the infrastructure or this program failed, not the model."""
+        causes = list(leaves(error))
+        final = next((cause for cause in causes if isinstance(cause, ENDS_THE_MODEL)), None)
+        if final is not None:
+            if not isinstance(final, UserError):
+                self.failures[str(final)] += 1
+            raise final
+        unknown = next((cause for cause in causes if not isinstance(cause, InfrastructureError)), None)
+        if unknown is None and any(isinstance(cause, RunStoppedError) for cause in causes):
+            return
+        reason = str(causes[0])
+        if unknown is not None:
+            reason = _in_a_line(unknown)
+            self.broken.add((self.suite, unit))
+            _LOG.error("%s %s %s, sample %d", self.model, self.suite, *unit, exc_info=error)
+        self.failures[reason] += 1
+        self.context.progress.failed(self.model, self.suite, reason)
 
     def close(self, opened: OpenModel | None) -> int:
         """Sorts the file and writes the manifest; returns how many units stay open."""
@@ -90,7 +146,7 @@ class SuiteRun:
 
 
 def open_suite(
-    context: RunContext, work: Work, broken: Collection[tuple[str, Unit]], stack: ExitStack
+    context: RunContext, work: Work, broken: set[tuple[str, Unit]], stack: ExitStack
 ) -> SuiteRun | None:
     """Opens the results file; None where it is finished or was made under other conditions.
 
@@ -117,7 +173,7 @@ def open_suite(
         context.progress.say(_about_missing_manifest(context.folder, model, suite, len(file.units)))
     left = work.open_units(file.units)
     context.progress.plan(model, suite, planned=planned, done=planned - len(left))
-    return SuiteRun(context, work, file, deque(unit for unit in left if (suite, unit) not in broken))
+    return SuiteRun(context, work, file, deque(unit for unit in left if (suite, unit) not in broken), broken)
 
 
 def put_aside(context: RunContext, work: Work, file: ResultsFile[UnitRecord], why: str) -> bool:
@@ -140,3 +196,9 @@ def _about_missing_manifest(folder: ResultsFolder, model: str, suite: str, lines
         " made under are unknown. They count, and this run writes a new manifest; put them aside with"
         f" {folder.archive_command(model, suite)} if they may be another model's"
     )
+
+
+def _in_a_line(error: BaseException) -> str:
+    """An unexpected exception as one short, printable line: it may quote what a model wrote."""
+    text = ascii(f"{type(error).__name__}: {error}")[1:-1]
+    return text if len(text) <= _REASON_CHARACTERS else f"{text[:_REASON_CHARACTERS]}…"
