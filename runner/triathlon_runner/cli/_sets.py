@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +19,7 @@ from triathlon_runner.evolved import PASS_AT_1, analysis, pass_at_k
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.registry import check_names
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.terminal import console
+from triathlon_runner.terminal import console, counted
 
 sets_app = App(
     help="The sets of the evolved discipline.",
@@ -119,7 +119,16 @@ def report_samples(
     if as_json:
         console().print_json(json.dumps(rows))
         return
-    show(tuple(rows[0]), [[f"{x:.3f}" if isinstance(x, float) else x for x in row.values()] for row in rows])
+    head = ("model", "tasks", "samples", *(f"pass@{number}" for number in wanted))
+    show(head, [[row[name] if name in head[:3] else _cell(row, name) for name in head] for row in rows])
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str | None:
+    """A pass@k, with its tasks where not all of the model's have so many samples."""
+    if row[name] is None:
+        return None
+    tasks = row[f"{name}_tasks"]
+    return f"{row[name]:.3f}" + (f" ({counted(tasks, 'task')})" if tasks < row["tasks"] else "")
 
 
 def _numbers(text: str) -> list[int]:
@@ -136,9 +145,12 @@ def _samples(records: Iterable[EvolvedRecord]) -> int:
 
 def _pass_at(model: str, records: Sequence[EvolvedRecord], wanted: Iterable[int]) -> dict[str, Any]:
     most = _samples(records)
-    scores = {f"pass@{k}": pass_at_k(k).score(records) if k <= most else None for k in wanted}
-    tasks = len(PASS_AT_1.contributions(records))
-    return {"model": model, "tasks": tasks, "samples": most, **scores}
+    row: dict[str, Any] = {"model": model, "tasks": len(PASS_AT_1.contributions(records)), "samples": most}
+    for k in wanted:
+        metric = pass_at_k(k)
+        row[f"pass@{k}"] = metric.score(records) if k <= most else None
+        row[f"pass@{k}_tasks"] = len(metric.contributions(records))
+    return row
 
 
 def _results(folder: Path, models: str | None) -> dict[str, ByModel]:

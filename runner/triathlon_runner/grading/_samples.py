@@ -5,6 +5,7 @@ What is wrong with a sample is reported about that sample and never ends the com
 
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,13 +61,16 @@ def _in_folder(folder: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sam
     """EvalPlus writes a task's id as a folder's name, with `_` for `/`."""
     names = {task_id.replace("/", "_"): task_id for task_id in problems}
     files = [file for file in folder.rglob("*.py") if file.is_file()]
+    samples: Counter[str] = Counter()
     for file in sorted(files, key=lambda path: (path.parent.as_posix(), _number(path), path.name)):
         name = file.parent.relative_to(folder).as_posix()
         task_id = names.get(name.replace("/", "_"), name)
-        yield _sample_of_bytes(task_id, _number(file), file.read_bytes())
+        yield _sample_of_bytes(task_id, samples[task_id], file.read_bytes())
+        samples[task_id] += 1
 
 
 def _number(file: Path) -> int:
+    """By which the samples of a task are ordered: `10.py` comes behind `9.py`."""
     return int(file.stem) if file.stem.isdecimal() else 0
 
 

@@ -149,7 +149,7 @@ def _result(source: Source, column: Column, score: Score) -> dict[str, Any]:
             "metric_id": f"triathlon.{source.entry.discipline}.{metric.id}",
             "metric_name": column.title,
             "metric_kind": "pass_rate" if metric.id.startswith("pass") else metric.id,
-            "lower_is_better": False,
+            "lower_is_better": metric.role == "unranked",
             "score_type": "continuous",
             "min_score": 0.0,
             "max_score": column.maximum,

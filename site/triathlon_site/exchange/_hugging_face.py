@@ -53,6 +53,12 @@ def _entries(source: Source) -> Iterator[dict[str, object]]:
     receipt = source.file.receipt
     for column, score in _headlines(source):
         about = f"{column.title}; 95 % interval {formats.span(score.interval, column.maximum)}"
+        if score.upper is not None:
+            known = formats.known_range(score.value, score.upper, column.maximum)
+            about += f"; only known as {known}, since some loops had no judge: the value is the lower end"
+        manifest, tasks = source.manifest, f"{score.tasks} tasks"
+        if manifest.tasks_planned < manifest.tasks_in_suite:
+            tasks += f" ({manifest.tasks_planned} of the suite's {manifest.tasks_in_suite} were asked)"
         grade = "graded again from a recording" if receipt else "asked and graded by Triathlon"
         entry: dict[str, object] = {
             "dataset": {"id": DATA_SETS[source.entry.id], "task_id": source.entry.id},
@@ -64,4 +70,4 @@ def _entries(source: Source) -> Iterator[dict[str, object]]:
             entry["source"] = {"url": receipt.address, "name": receipt.title}
         elif source.url:
             entry["source"] = {"url": source.url, "name": "Triathlon"}
-        yield entry | {"notes": f"{about}; {score.tasks} tasks; {grade}"}
+        yield entry | {"notes": f"{about}; {tasks}; {grade}"}

@@ -8,6 +8,7 @@ from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.evolved import PASS_AT_1
 from triathlon_runner.records import EvolvedRecord, Outcome
 from triathlon_site.exchange._samples import programs
 from triathlon_site.exchange._source import EARLIEST, Source, uuid_of
@@ -51,8 +52,8 @@ def _log(source: Source, records: Sequence[EvolvedRecord]) -> Any:
     from inspect_ai import log as inspect_log  # noqa: PLC0415  see above
 
     samples = [_sample(source, record) for record in records]
-    passed = sum(record.outcome is Outcome.PASSED for record in records)
-    accuracy = inspect_log.EvalMetric(name="accuracy", value=passed / len(records) if records else 0.0)
+    value = PASS_AT_1.score(records) if records else 0.0  # the mean over tasks, whatever their samples
+    accuracy = inspect_log.EvalMetric(name="accuracy", value=value)
     score = inspect_log.EvalScore(
         name=_SCORER, scorer=_SCORER, scored_samples=len(records), metrics={"accuracy": accuracy}
     )

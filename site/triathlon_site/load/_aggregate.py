@@ -190,12 +190,19 @@ def _replies(records: Sequence[UnitRecord]) -> dict[str, list[int]]:
 
 
 def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, tuple[float, ...]]:
-    """Each metric's score in each sample by itself; nothing where every task has one sample."""
+    """Each metric's score in each sample by itself, over the tasks that have as many samples as any.
+
+    Nothing where every task has one sample. Tasks with fewer are left out: else the samples' scores would
+    differ by their tasks.
+    """
+    counts = Counter(record.task_id for record in records)
+    most = max(counts.values(), default=0)
+    if most < 2:
+        return {}
     samples: dict[int, list[UnitRecord]] = {}
     for record in records:
-        samples.setdefault(record.sample, []).append(record)
-    if len(samples) < 2:
-        return {}
+        if counts[record.task_id] == most:
+            samples.setdefault(record.sample, []).append(record)
     return {
         metric.id: tuple(metric.score(samples[sample]) for sample in sorted(samples)) for metric in metrics
     }

@@ -151,7 +151,12 @@ def _binomial(field: str, tasks: int, scale: float) -> Callable[[Record], Spread
         share = _number(record, field) / scale
         if math.isnan(share):
             return None
-        passed = min(tasks, max(0.0, share * tasks))
+        if not 0 <= share <= 1:
+            raise UserError(
+                f"published figures of {record['model']!r}: expected {field} from 0 to {scale:g},"
+                f" got {record[field]!r}; mend the table in results/published/"
+            )
+        passed = share * tasks
         random = generator("published", field, record["model"])
         return Spread(
             *(scale * random.beta(passed + more, tasks - passed + less, size=DRAWS) for more, less in ENDS)
@@ -197,8 +202,15 @@ def _asl(record: Record) -> Spread | None:
     counts = sustained(record)
     if not counts:
         return None
+    score = _number(record, "asl")
+    if not 0 <= score <= LOOPS or sum(counts) != MBPP_PLUS_TASKS:
+        raise UserError(
+            f"published figures of {record['model']!r}: expected asl from 0 to {LOOPS} and sustained_0 to"
+            f" sustained_{LOOPS} with the sum {MBPP_PLUS_TASKS}, got asl {record['asl']!r} and the sum"
+            f" {sum(counts)}; mend the table in results/published/"
+        )
     random = generator("published", "asl", record["model"])
-    factor = _number(record, "asl") / asl_of_counts(counts, LOOPS)
+    factor = score / asl_of_counts(counts, LOOPS)
 
     def scores(more: float, less: float) -> Array:
         shapes = np.add(counts, [less, *[0.0] * (LOOPS - 1), more])

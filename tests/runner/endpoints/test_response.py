@@ -50,6 +50,8 @@ def chat(content: Any, finish: str | None = "stop", **message: Any) -> dict[str,
         ("length", Finish.LENGTH),
         ("MAX_TOKENS", Finish.LENGTH),
         ("model_length", Finish.LENGTH),
+        ("incomplete", Finish.LENGTH),
+        ("context_length_exceeded", Finish.CONTEXT_OVERFLOW),
         ("content_filter", Finish.REFUSED),
         ("SAFETY", Finish.REFUSED),
     ],
@@ -59,12 +61,13 @@ def test_finish_reasons(said: str, meant: Finish) -> None:
     assert read(chat("x", said)).reply.finish is meant
 
 
+@pytest.mark.parametrize("said", [None, "a_new_word"])
 @pytest.mark.parametrize(("tokens", "meant"), [(2, Finish.LENGTH), (3, Finish.STOP)])
-def test_no_finish_reason(tokens: int, meant: Finish) -> None:
-    """A server that does not say why it stopped is judged by the tokens it counted."""
-    parsed = read(chat("x", None), max_tokens=tokens)
+def test_no_finish_reason(tokens: int, meant: Finish, said: str | None) -> None:
+    """A server that does not say why it stopped, or in words of its own, is judged by its count of tokens."""
+    parsed = read(chat("x", said), max_tokens=tokens)
     assert parsed.reply.finish is meant
-    assert "no finish reason" in parsed.oddities
+    assert any("finish reason" in oddity for oddity in parsed.oddities)
 
 
 def test_usage() -> None:
@@ -85,13 +88,29 @@ def test_usage() -> None:
         {"prompt_tokens": None, "completion_tokens": None},
         {"input_tokens": 3, "output_tokens": 2},
         {"prompt_tokens": 3},
+        {"prompt_tokens": 3, "completion_tokens": 0},
+        {"prompt_tokens": 3, "completion_tokens": -50},
+        {"prompt_tokens": 2**60, "completion_tokens": 2},
+        {"prompt_tokens": True, "completion_tokens": 2},
     ],
 )
 def test_usage_that_counts_nothing(usage: dict[str, Any]) -> None:
     """No question has zero tokens: such a reply costs an unknown sum, not nothing."""
     found = read({**chat("x"), "usage": usage})
     assert (found.usage.requests, found.usage.uncounted) == (1, 1)
-    assert any("usage" in oddity for oddity in found.oddities)
+    assert any("usage" in oddity or "0 tokens" in oddity for oddity in found.oddities)
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "total", "output"),
+    [(1, 5, 2), (1, 6, 3), (500, 505, 502), (500, 5, 502), (0, 900, 2), (1, 900, 3)],
+)
+def test_reasoning_counted_apart(reasoning: int, total: int, output: int) -> None:
+    """Some servers leave reasoning out of the completion's tokens: it is paid for all the same."""
+    body = chat("x")
+    body["usage"] |= {"total_tokens": total, "completion_tokens_details": {"reasoning_tokens": reasoning}}
+    usage = read(body).usage
+    assert (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens) == (3, output, reasoning)
 
 
 def test_reasoning_kept_apart() -> None:

@@ -60,6 +60,17 @@ async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
     assert [one.partition(":")[0] for one in report.broken] == [f"line {n}" for n in range(12, 18)]
 
 
+async def test_each_file_of_a_folder_is_a_sample(tmp_path: Path) -> None:
+    """Whatever their names: none is merged with another."""
+    task_id = next(iter(PROBLEMS)).task_id
+    folder = tmp_path / "samples" / task_id.replace("/", "_")
+    folder.mkdir(parents=True)
+    for name in ("candidate_a", "candidate_b", "0", "00"):
+        (folder / f"{name}.py").write_text("def nothing(): pass\n")
+    report = await grade_samples(tmp_path / "samples", PROBLEMS, GradeOptions(out=tmp_path / "o", jobs=1))
+    assert [line["sample"] for line in report.lines] == [0, 1, 2, 3]
+
+
 async def test_a_second_run_keeps_what_is_there(tmp_path: Path) -> None:
     """After an interruption, only what is missing is graded; the file ends up the same."""
     write(tmp_path / "samples.jsonl")

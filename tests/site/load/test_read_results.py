@@ -12,7 +12,7 @@ from support.results import FakeModel, FakeSuite, fake_records, write_file, writ
 from support.site import entries
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import UnitRecord, Usage
+from triathlon_runner.records import Outcome, UnitRecord, Usage
 from triathlon_site.load import AggregateCache, Results, read_results
 
 SEEDS = entries(["evolved/core-seeds"])
@@ -454,3 +454,14 @@ def test_a_line_that_does_not_count_leaves_its_unit_open(tmp_path: Path) -> None
     path.write_bytes(path.read_bytes()[:-20])
     found = read_results(tmp_path / "results", [suite], AggregateCache(tmp_path / "cache"), NoExtracts())
     assert [(file.units, file.open_units) for file in found.files] == [(3, 1)]
+
+
+def test_repeats_are_of_the_same_tasks(tmp_path: Path) -> None:
+    """A task with fewer samples than the others is left out: it would move the mean of some samples only."""
+    records = list(fake_records(MODEL, FakeSuite(SEEDS[0], tasks=6)))
+    passed = [record.model_copy(update={"outcome": Outcome.PASSED}) for record in records]
+    failed = passed[-1].model_copy(update={"outcome": Outcome.FAILED})
+    again = [record.model_copy(update={"sample": 1}) for record in passed[:2]]
+    write_file(tmp_path / "results", MODEL.id, SEEDS[0].id, [*passed[:-1], failed, *again])
+    (file,) = read(tmp_path).files
+    assert file.repeats["pass@1"] == (1.0, 1.0)

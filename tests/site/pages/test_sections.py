@@ -4,6 +4,7 @@ import io
 import json
 import re
 from pathlib import Path
+from statistics import fmean
 
 import pandas as pd
 import pytest
@@ -91,7 +92,11 @@ def test_the_evolved_sections_are_the_runners_numbers(site: Gathered) -> None:
     found = analysis.measured(units, dict.fromkeys(own.models, "instruct"))["core"]
     drops = cells(sections["Drops"])
     assert drops["strong"][0] == f"{-_change(found, 'strong', 'difficult'):.1f}".replace("-", "−")
-    assert drops["Mean of the models"][-1] == f"{found.drops.overall:.1f}".replace("-", "−")  # type: ignore[union-attr]
+    assert found.drops
+    for place, by_model in ((-2, found.drops.of_five_sets), (-1, found.drops.per_model)):
+        mean = fmean(by_model.values())
+        assert drops["Mean of the models"][place] == f"{mean:.1f}".replace("-", "−"), "of the rows below"
+    assert fmean(found.drops.of_five_sets.values()) == pytest.approx(found.drops.overall)
     pair = found.paired("strong", "seeds", "difficult")
     assert pair
     head = sections["Seed against change, problem by problem"].head
@@ -215,6 +220,6 @@ def test_self_invoking_sets_without_evolved_ones(tmp_path: Path) -> None:
     (found,) = site.boards
     sections = {section.title: section for section in evolved_sections(found, site.models)}
     drops = sections["Drops"]
-    assert drops.head == ("Model", "HumanEval Pro", "overall")
+    assert drops.head == ("Model", "HumanEval Pro", "mean of the five", "to the average")
     spans = {row[0].text: row[1].small for row in drops.rows}
     assert re.fullmatch(r"−?\d+\.\d to −?\d+\.\d", spans["middle"])

@@ -192,7 +192,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
         read_published(folder)
 
 
-@pytest.mark.parametrize("cell", ["n/a", "nan", "1e999"])
+@pytest.mark.parametrize("cell", ["n/a", "nan", "1e999", "8840", "-1"])
 def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
     """Model and column are said, as a row's line moves with every edit."""
     found = read_published(_broken(tmp_path, "reval.csv", "88.4", cell))

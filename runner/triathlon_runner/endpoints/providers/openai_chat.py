@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from triathlon_runner.endpoints._api import Chat
 from triathlon_runner.endpoints._config import ApiConfig
@@ -29,6 +29,11 @@ _FINISH = {
     "max_tokens": Finish.LENGTH,
     "max_output_tokens": Finish.LENGTH,
     "model_length": Finish.LENGTH,
+    "max_length": Finish.LENGTH,
+    "max_tokens_reached": Finish.LENGTH,
+    "incomplete": Finish.LENGTH,
+    "context_length_exceeded": Finish.CONTEXT_OVERFLOW,
+    "model_context_window_exceeded": Finish.CONTEXT_OVERFLOW,
     "content_filter": Finish.REFUSED,
     "refusal": Finish.REFUSED,
     "safety": Finish.REFUSED,
@@ -38,9 +43,13 @@ _FINISH = {
     "sensitive": Finish.REFUSED,
 }
 _BROKEN = frozenset(
-    ["error", "abort", "cancelled", "insufficient_system_resource", "malformed_function_call"]
+    ["error", "abort", "cancelled", "timeout", "insufficient_system_resource", "malformed_function_call"]
 )
 """Finish reasons with which a server says that it failed, not the model."""
+_WHOLE = frozenset(["stop", "eos", "eos_token", "end_turn", "stop_sequence", "tool_calls", "function_call"])
+"""Finish reasons of whole replies; any other that no table knows is counted as an oddity."""
+_MOST_TOKENS = 100_000_000
+"""Of one question or reply; a server that states more does not count them."""
 
 
 class OpenAIChat:
@@ -101,6 +110,9 @@ class OpenAIChat:
         question = request.question
         finish = _finish(choice, usage, question.sampling.max_tokens, oddities)
         uncut = _chat_reply(choice, finish) if question.is_chat else _text_reply(choice, finish)
+        if uncut and (uncut.text or uncut.reasoning) and not (usage.output_tokens or usage.uncounted):
+            oddities.append("a reply of 0 tokens with text")
+            usage = Usage(requests=1, uncounted=1)
         cut = cut_at_stop(uncut or Reply(text=""), question.sampling.stop)
         return ParsedReply(cut, usage, served, tuple(oddities), is_empty=uncut is None)
 
@@ -124,17 +136,33 @@ def _usage(body: dict[str, Any], oddities: list[str]) -> Usage:
     if not isinstance(usage, dict):
         oddities.append("no usage")
         return Usage(requests=1, uncounted=1)
-    if not count(usage.get("prompt_tokens")) or not isinstance(usage.get("completion_tokens"), int):
-        oddities.append("usage without the tokens of question and reply")  # no question has 0
+    asked, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not (_is_count(asked, least=1) and _is_count(written, least=0)):  # no question has 0
+        oddities.append("usage without the tokens of question and reply")
         return Usage(requests=1, uncounted=1)
     details = usage.get("completion_tokens_details") or usage.get("output_tokens_details")
-    reasoning = details.get("reasoning_tokens") if isinstance(details, dict) else 0
+    reasoning = count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
     return Usage(
         requests=1,
-        input_tokens=count(usage.get("prompt_tokens")),
-        output_tokens=count(usage.get("completion_tokens")),
-        reasoning_tokens=count(reasoning),
+        input_tokens=asked,
+        output_tokens=_written(written, reasoning, count(usage.get("total_tokens")) - asked),
+        reasoning_tokens=reasoning,
     )
+
+
+def _is_count(value: object, *, least: int) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _MOST_TOKENS
+
+
+def _written(completion: int, reasoning: int, beside_question: int) -> int:
+    """Tokens of a reply with its reasoning, which some servers (Gemini's, xAI's) count apart from it.
+
+    Where reasoning is more than the completion it cannot be a part of it; else the total of question and
+    reply says whether it is.
+    """
+    if reasoning > completion:
+        return completion + reasoning
+    return max(completion, min(beside_question, completion + reasoning))
 
 
 def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int, oddities: list[str]) -> Finish:
@@ -142,9 +170,9 @@ def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int, oddities: lis
     reason = str(stated or "").lower()
     if reason in _BROKEN or isinstance(choice.get("error"), dict):
         raise Retryable(f"the server broke off the reply ({reason or 'error'})")
-    if reason:
+    if reason in _WHOLE or reason in _FINISH:
         return _FINISH.get(reason, Finish.STOP)
-    oddities.append("no finish reason")
+    oddities.append(f"the finish reason {reason!r}, which is not known" if reason else "no finish reason")
     return Finish.LENGTH if usage.output_tokens >= max_tokens else Finish.STOP
 
 

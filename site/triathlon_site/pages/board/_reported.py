@@ -74,7 +74,7 @@ def reported_models(
         for model in on_board:
             filled[model] = {c: f for c, f in figures.items() if model not in _column(board, c).scores}
         if not on_board:
-            model = next(iter(ids.get(id(joined), [])), "")
+            model = next((model for model in ids.get(id(joined), []) if model in models), "")
             info = models[model] if model else reported_info(tables.facts_of(joined))
             added.append(ReportedModel(model, info, figures))
     return ReportedModels({model: figures for model, figures in filled.items() if figures}, tuple(added))

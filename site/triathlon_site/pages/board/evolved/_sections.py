@@ -1,6 +1,7 @@
 """The analyses of the evolved sets beside each model's pass@1 (EvoEval, section 4)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Final
 
 import numpy as np
@@ -55,18 +56,32 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Section
     if not sets or not order:
         return None
     changes = [analyses.changes[name] for name in sets]
-    overall = analyses.drops
+    drops_of_all = analyses.drops
     mean = [
         Value("Mean of the models"),
         *(Value(_fall(-change.change), f"{change.models} models") for change in changes),
-        Value(_fall(overall.overall), f"{overall.models} models") if overall else Value(formats.NONE),
+        *(
+            (
+                Value(_fall(drops_of_all.overall), f"{drops_of_all.models} models"),
+                Value(_fall(fmean(drops_of_all.per_model.values())), f"{drops_of_all.models} models"),
+            )
+            if drops_of_all
+            else (Value(formats.NONE), Value(formats.NONE))
+        ),
     ]
     set_drops = [_drops_of(board, analyses, name) for name in sets]
     rows = [
         (
             model_cell(models[m]),
             *(drops.get(m, Value(formats.NONE)) for drops in set_drops),
-            Value(_fall(overall.per_model[m]) if overall and m in overall.per_model else formats.NONE),
+            *(
+                (
+                    Value(_fall(drops_of_all.of_five_sets[m])),
+                    Value(_fall(drops_of_all.per_model[m])),
+                )
+                if drops_of_all and m in drops_of_all.per_model
+                else (Value(formats.NONE), Value(formats.NONE))
+            ),
         )
         for m in order
     ]
@@ -74,13 +89,15 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Section
         Value("On the same seeds"),
         *(_mean_drop(analyses.same_seeds.get(name, {}).values()) for name in sets),
         Value(formats.NONE),
+        Value(formats.NONE),
     ]
     text = (
         f"How much less of each changed set a model solves than of {_seeds(analyses, sets)}, in per cent"
         " of the latter, with a 95 % interval. Second row: against only those seeds that the set’s problems"
-        " were evolved from. A minus sign: solves more."
+        " were evolved from. A minus sign: solves more. To the average: from the seeds to the EvoEval"
+        " average, which has the seeds among its six sets."
     )
-    head = ("Model", *map(set_title, sets), "overall")
+    head = ("Model", *map(set_title, sets), "mean of the five", "to the average")
     return Section("Drops", text, head, (tuple(mean), tuple(on_same_seeds), *rows))
 
 
