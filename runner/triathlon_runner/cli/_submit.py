@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._executor import open_local_grader
 from triathlon_runner.cli._options import AsJson, Data, ModelsFile, data_store
-from triathlon_runner.cli._submit_report import show_report
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.submit import (
+    SHOWN,
     FileCheck,
     Problem,
     Submission,
@@ -28,6 +29,8 @@ from triathlon_runner.submit import (
     check_texts,
     other_protocol,
     read_submission,
+    result_in_words,
+    scores_in_words,
     statement,
     submission_at,
 )
@@ -92,7 +95,7 @@ def check_command(
     elif printed:
         write(report.markdown().rstrip())
     else:
-        show_report(report, screen)
+        _show_report(report, screen)
     raise typer.Exit(0 if report.accepted else 1)
 
 
@@ -149,3 +152,32 @@ def _problem(suite: str, mismatch: Mismatch) -> Problem:
         return Problem(f"{suite}.manifest.json, {mismatch.what}", f"{expected}: {mismatch.in_words()}")
     message = f"expected {mismatch.expected} (graded again), got {mismatch.stored}"
     return Problem(f"{suite}.jsonl, {mismatch.what}", message)
+
+
+def _show_report(report: SubmissionReport, screen: Screen) -> None:
+    """Whether the submission can be taken, a row for each suite, and what is against it."""
+    verdict = "can be taken" if report.accepted else "cannot be taken yet"
+    screen.print_message(f"submission of {report.model}: {verdict}")
+    screen.print_message(report.what_was_graded())
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("suite", overflow="fold", no_wrap=True)
+    for name in ("units", "equal", "open"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("scores", overflow="fold")
+    table.add_column("result", no_wrap=True)
+    for file in report.files:
+        counts = (str(file.units), str(file.verified), str(file.open_units))
+        table.add_row(file.suite, *counts, scores_in_words(file), result_in_words(file))
+    screen.print(table)
+    if not report.listed:
+        screen.print_message(report.about_missing_row())
+    _show_problems(report.problems, screen)
+    for file in report.files:
+        _show_problems(file.problems, screen)
+
+
+def _show_problems(problems: list[Problem], screen: Screen) -> None:
+    for problem in problems[:SHOWN]:
+        screen.print_message(f"{problem.place}: {problem.message}")
+    if len(problems) > SHOWN:
+        screen.print_message(f"and {len(problems) - SHOWN} more, which --json lists")
