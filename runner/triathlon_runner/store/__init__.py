@@ -11,7 +11,7 @@ from triathlon_runner.store._folder import (
     ResultsFolder,
     UnreadableManifestError,
 )
-from triathlon_runner.store._judged import JudgedAgain, how_to_judge_again, read_judged_again
+from triathlon_runner.store._graded_again import GradedAgain, how_to_grade_again, read_graded_again
 from triathlon_runner.store._lines import (
     RUN_AGAIN,
     ContradictingLineError,
@@ -37,7 +37,7 @@ __all__ = [
     "Change",
     "ContradictingLineError",
     "DamagedLineError",
-    "JudgedAgain",
+    "GradedAgain",
     "RecordedFile",
     "ResultsFile",
     "ResultsFolder",
@@ -51,8 +51,8 @@ __all__ = [
     "fault_of_manifest",
     "fault_of_record",
     "fault_of_second",
-    "how_to_judge_again",
-    "read_judged_again",
+    "how_to_grade_again",
+    "read_graded_again",
     "read_lines",
     "read_records",
     "read_undamaged_records",
