@@ -12,7 +12,6 @@ from triathlon_runner import registry
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import about_replies, about_tokens, estimated_part
 from triathlon_runner.cli._names import complete_models, complete_suites, names
 from triathlon_runner.cli._options import (
     Common,
@@ -24,6 +23,7 @@ from triathlon_runner.cli._options import (
     results_folder,
 )
 from triathlon_runner.cli._run_options import Budget, Options
+from triathlon_runner.cli._run_report import about_replies, about_tokens, estimated_part
 from triathlon_runner.cli._session import Session, open_session, run_interruptible, runner_of
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate import (

@@ -11,7 +11,6 @@ import typer
 from triathlon_runner import registry
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import show_estimates, show_summary
 from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
@@ -32,6 +31,7 @@ from triathlon_runner.cli._run_options import (
     profile_of,
     seconds,
 )
+from triathlon_runner.cli._run_report import show_estimates, show_summary
 from triathlon_runner.cli._session import (
     ignore_interrupts,
     open_session,

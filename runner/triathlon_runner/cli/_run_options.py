@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import catalogue, registry
-from triathlon_runner.cli._bounds import check_prices
 from triathlon_runner.cli._executor import Executor
 from triathlon_runner.cli._names import names
 from triathlon_runner.cli._options import Common
+from triathlon_runner.cli._run_report import check_prices
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Limits
 from triathlon_runner.errors import UserError

@@ -183,8 +183,10 @@ class ResultsFolder:
         try:
             version = _schema_of(content)
             if version != SCHEMA_VERSION:
-                what = f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
-                raise self._unreadable(what, model, suite)
+                fault_in_words = (
+                    f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
+                )
+                raise self._unreadable(fault_in_words, model, suite)
             manifest = Manifest.model_validate_json(content)
         except ValidationError as error:
             fault = error.errors()[0]

@@ -113,11 +113,11 @@ def fault_of_line(line: bytes, error: ValueError, remedy: str = RUN_AGAIN) -> st
             f"expected schema {SCHEMA_VERSION}, got {schema!r}: another version wrote it; update the program"
         )
     where = ".".join(str(part) for part in fault["loc"]) or "the line"
-    what = fault["msg"]
+    message = fault["msg"]
     if fault["type"] == "enum":  # the message would list all values, and not say which came
         first = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
-        what = f"expected one of {', '.join(first)}, …, got {str(fault['input'])[:_SHOWN]!r}"
-    return f"expected a record of one unit, got {got} ({where}: {what}); {remedy}"
+        message = f"expected one of {', '.join(first)}, …, got {str(fault['input'])[:_SHOWN]!r}"
+    return f"expected a record of one unit, got {got} ({where}: {message}); {remedy}"
 
 
 def fault_of_second(unit: Unit, first: int) -> str:
