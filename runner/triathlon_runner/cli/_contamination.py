@@ -38,7 +38,7 @@ def report_contamination(
     if out is not None:
         replace_file(out, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     if as_json:
-        console().print_json(json.dumps(lines))
+        console().print_json(data=lines)
         return
     head = ("problem", "words", "with a parent", "", "with the rest", "")
     show(head, [(p.task_id, p.words, *_cells(p.parent), *_cells(p.rest)) for p in report])

@@ -1,6 +1,5 @@
 """`triathlon models` and `triathlon suites`: what is registered and whether it can run here."""
 
-import json
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -33,7 +32,7 @@ def models(
     listed = registry.load(models_file)
     rows = [_model(row) for row in listed.select(None if model is None else [model])]
     if as_json:
-        console().print_json(json.dumps(rows))
+        console().print_json(data=rows)
     elif model is not None:
         (row,) = listed.select([model])
         _show_all(rows[0] | _details(row))
@@ -80,7 +79,7 @@ def suites(
     data_of = {entry.id: _data(entry, store) for entry in entries if entry.variant_of is None}
     rows = [_suite(entry, *data_of[entry.variant_of or entry.id]) for entry in chosen]
     if as_json:
-        console().print_json(json.dumps(rows))
+        console().print_json(data=rows)
         return
     shown = [{**row, "here": row["here"].removeprefix("in the ")} for row in rows]
     _show(shown, ["id", "graded", "here", "title"])

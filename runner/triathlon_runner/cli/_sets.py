@@ -1,6 +1,5 @@
 """`triathlon sets`: what the evolved discipline's sets tell beside the board's pass@1."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -68,7 +67,7 @@ def compare(
             f"no model has results on related problems of {first!r} and {second!r}; run both first"
         )
     if as_json:
-        console().print_json(json.dumps([{"model": model, **_counts(pair)} for model, pair in rows]))
+        console().print_json(data=[{"model": model, **_counts(pair)} for model, pair in rows])
         return
     head = ("model", "problems", "both", f"{first_set} only", f"{second_set} only", "neither", "p")
     show(
@@ -117,7 +116,7 @@ def report_samples(
     ks = _numbers(k) if k is not None else range(1, max(map(_samples, by_model.values())) + 1)
     rows = [_pass_at(model, records, ks) for model, records in by_model.items()]
     if as_json:
-        console().print_json(json.dumps(rows))
+        console().print_json(data=rows)
         return
     show(tuple(rows[0]), [[f"{x:.3f}" if isinstance(x, float) else x for x in row.values()] for row in rows])
 

@@ -5,7 +5,6 @@ from triathlon_runner.store._compare import Change, compare_files
 from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
 from triathlon_runner.store._file import ResultsFile
 from triathlon_runner.store._folder import (
-    DEFAULT_ROOT,
     IMPORTED,
     VERIFIED,
     ResultsFolder,
@@ -29,7 +28,6 @@ from triathlon_runner.store._recorded import RecordedFile, recorded_files
 from triathlon_runner.store._usable import read_undamaged_records, usable_units
 
 __all__ = [
-    "DEFAULT_ROOT",
     "IMPORTED",
     "RUN_AGAIN",
     "VERIFIED",
