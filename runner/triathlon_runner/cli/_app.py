@@ -13,7 +13,7 @@ from triathlon_runner.terminal import print_error, print_traceback
 
 
 def examples(*lines: str) -> str:
-    """The end of a command's help: one example a line, as it is typed."""
+    """Returns the end of a command's help: an example a line, as it is typed."""
     return "\n".join(("Examples:", *lines))
 
 
@@ -31,8 +31,8 @@ app = App(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(is_set: bool) -> None:
+    if is_set:
         typer.echo(f"triathlon {__version__}")
         raise typer.Exit
 
@@ -50,17 +50,17 @@ def options_of_all_commands(
 def run_app() -> None:
     """Runs the command line. A user's error is printed without a traceback and ends with exit code 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that has no "…" still gets the rest
+        sys.stdout.reconfigure(errors="backslashreplace")  # for a terminal whose encoding has no "…"
     try:
         app()
     except (UserError, BaseExceptionGroup) as error:
-        found = list(leaves(error))
-        if not all(isinstance(one, UserError) for one in found):
+        errors = list(leaves(error))
+        if not all(isinstance(leaf, UserError) for leaf in errors):
             sys.excepthook = print_traceback
             raise
-        for message in dict.fromkeys(str(one) for one in found):
+        for message in dict.fromkeys(map(str, errors)):
             print_error(message)
         raise SystemExit(2) from None
     except Exception:
-        sys.excepthook = print_traceback  # in the place of typer's, which writes what it quotes as it is
+        sys.excepthook = print_traceback  # typer's hook prints quoted control characters unescaped
         raise

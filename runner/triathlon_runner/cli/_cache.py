@@ -22,11 +22,11 @@ app.add_typer(cache_app, name="cache")
 def info() -> None:
     """Where the cache lies, its size, and replies by model."""
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
-        found = replies.info()
+        contents = replies.info()
     screen = console()
-    size = f"{counted(found.replies, 'reply')}, {found.size_bytes / 1e6:.1f} MB"
-    screen.print(f"{found.path}: {size}", soft_wrap=True)
-    for model, count in found.replies_by_model.items():
+    size = f"{counted(contents.replies, 'reply')}, {contents.size_bytes / 1e6:.1f} MB"
+    screen.print(f"{contents.path}: {size}", soft_wrap=True)
+    for model, count in contents.replies_by_model.items():
         screen.print(f"{model:40} {count}")
 
 
@@ -44,6 +44,6 @@ def prune(
 ) -> None:
     """Removes replies; results stay as they are, and what is asked again is asked anew."""
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
-        most = None if max_megabytes is None else int(max_megabytes * 1e6)
-        removed = replies.prune(max_bytes=most, model=model)
+        max_bytes = None if max_megabytes is None else int(max_megabytes * 1e6)
+        removed = replies.prune(max_bytes=max_bytes, model=model)
     console().print(f"{counted(removed, 'reply')} removed")

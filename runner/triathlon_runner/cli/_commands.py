@@ -57,22 +57,22 @@ def _without_types_of_flags(parameters: Sequence[Any]) -> list[Any]:
 
 @contextmanager
 def _usage_errors(ctx: Any, args: Sequence[str]) -> Iterator[None]:
-    """Words what typer finds wrong with the arguments as our own messages are.
+    """Turns errors of typer about the arguments into messages in our words.
 
     Raises:
-        UserError: an option or command that there is none of, a missing or unusable value.
+        UserError: an unknown option or command, a missing or unusable value.
     """
     asked_for_help = not args and ctx.command.no_args_is_help
     try:
         yield
     except typer.TyperException as error:
-        if asked_for_help:  # typer shows the help by way of an exception
+        if asked_for_help:  # typer shows the help by raising an exception
             raise
         raise UserError(_fault_of_value(error) or _with_help(error.format_message(), ctx)) from None
 
 
 def _with_help(message: str, ctx: Any) -> str:
-    """The message, and where the options and commands stand that there are."""
+    """Returns the message with the command that lists options and commands."""
     help_command = f"`{ctx.command_path} -h`"
     return (
         f"{message} See {help_command}"
@@ -82,7 +82,7 @@ def _with_help(message: str, ctx: Any) -> str:
 
 
 def _fault_of_value(error: typer.TyperException) -> str:
-    """What was expected of a number or a choice, and what came; empty for any other error."""
+    """Returns what a number or a choice should have been, and the value; empty for any other error."""
     parameter, cause = getattr(error, "param", None), error.__cause__
     if parameter is None or not isinstance(cause, ValidationError):
         return ""

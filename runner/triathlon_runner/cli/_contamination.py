@@ -33,23 +33,23 @@ def report_contamination(
 ) -> None:
     """For each problem the longest passage that it shares with its parents and with the rest of its set."""
     problems, seeds = _problems(suite, data_store(data))
-    report = sorted(contamination(problems, seeds), key=lambda one: (-_largest(one), one.task_id))
-    lines = [_line(one) for one in report]
+    report = sorted(contamination(problems, seeds), key=lambda problem: (-_largest(problem), problem.task_id))
+    lines = [_line(problem) for problem in report]
     if out is not None:
         replace_file(out, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     if as_json:
-        console().print_json(json.dumps(lines))
+        console().print_json(data=lines)
         return
     head = ("problem", "words", "with a parent", "", "with the rest", "")
-    show(head, [(one.task_id, one.words, *_cells(one.parent), *_cells(one.rest)) for one in report])
-    copies = sum(one.copied for one in report)
+    show(head, [(p.task_id, p.words, *_cells(p.parent), *_cells(p.rest)) for p in report])
+    copies = sum(problem.copied for problem in report)
     console().print_message(
         f"{copies} of {len(report)} problems share half of their words or more in one passage"
     )
 
 
 def _problems(suite: str, store: DataStore) -> tuple[Sequence[Problem], Sequence[Problem]]:
-    """A suite's problems, and those that they were evolved from."""
+    """Returns a suite's problems, and those that they were evolved from."""
     (entry,) = catalogue.select([suite])
     built = entry.build(store)
     if not isinstance(built, Programs):
@@ -65,12 +65,12 @@ def _problems(suite: str, store: DataStore) -> tuple[Sequence[Problem], Sequence
 
 
 def _with_docstrings(suite: str, built: Programs) -> Sequence[Problem]:
-    """The suite's problems.
+    """Returns the suite's problems.
 
     Raises:
         UserError: they hold their base problem's text on purpose.
     """
-    problems = [one for one in built.functions() if isinstance(one, Problem)]
+    problems = [problem for problem in built.functions() if isinstance(problem, Problem)]
     if len(problems) < len(built.functions()):
         raise UserError(
             f"the problems of {suite!r} repeat their base problem on purpose, so there is no copying to find;"
@@ -79,21 +79,24 @@ def _with_docstrings(suite: str, built: Programs) -> Sequence[Problem]:
     return problems
 
 
-def _largest(one: Contamination) -> float:
-    return max((shared.share for shared in (one.parent, one.rest) if shared is not None), default=0.0)
+def _largest(problem: Contamination) -> float:
+    """Returns the share of the longest passage that a problem has in common with others."""
+    return max((shared.share for shared in (problem.parent, problem.rest) if shared), default=0.0)
 
 
-def _line(one: Contamination) -> dict[str, Any]:
-    found = {"parent": one.parent, "rest": one.rest}
+def _line(problem: Contamination) -> dict[str, Any]:
     return {
-        "task_id": one.task_id,
-        "words": one.words,
-        "copied": one.copied,
-        **{name: None if it is None else _plain(it) for name, it in found.items()},
+        "task_id": problem.task_id,
+        "words": problem.words,
+        "copied": problem.copied,
+        "parent": _plain(problem.parent),
+        "rest": _plain(problem.rest),
     }
 
 
-def _plain(shared: Shared) -> dict[str, Any]:
+def _plain(shared: Shared | None) -> dict[str, Any] | None:
+    if shared is None:
+        return None
     return {
         "task_id": shared.other_task_id,
         "words": shared.words,

@@ -31,7 +31,7 @@ NOWHERE: Final = (
     "gVisor (runsc) has neither: start the container with the default runtime, `docker run --runtime=runc`",
     "Apple's `container` starts a kernel without Landlock: use Docker Desktop, Colima or Lima",
 )
-"""What to do where nothing can be executed."""
+"""Advice where nothing can be executed."""
 
 
 @app.command(
@@ -62,7 +62,7 @@ def doctor(
 
 
 def grader_integrity(level: str) -> str:
-    """What the last `doctor --attack` at this level found, for manifests; `not run` where there was none."""
+    """Returns the summary of the last `doctor --attack` at this level, for manifests; else `not run`."""
     path = _integrity_file(level)
     return str(json.loads(path.read_text(encoding="utf-8"))["summary"]) if path.exists() else NOT_RUN
 
@@ -73,12 +73,12 @@ def _integrity_file(level: str) -> Path:
 
 async def _attack(level: str, screen: Screen) -> int:
     def show(result: attacks.AttackResult) -> None:
-        what = "held" if result.held else " ".join(
+        finding = "held" if result.held else " ".join(
             f"{name}: {text}"
             for name in ("scored", "stole", "harmed", "survived")
             if (text := getattr(result, name))
         )  # fmt: skip
-        screen.print(f"{result.name:40} {result.kind:10} {result.outcome:12} {what}", soft_wrap=True)
+        screen.print(f"{result.name:40} {result.kind:10} {result.outcome:12} {finding}", soft_wrap=True)
 
     report = await attacks.attack(level, on_result=show)
     screen.print(report.summary(), soft_wrap=not screen.is_terminal)
@@ -98,16 +98,16 @@ async def _machine(screen: Screen) -> bool:
             _say(screen, "", advice)
     else:
         _say(screen, "verdicts", "every one is decided outside the process of the program that is graded")
-        tried = grader_integrity(health.level)
+        summary = grader_integrity(health.level)
         _say(
             screen,
             "attacks",
-            f"{tried}; `triathlon doctor --attack` tries them" if tried == NOT_RUN else tried,
+            f"{summary}; `triathlon doctor --attack` tries them" if summary == NOT_RUN else summary,
         )
     for language in health.languages:
         _say(screen, language.language, language.version or language.fault)
-    found = await gpus()
-    _say(screen, "GPUs", ", ".join(f"{gpu.name} ({gpu.free} MiB free)" for gpu in found) or "none")
+    names = [f"{gpu.name} ({gpu.free} MiB free)" for gpu in await gpus()]
+    _say(screen, "GPUs", ", ".join(names) or "none")
     return health.level is not None
 
 
@@ -127,13 +127,13 @@ def _models(path: Path, screen: Screen) -> None:
         _say(screen, "model", f"{row.id}: {why_not(row) or 'ready'}")
 
 
-def _say(screen: Screen, what: str, finding: str) -> None:
-    """One finding behind its heading; a terminal breaks it between words and indents what follows."""
+def _say(screen: Screen, heading: str, finding: str) -> None:
+    """Prints a finding behind its heading; on a terminal later lines of it are indented."""
     if not screen.is_terminal:
-        screen.print(f"{what:10} {finding}", soft_wrap=True)
+        screen.print(f"{heading:10} {finding}", soft_wrap=True)
         return
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_header=False)
     table.add_column(width=10, no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row(what, finding)
+    table.add_row(heading, finding)
     screen.print(table)

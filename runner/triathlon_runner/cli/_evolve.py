@@ -36,8 +36,8 @@ from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import Account, Bounds, Control, ControlledModel, ModelOpener, why_not
 from triathlon_runner.terminal import console
 
-_LOOK_SECONDS = 0.1
-"""Between two looks at whether the budget is spent and the last reply has come."""
+_CHECK_SECONDS = 0.1
+"""Between two checks whether the budget is spent and the last reply has come."""
 
 
 @app.command(
@@ -92,7 +92,7 @@ def _applied(workspace: Workspace) -> str:
 
 
 def _check_model(row: registry.ModelRow, budget: float | None, *, dry_run: bool) -> None:
-    """Before anything is asked.
+    """Checks that the model can be asked here within the budget.
 
     Raises:
         UserError: the model can't be asked here, or has no price where there is a budget.
@@ -108,10 +108,11 @@ def _check_model(row: registry.ModelRow, budget: float | None, *, dry_run: bool)
 
 
 def _expected(jobs: Sequence[Job], workspace: Workspace, row: registry.ModelRow) -> str:
-    """What the jobs that are left will take."""
-    left = [job for job in jobs if not workspace.is_done(job)]
-    expected = estimate(left, row.price)
-    before = f" ({len(jobs) - len(left)} done before)" if len(left) < len(jobs) else ""
+    """Returns what the unfinished jobs will take, in words."""
+    unfinished = [job for job in jobs if not workspace.is_done(job)]
+    expected = estimate(unfinished, row.price)
+    done = len(jobs) - len(unfinished)
+    before = f" ({done} done before)" if done else ""
     money = "price unknown" if expected.cost_usd is None else f"about {expected.cost_usd:.2f} USD"
     return (
         f"{expected.jobs} problems to evolve{before}, about {expected.requests} requests,"
@@ -129,7 +130,7 @@ async def _evolve(
 ) -> int:
     screen, cache = console(), cache_folder()
 
-    def tell(progress: Progress) -> None:
+    def show(progress: Progress) -> None:
         done = progress.done_before + progress.finished
         usage = progress.usage
         tokens = "unknown" if usage.uncounted else usage.output_tokens
@@ -141,14 +142,14 @@ async def _evolve(
 
     control = Control(Bounds(budget))
 
-    def stopped() -> str:
+    def stop_reason() -> str:
         return "" if control.may_send() else control.stop.reason
 
     with ReplyCache(cache / "replies.sqlite") as replies:
         opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
         async with open_sandbox() as sandbox, _controlled(opener, row, control) as opened:
-            evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stopped)
-            progress = await run(evolver, jobs, tell)
+            evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason)
+            progress = await run(evolver, jobs, show)
     histories = workspace.histories()
     if histories:
         screen.print_message(summary(histories))
@@ -160,14 +161,14 @@ async def _evolve(
 
 @asynccontextmanager
 async def _controlled(opener: ModelOpener, row: registry.ModelRow, control: Control) -> AsyncIterator[Model]:
-    """The row's model, which is asked nothing more once the budget is spent; replies in flight are kept."""
+    """Opens the row's model. Once the budget is spent it sends no request; replies in flight still count."""
 
     async def end_waits() -> None:
         while control.may_send() or control.in_flight:  # noqa: ASYNC110  neither has an event
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
         while True:
             control.release()
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
 
     async with opener.open(row) as opened:
         if opened.stats is not None:

@@ -59,12 +59,12 @@ def grade(
     1: tasks are missing or unknown, lines are broken, or samples could not be graded.
     2: something is for you to mend.
     """
-    wanted = _numbers(k)
-    found, inputs = _problems(suite, problems, data_store(data))
+    ks = _numbers(k)
+    functions, inputs = _problems(suite, problems, data_store(data))
     report = asyncio.run(
         grade_samples(
             samples,
-            found,
+            functions,
             GradeOptions(
                 out=out,
                 model=model,
@@ -76,17 +76,17 @@ def grade(
     )
     whole = report.whole(partial=partial)
     if as_json:
-        typer.echo(json.dumps(_document(report, wanted, whole=whole), indent=1))
+        typer.echo(json.dumps(_document(report, ks, whole=whole), indent=1))
     else:
-        _show(report, wanted, partial=partial)
+        _show(report, ks, partial=partial)
     raise typer.Exit(0 if whole else 1)
 
 
 def _numbers(text: str) -> list[int]:
-    """`1,10` as a list.
+    """Returns the numbers of `1,10`, sorted.
 
     Raises:
-        UserError: something else, or 0.
+        UserError: a part is no whole number from 1.
     """
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
@@ -113,13 +113,13 @@ def _problems(
 
 
 def _rows(report: GradeReport) -> dict[str, bool]:
-    """What the programs were graded on, and whether that is the base inputs alone of lines that have both."""
+    """Returns, by name of the inputs, whether a score takes the base inputs alone of lines that have both."""
     if report.splits:
         return {"base": True, "base and plus": False}
     return {"base" if report.inputs == "base" else "all": False}
 
 
-def _show(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> None:
+def _show(report: GradeReport, ks: Sequence[int], *, partial: bool) -> None:
     screen = console()
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("outcome")
@@ -130,20 +130,20 @@ def _show(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> None:
         screen.print(table)
     scores = Table(box=None, pad_edge=False, header_style="bold")
     scores.add_column("tests")
-    for name in ("tasks", *(f"pass@{k}" for k in wanted)):
+    for name in ("tasks", *(f"pass@{k}" for k in ks)):
         scores.add_column(name, justify="right")
     sampled = report.samples()
     for name, base in _rows(report).items():
-        values = [report.pass_at(k, base=base) for k in wanted]
+        values = [report.pass_at(k, base=base) for k in ks]
         shown = ["–" if value is None else f"{value:.4f}" for value in values]
         scores.add_row(name, f"{len(sampled)} of {len(report.tasks)}", *shown)
     screen.print(scores)
-    for line in _said(report, wanted, partial=partial):
+    for line in _notes(report, ks, partial=partial):
         screen.print_message(line)
 
 
-def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Iterator[str]:
-    """Everything beside the numbers, a line each."""
+def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator[str]:
+    """Yields what there is to know beside the numbers, a line each."""
     yield (
         f"graded at sandbox level {report.level};"
         f" {counted(report.reused, 'verdict')} kept from an earlier call"
@@ -156,10 +156,10 @@ def _said(report: GradeReport, wanted: Sequence[int], *, partial: bool) -> Itera
             " above"
         )
     if report.other_lines:
-        others = counted(report.other_lines, "line")
-        yield f"{others} of other samples kept in the file and left out of the numbers above"
+        other_lines = counted(report.other_lines, "line")
+        yield f"{other_lines} of other samples kept in the file and left out of the numbers above"
     counts = [len(passed) for passed in report.samples().values()]
-    for k in wanted:
+    for k in ks:
         if fewer := sum(count < k for count in counts):
             yield f"no pass@{k}: {fewer} of {len(counts)} tasks have fewer than {k} samples"
     unknown, missing = report.unknown, report.missing
@@ -191,8 +191,8 @@ def _first(lines: Sequence[str]) -> Iterator[str]:
         yield f"  and {len(lines) - _SHOWN} more"
 
 
-def _document(report: GradeReport, wanted: Sequence[int], *, whole: bool) -> dict[str, Any]:
-    """What `--json` prints."""
+def _document(report: GradeReport, ks: Sequence[int], *, whole: bool) -> dict[str, Any]:
+    """Returns the document of `--json`."""
     return {
         "schema": 1,
         "whole": whole,
@@ -201,8 +201,7 @@ def _document(report: GradeReport, wanted: Sequence[int], *, whole: bool) -> dic
         "samples": len(report.lines),
         "outcomes": dict(sorted(report.outcomes().items())),
         "pass_at_k": {
-            name: {str(k): report.pass_at(k, base=base) for k in wanted}
-            for name, base in _rows(report).items()
+            name: {str(k): report.pass_at(k, base=base) for k in ks} for name, base in _rows(report).items()
         },
         "missing": report.missing,
         "unknown": dict(report.unknown),

@@ -1,6 +1,5 @@
 """`triathlon models` and `triathlon suites`: what is registered and whether it can run here."""
 
-import json
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -33,7 +32,7 @@ def models(
     listed = registry.load(models_file)
     rows = [_model(row) for row in listed.select(None if model is None else [model])]
     if as_json:
-        console().print_json(json.dumps(rows))
+        console().print_json(data=rows)
     elif model is not None:
         (row,) = listed.select([model])
         _show_all(rows[0] | _details(row))
@@ -42,7 +41,7 @@ def models(
 
 
 def _in_short(here: str) -> str:
-    """Whether a model can run here, for a table: `models ID` says it in a sentence."""
+    """Returns whether a model can run here, shortened for a table; `models ID` has the sentence."""
     return "no GPU" if here.startswith("no GPU") else here.replace("set the environment variable ", "")
 
 
@@ -80,7 +79,7 @@ def suites(
     data_of = {entry.id: _data(entry, store) for entry in entries if entry.variant_of is None}
     rows = [_suite(entry, *data_of[entry.variant_of or entry.id]) for entry in chosen]
     if as_json:
-        console().print_json(json.dumps(rows))
+        console().print_json(data=rows)
         return
     shown = [{**row, "here": row["here"].removeprefix("in the ")} for row in rows]
     _show(shown, ["id", "graded", "here", "title"])
@@ -96,7 +95,7 @@ filled in with an expression of plain values, and runs in one process with the d
 
 
 def _data(entry: SuiteEntry, store: DataStore) -> tuple[str, str]:
-    """The name and version of a suite's data where it can be read now, and where it is."""
+    """Returns name and version of a suite's data, empty where it cannot be read now, and where it is."""
     try:
         data = entry.build(store).data
     except DataUnavailableError:
@@ -104,12 +103,12 @@ def _data(entry: SuiteEntry, store: DataStore) -> tuple[str, str]:
     return f"{data.name} {data.version}", "in the package" if entry.core else "here"
 
 
-def _suite(entry: SuiteEntry, data: str, where: str) -> dict[str, str]:
-    return {"id": entry.id, "title": entry.title, "graded": entry.graded, "data": data, "here": where}
+def _suite(entry: SuiteEntry, data: str, here: str) -> dict[str, str]:
+    return {"id": entry.id, "title": entry.title, "graded": entry.graded, "data": data, "here": here}
 
 
 def _show(rows: list[dict[str, str]], columns: Sequence[str]) -> None:
-    """The columns that a person looks for first; --json has them all."""
+    """Prints some columns of the rows; --json has them all."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
         table.add_column(name, overflow="fold", no_wrap=name == "id")
@@ -119,17 +118,17 @@ def _show(rows: list[dict[str, str]], columns: Sequence[str]) -> None:
 
 
 def _details(row: ModelRow) -> dict[str, str]:
-    """What the table leaves out, as the row says it and in its order."""
+    """Returns the fields of a row that the table leaves out, in the row's order."""
     hidden = {"api", "serve", *_model(row)}
-    given = row.model_dump(mode="json", exclude_none=True, exclude_unset=True)
-    details = {name: _in_words(value) for name, value in given.items() if name not in hidden}
+    fields = row.model_dump(mode="json", exclude_none=True, exclude_unset=True)
+    details = {name: _in_words(value) for name, value in fields.items() if name not in hidden}
     if row.api is not None:
         details |= {"asked for as": row.api.model, "key from": row.api.key_env or "no key"}
     return {name.replace("_", " "): value for name, value in details.items()}
 
 
 def _in_words(value: object) -> str:
-    """A value of a row: `yes` for true, `input: 1.0, output: 4.0` for a mapping."""
+    """Returns a field's value in words: `yes` for true, `input: 1.0, output: 4.0` for a mapping."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
 """`--models` and `--suites`: ids separated by commas, which the shell completes.
 
-What completion reads is imported in it: the commands of the site do not wait for the runner's.
+Completion imports what it needs inside its functions, so that the site's commands start without it.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from triathlon_runner.errors import UserError
 
 
 def complete_models(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Ids of models.yaml, for the shell; nothing where that cannot be read."""
+    """Returns ids of models.yaml, for the shell; none where that cannot be read."""
     from triathlon_runner import registry  # noqa: PLC0415  see above
 
     try:
@@ -23,7 +23,7 @@ def complete_models(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def complete_suites(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Ids of suites, for the shell; nothing where suites.yaml cannot be read.
+    """Returns ids of suites, for the shell; none where suites.yaml cannot be read.
 
     Variants are left out: bash begins a new word at their `@`.
     """
@@ -42,9 +42,10 @@ def _models_file(ctx: typer.Context) -> Path:
 
 
 def _completed(incomplete: str, ids: Iterable[str]) -> list[str]:
-    """`a,lo` becomes `a,loop/core`; an id that the list has already is left out."""
-    before, comma, last = incomplete.rpartition(",")
-    return [before + comma + name for name in ids if name.startswith(last) and name not in before.split(",")]
+    """Completes the last id of a list: `a,lo` to `a,loop/core`; ids before it are not offered again."""
+    complete, comma, last = incomplete.rpartition(",")
+    listed = complete.split(",")
+    return [complete + comma + name for name in ids if name.startswith(last) and name not in listed]
 
 
 _HELP = "Ids, separated by commas; left out: all."
@@ -53,16 +54,16 @@ Suites = Annotated[str | None, typer.Option(help=_HELP, autocompletion=complete_
 
 
 def names(text: str | None) -> list[str] | None:
-    """`a,b` as a list; None stands for all.
+    """Returns the names in `a,b`; None, which stands for all, for None.
 
     Raises:
-        UserError: there is no name in it.
+        UserError: the text has no name.
     """
     if text is None:
         return None
-    found = [part.strip() for part in text.split(",") if part.strip()]
-    if not found:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
         raise UserError(
             f"expected names separated by commas, such as a,b, got {text!r}; leave it out for all"
         )
-    return found
+    return parts

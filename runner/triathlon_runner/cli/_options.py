@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they stand for."""
+"""Options that several commands share, and the objects that they name."""
 
 from pathlib import Path
 from typing import Annotated
@@ -31,16 +31,16 @@ class Common:
 
 
 def catalogue_beside(models_file: Path | None = None) -> Catalogue:
-    """The suites that there are, with those of a suites.yaml beside the list of models.
+    """Returns all suites, with those of a suites.yaml beside the list of models.
 
     Raises:
-        UserError: suites.yaml is not as it should be.
+        UserError: suites.yaml has a fault.
     """
     return read_catalogue(suites_file_beside(models_file))
 
 
 def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
-    """Where data sets are looked for.
+    """Returns the store of data sets.
 
     Raises:
         UserError: `--data` names no folder.
@@ -51,7 +51,11 @@ def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
 
 
 def results_folder(path: Path) -> ResultsFolder:
-    """The results folder, known to be writable."""
+    """Returns the results folder, after checking that it can be written.
+
+    Raises:
+        UserError: it cannot.
+    """
     folder = ResultsFolder(path)
     folder.check_writable()
     return folder

@@ -50,24 +50,24 @@ def build(
     screen.print_message(
         f"{report.questions} questions about {report.inputs} inputs of {report.programs} programs: {out}"
     )
-    for what, left_out in (("statements", report.left_out_statements), ("inputs", report.left_out_inputs)):
+    for noun, left_out in (("statements", report.left_out_statements), ("inputs", report.left_out_inputs)):
         for rule, count in sorted(left_out.items(), key=lambda pair: -pair[1]):
-            screen.print_message(f"left out: {count} {what}: {rule}")
+            screen.print_message(f"left out: {count} {noun}: {rule}")
     for program, reason in report.left_out_programs.items():
         screen.print_message(f"left out: {program}: {reason}")
 
 
 def _data_set(name: str) -> str | UserDataSet:
-    """The data set of this name: a built-in one's name, or one of suites.yaml.
+    """Returns the data set of this name: the name itself for a built-in one, else that of suites.yaml.
 
     Raises:
-        UserError: there is none, or its texts may not be written into a file for others.
+        UserError: there is no such data set, or it is private.
     """
-    of_user = {data.id: data for data in catalogue_beside().user_data}
-    check_names([name], [*DATASETS, *of_user], what="data set")
-    if name not in of_user:
+    user_data = {data.id: data for data in catalogue_beside().user_data}
+    check_names([name], [*DATASETS, *user_data], what="data set")
+    if name not in user_data:
         return name
-    data = of_user[name]
+    data = user_data[name]
     if data.private:
         raise UserError(
             f"{data.listed_at}: expected a data set whose texts may be handed on, got {name!r} with"

@@ -25,12 +25,14 @@ CURRENT, OUTDATED, UNREADABLE, ALTERED = "current", "outdated", "unreadable", "a
 """States: as a run would make it; made under another protocol, data or model revision; with a line or
 manifest that is damaged; with a line that reads well and contradicts itself."""
 _NAMED = 3
-"""Files that are named with a reason which several have."""
+"""Files that are named behind a reason; others are counted."""
 _WIDE = 110
 """Columns of a window that has room for everything."""
 _COLUMNS = {"model": "model", "suite": "suite", "units": "units", "open": "open", "short": "state"}
 _WIDE_COLUMNS = {"protocol": "protocol", "ended": "ended", "origin": "from"}
-"""Fields of a row and the titles of their columns; the second ones where there is room."""
+"""Titles of columns by the field of a row; `_WIDE_COLUMNS` are shown in a wide window."""
+FileId = tuple[str, str]
+"""(model, suite) of a results file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +51,22 @@ class Row:
     short: str
     """The state in a word or two, for the table."""
     state: str
-    """`current`, what it was made with instead, or why that is not known; what else there is to say of it."""
+    """In sentences: `current`, or what it was made with instead, or why that is not known, and more."""
     reasons: tuple[str, ...] = ()
     """The sentences of `state` that `short` leaves out."""
     origin: str = ""
-    """Where results come from that no run of ours made, or were put."""
+    """Where an import or recording comes from, or where an archived file is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to say of a results file."""
+    """A part of the state of a results file."""
 
     short: str
     reason: str = ""
     """In a sentence; empty where `short` says it all."""
     usable_lines: int | None = None
-    """Of a file with a damaged or altered line, how many lines count."""
+    """How many lines count in a file with a damaged or altered line."""
 
 
 IMPORTED_STATE: Final = Finding("imported")
@@ -72,7 +74,7 @@ RECORDED_STATE: Final = "recorded"
 
 
 def _row_of(
-    place: tuple[str, str],
+    file_id: FileId,
     units: int,
     findings: Sequence[Finding],
     *,
@@ -81,16 +83,16 @@ def _row_of(
     ended: str = "",
     origin: str = "",
 ) -> Row:
-    reasons = tuple(one.reason for one in findings if one.reason)
-    said = [one.reason or one.short for one in findings]
+    reasons = tuple(finding.reason for finding in findings if finding.reason)
+    sentences = [finding.reason or finding.short for finding in findings]
     if origin:
-        said[0] += f": {origin}"
-    short = ", ".join(dict.fromkeys(one.short for one in findings))
-    return Row(*place, units, open_units, protocol, ended, short, "; ".join(said), reasons, origin)
+        sentences[0] += f": {origin}"
+    short = ", ".join(dict.fromkeys(finding.short for finding in findings))
+    return Row(*file_id, units, open_units, protocol, ended, short, "; ".join(sentences), reasons, origin)
 
 
-def rows_of(folder: ResultsFolder, states: Mapping[tuple[str, str], Sequence[Finding]]) -> list[Row]:
-    """Every results file: measured, imported, recorded and put aside."""
+def rows_of(folder: ResultsFolder, states: Mapping[FileId, Sequence[Finding]]) -> list[Row]:
+    """Returns a row for every results file: measured, imported, recorded and archived."""
     return [
         *(_row(folder, model, suite, states.get((model, suite), ())) for model, suite in folder.files()),
         *_imported_rows(folder),
@@ -100,42 +102,42 @@ def rows_of(folder: ResultsFolder, states: Mapping[tuple[str, str], Sequence[Fin
 
 
 def show_rows(rows: Sequence[Row], screen: Screen) -> None:
-    """A table that fits the window, and below it each reason once, with the files that it is of.
+    """Prints a table that fits the window, and below it each reason once, behind the names of its files.
 
-    Recorded files of which there is nothing to say are summed up, a line a source: a board has hundreds.
+    Recorded files without a reason are summed up, a line a source: a board has hundreds.
     """
     recorded = [row for row in rows if row.short == RECORDED_STATE]
     rows = [row for row in rows if row.short != RECORDED_STATE]
-    shown = [*_COLUMNS, *(_WIDE_COLUMNS if screen.width >= _WIDE else {})]
+    columns = [*_COLUMNS, *(_WIDE_COLUMNS if screen.width >= _WIDE else {})]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in shown:
+    for name in columns:
         justify: JustifyMethod = "right" if name in {"units", "open"} else "left"
         title = (_COLUMNS | _WIDE_COLUMNS)[name]
         table.add_column(title, overflow="fold", justify=justify, no_wrap=name in {"model", "suite"})
     files: dict[str, list[str]] = {}
     for row in rows:
         cells = asdict(row)
-        table.add_row(*("?" if cells[name] is None else str(cells[name]) for name in shown))
+        table.add_row(*("?" if cells[name] is None else str(cells[name]) for name in columns))
         for reason in row.reasons:
             files.setdefault(reason, []).append(f"{row.model} {row.suite}")
     if rows:
         screen.print(table)
-    for source, files_of in groupby(recorded, key=lambda row: row.origin.partition(", ")[0]):
-        listed = list(files_of)
+    for source, rows_of_source in groupby(recorded, key=lambda row: row.origin.partition(", ")[0]):
+        listed = list(rows_of_source)
         models = counted(len({row.model for row in listed}), "model")
         screen.print_message(
             f"recorded, {source}: {counted(len(listed), 'file')} of {models}; --json lists each"
         )
-    for reason, names_of in files.items():
-        more = f" and {len(names_of) - _NAMED} more" if len(names_of) > _NAMED else ""
-        screen.print_message(f"{', '.join(names_of[:_NAMED])}{more}: {reason}")
+    for reason, names in files.items():
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        screen.print_message(f"{', '.join(names[:_NAMED])}{more}: {reason}")
 
 
 def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding], origin: str = "") -> Row:
-    """Units are what lines count: a manifest counts them only where its run came to its end."""
+    """Returns the row of a file. Its lines are its units: a manifest counts those of a finished run only."""
     units, torn = count_lines(folder.lines(model, suite))
     findings = list(state)
-    usable = next((one.usable_lines for one in findings if one.usable_lines is not None), None)
+    usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
     units = units if usable is None else usable
     cut = [Finding("cut", "its last line was cut before its end")] if torn else []
     try:
@@ -166,7 +168,7 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding]
 def _no_manifest(
     folder: ResultsFolder, model: str, suite: str, findings: Sequence[Finding]
 ) -> Iterator[Finding]:
-    """What else is known of lines without a manifest; `current` is not: they may be another model's."""
+    """Yields the findings about lines without a manifest; not `current`: they may be another model's."""
     reason = (
         f"no manifest beside {str(folder.lines(model, suite))!r}: the conditions that its lines were made"
         " under are unknown; "
@@ -176,7 +178,7 @@ def _no_manifest(
     else:
         archive = folder.archive_command(model, suite)
         reason += f"`triathlon run` counts them and writes a new one, {archive} puts them aside"
-    yield from (one for one in findings if one.short != CURRENT)
+    yield from (finding for finding in findings if finding.short != CURRENT)
     yield Finding("no manifest", reason)
 
 
@@ -189,7 +191,7 @@ def _imported_rows(folder: ResultsFolder) -> Iterator[Row]:
 
 
 def _origin(imported: ResultsFolder, model: str, suite: str) -> dict[str, str]:
-    """Where an import comes from; empty where its manifest does not say."""
+    """Returns the origin in an import's manifest; empty where there is none."""
     try:
         manifest = imported.read_manifest(model, suite)
     except UnreadableManifestError:
@@ -198,18 +200,18 @@ def _origin(imported: ResultsFolder, model: str, suite: str) -> dict[str, str]:
 
 
 def _recorded_row(file: RecordedFile) -> Row:
-    place = file.model, file.suite
+    file_id = file.model, file.suite
     units, _ = count_lines(file.lines)
     try:
         manifest = file.read_manifest()
     except UserError as error:
-        return _row_of(place, units, [Finding(UNREADABLE, str(error))])
+        return _row_of(file_id, units, [Finding(UNREADABLE, str(error))])
     receipt = manifest.receipt
     findings = [Finding(RECORDED_STATE)]
     if engine := graded_otherwise(manifest.engine_versions):
         findings.append(Finding("other version", engine))
     return _row_of(
-        place,
+        file_id,
         units,
         findings,
         open_units=0,
@@ -222,11 +224,11 @@ def _recorded_row(file: RecordedFile) -> Row:
 def _archived_rows(folder: ResultsFolder) -> list[Row]:
     return [
         _row_of(
-            (one.model, one.suite),
-            count_lines(one.lines)[0],
+            (file.model, file.suite),
+            count_lines(file.lines)[0],
             [Finding("archived")],
-            protocol=one.lines.stem,
-            origin=str(one.lines),
+            protocol=file.lines.stem,
+            origin=str(file.lines),
         )
-        for one in archived(folder)
+        for file in archived(folder)
     ]

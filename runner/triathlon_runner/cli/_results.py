@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +9,10 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import registry
-from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
+from triathlon_runner.cli._executor import open_local_grader
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     AsJson,
@@ -29,6 +28,7 @@ from triathlon_runner.cli._result_rows import (
     CURRENT,
     OUTDATED,
     UNREADABLE,
+    FileId,
     Finding,
     rows_of,
     show_rows,
@@ -36,10 +36,8 @@ from triathlon_runner.cli._result_rows import (
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
-from triathlon_runner.grading import Grader, ProgramGrader
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.grading import Grader
 from triathlon_runner.registry import Registry
-from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
 from triathlon_runner.store import (
     ContradictingLineError,
@@ -51,6 +49,7 @@ from triathlon_runner.store import (
     compare_files,
     usable_units,
 )
+from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import console, counted
 
 results_app = App(
@@ -82,18 +81,7 @@ def list_command(
 ) -> None:
     """Every results file: units, open ones, protocol, and whether a run would go on from it."""
     folder = ResultsFolder(results)
-    states = (
-        asyncio.run(
-            _states(
-                folder,
-                registry.load(models_file, missing_ok=models_file == Common.models_file),
-                catalogue_beside(models_file),
-                data_store(data, fetch=False),
-            )
-        )
-        if check
-        else {}
-    )
+    states = _states(folder, models_file, data) if check else {}
     rows = rows_of(folder, states)
     if as_json:
         typer.echo(json.dumps([asdict(row) for row in rows], indent=1))
@@ -132,32 +120,23 @@ def archive_command(
     wanted_models, wanted_suites = names(models), names(suites)
     if wanted_models is None and wanted_suites is None and not outdated:
         raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
-    states = (
-        asyncio.run(
-            _states(
-                folder,
-                registry.load(models_file, missing_ok=models_file == Common.models_file),
-                catalogue_beside(models_file),
-                data_store(data, fetch=False),
-            )
-        )
-        if outdated
-        else {}
-    )
+    states = _states(folder, models_file, data) if outdated else {}
     chosen = [
         (model, suite)
         for model, suite in folder.files()
         if (wanted_models is None or model in wanted_models)
         and (wanted_suites is None or suite in wanted_suites)
-        and (not outdated or any(one.short == OUTDATED for one in states[model, suite]))
+        and (not outdated or any(finding.short == OUTDATED for finding in states[model, suite]))
     ]
     if not chosen and not outdated:
-        there = ", ".join(sorted({model for model, _ in folder.files()})) or "none"
-        raise UserError(f"no results file matches --models and --suites; there are results of: {there}")
+        stored_models = ", ".join(sorted({model for model, _ in folder.files()})) or "none"
+        raise UserError(
+            f"no results file matches --models and --suites; there are results of: {stored_models}"
+        )
     for model, suite in chosen:
         with folder.locked(model):
-            moved = archive(folder, model, suite)
-        console().print_message(f"{model} {suite}: {moved.lines}")
+            archived = archive(folder, model, suite)
+        console().print_message(f"{model} {suite}: {archived.lines}")
     console().print_message(f"{counted(len(chosen), 'results file')} archived")
 
 
@@ -211,20 +190,25 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
     ]
 
 
-async def _states(
+def _states(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict[FileId, list[Finding]]:
+    """Returns what is damaged in each file, and whether a run would add to it."""
+    listed = registry.load(models_file, missing_ok=models_file == Common.models_file)
+    catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
+    return asyncio.run(_check_files(folder, listed, catalogue, store))
+
+
+async def _check_files(
     folder: ResultsFolder, listed: Registry, catalogue: Catalogue, data: DataStore
-) -> dict[tuple[str, str], list[Finding]]:
-    """What is damaged in each file, and how it stands to what a run would ask."""
+) -> dict[FileId, list[Finding]]:
     files = list(folder.files())
-    states: dict[tuple[str, str], list[Finding]] = {}
-    async with AsyncExitStack() as stack:
-        grader = ProgramGrader(await stack.enter_async_context(open_sandbox()), cache_folder() / "keys")
-        judge = _judge(listed)
+    states: dict[FileId, list[Finding]] = {}
+    judge = _judge(listed)
+    async with open_local_grader() as grader:
         for suite in dict.fromkeys(suite for _, suite in files):
-            built = await _built(suite, catalogue, data, grader)
-            record = _record_type(catalogue, suite)
-            for model in (model for model, one in files if one == suite):
-                damage = _damage(folder, model, suite, record)
+            entry = _entry(catalogue, suite)
+            built = await _built(entry, data, grader) if entry else Finding("no such suite")
+            for model in (model for model, suite_of_file in files if suite_of_file == suite):
+                damage = _damage(folder, model, suite, entry)
                 if isinstance(built, Finding):
                     states[model, suite] = [*damage, built]
                 elif not any(row.id == model for row in listed.models):
@@ -241,50 +225,46 @@ def _judge(listed: Registry) -> DryRunModel | None:
     return DryRunModel(listed.judge, listed.row(listed.judge).kind)
 
 
-async def _built(suite: str, catalogue: Catalogue, data: DataStore, grader: Grader) -> BuiltSuite | Finding:
-    try:
-        (entry,) = catalogue.select([suite])
-    except UserError:
-        return Finding("no such suite")
-    try:
-        return await build_suite(entry, data, grader, PROFILES["standard"])
-    except DataUnavailableError:
-        return Finding("data not here")
-    except UserError as error:  # a broken file of the user's own: the other rows are shown all the same
-        return Finding("not checked", str(error))
-
-
-def _record_type(catalogue: Catalogue, suite: str) -> type[UnitRecord] | None:
-    """Returns the schema of a suite's lines; None where the suite is unknown."""
+def _entry(catalogue: Catalogue, suite: str) -> SuiteEntry | None:
+    """Returns the suite of this id; None where there is none."""
     try:
         (entry,) = catalogue.select([suite])
     except UserError:
         return None
-    return entry.record
+    return entry
 
 
-def _damage(folder: ResultsFolder, model: str, suite: str, record: type[UnitRecord] | None) -> list[Finding]:
-    """What of a manifest and, where their schema is known, of the lines beside it cannot be used."""
+async def _built(entry: SuiteEntry, data: DataStore, grader: Grader) -> BuiltSuite | Finding:
+    try:
+        return await build_suite(entry, data, grader, PROFILES["standard"])
+    except DataUnavailableError:
+        return Finding("data not here")
+    except UserError as error:  # a faulty file of the user's hides no other row
+        return Finding("not checked", str(error))
+
+
+def _damage(folder: ResultsFolder, model: str, suite: str, entry: SuiteEntry | None) -> list[Finding]:
+    """Returns what is damaged in a manifest and, for a known suite, in the lines beside it."""
     findings: list[Finding] = []
     try:
         folder.read_manifest(model, suite)
     except UnreadableManifestError as error:
         findings.append(Finding(UNREADABLE, str(error)))
-    if record is None:
+    if entry is None:
         return findings
     path = folder.lines(model, suite)
     try:
-        ResultsFile(path, record).scan()
+        ResultsFile(path, entry.record).scan()
     except DamagedLineError as error:
         short = ALTERED if isinstance(error, ContradictingLineError) else UNREADABLE
-        findings.append(Finding(short, str(error), usable_lines=len(usable_units(path, record))))
+        findings.append(Finding(short, str(error), usable_lines=len(usable_units(path, entry.record))))
     return findings
 
 
 def _state(
     folder: ResultsFolder, listed: Registry, model: str, built: BuiltSuite, judge: DryRunModel | None
 ) -> Finding:
-    """How an undamaged file of a listed model stands to what a run would ask."""
+    """Returns whether a run would add to an undamaged file of a listed model, or ask its units anew."""
     (work,) = work_for(listed, listed.row(model), [built], judge)
     file = ResultsFile(folder.lines(model, work.suite_id), work.built.entry.record)
     file.scan()

@@ -3,13 +3,14 @@
 import asyncio
 import re
 from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from triathlon_runner import registry
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._bounds import show_estimates, show_summary
 from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
@@ -22,33 +23,15 @@ from triathlon_runner.cli._options import (
     results_folder,
 )
 from triathlon_runner.cli._run_options import (
-    AskAgain,
-    Attempts,
-    BaseUrl,
     Budget,
-    Deadline,
-    DryRun,
-    KeyEnv,
-    Limit,
-    LogJson,
-    LongestWait,
     Options,
-    Outage,
-    PriceOfModel,
-    ProfileName,
-    Prompts,
-    Samples,
-    SingleModel,
     SingleModelOptions,
-    StopWithin,
-    Temperature,
-    Timeout,
-    Variants,
     limits_of,
     models_to_run,
     profile_of,
     seconds,
 )
+from triathlon_runner.cli._run_report import show_estimates, show_summary
 from triathlon_runner.cli._session import (
     ignore_interrupts,
     open_session,
@@ -57,19 +40,24 @@ from triathlon_runner.cli._session import (
 )
 from triathlon_runner.estimates import estimate
 from triathlon_runner.schedule import (
+    PROFILES,
     Bounds,
     ConsoleProgress,
     JsonLog,
     ProgressFanout,
     RunPlan,
-    Summary,
     Wanted,
     build_plan,
     logged_errors,
 )
-from triathlon_runner.schedule import deadline as moment
+from triathlon_runner.schedule import deadline as parse_deadline
 from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import Screen, console, counted
+
+
+def _complete_profiles(incomplete: str) -> list[str]:
+    """Names of profiles, for the shell."""
+    return [name for name in PROFILES if name.startswith(incomplete)]
 
 
 @app.command(
@@ -82,27 +70,84 @@ from triathlon_runner.terminal import Screen, console, counted
 )
 def run(
     models: Models = None,
-    model: SingleModel = None,
-    base_url: BaseUrl = None,
-    key_env: KeyEnv = None,
-    price: PriceOfModel = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            help="One model without a models file: its name at --base-url. Results go under that name.",
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option("--base-url", help="Server of --model, such as http://127.0.0.1:11434/v1."),
+    ] = None,
+    key_env: Annotated[
+        str | None,
+        typer.Option("--key-env", help="Environment variable with the key of --model, never the key itself."),
+    ] = None,
+    price: Annotated[
+        str | None,
+        typer.Option(
+            "--price", help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."
+        ),
+    ] = None,
     suites: Suites = None,
-    variants: Variants = None,
-    prompts: Prompts = None,
-    profile: ProfileName = "quick",
-    limit: Limit = None,
-    samples: Samples = None,
-    temperature: Temperature = None,
-    dry_run: DryRun = False,
+    variants: Annotated[
+        str | None, typer.Option(help="Variants too: prompts, temperatures, attacks, style, sampling.")
+    ] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
+    ] = None,
+    profile: Annotated[
+        str,
+        typer.Option(help="How much: " + ", ".join(PROFILES) + ".", autocompletion=_complete_profiles),
+    ] = "quick",
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
+    ] = False,
     budget: Budget = None,
-    deadline: Deadline = None,
-    stop_within: StopWithin = "30s",
-    ask_again: AskAgain = False,
-    log_json: LogJson = None,
-    outage: Outage = "10m",
-    attempts: Attempts = 12,
-    timeout: Timeout = None,
-    longest_wait: LongestWait = "15m",
+    deadline: Annotated[
+        str | None,
+        typer.Option(help="8h, 2d12h, 90m, 10s, 07:00 or a date and time; then no request is sent."),
+    ] = None,
+    stop_within: Annotated[
+        str,
+        typer.Option(help="For how long a stop waits for requests in flight and programs at most: 30s, 2m."),
+    ] = "30s",
+    ask_again: Annotated[
+        bool,
+        typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew."),
+    ] = False,
+    log_json: Annotated[
+        Path | None, typer.Option("--log-json", help="File that gets one JSON line an event, for machines.")
+    ] = None,
+    outage: Annotated[
+        str,
+        typer.Option(
+            help="How long a server that was reached may be away: 90s, 10m, 8h. Then its model stops."
+        ),
+    ] = "10m",
+    attempts: Annotated[
+        int, typer.Option(min=1, help="Tries of one question that may fail while others are answered.")
+    ] = 12,
+    timeout: Annotated[
+        str | None,
+        typer.Option(help="Longest wait for one answer, as 90s or 10m; left out: as the row says."),
+    ] = None,
+    longest_wait: Annotated[
+        str,
+        typer.Option("--longest-wait", help="Longest wait that a server may ask for; then its model stops."),
+    ] = "15m",
     executor: ExecutorOption = "local",
     ray_address: RayAddress = None,
     models_file: ModelsFile = Common.models_file,
@@ -115,12 +160,14 @@ def run(
     2: a model was stopped, or something else is for you to mend.
     """
     check_executor(executor, ray_address)
-    amount = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
-    listed, wanted = models_to_run(models_file, models, SingleModelOptions(model, base_url, key_env, price))
+    run_profile = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
+    listed, model_ids = models_to_run(
+        models_file, models, SingleModelOptions(model, base_url, key_env, price)
+    )
     options = Options(
         wanted=Wanted(
-            amount,
-            wanted,
+            run_profile,
+            model_ids,
             names(suites),
             names(variants) or (),
             prompts,
@@ -128,8 +175,8 @@ def run(
             catalogue_beside(models_file),
         ),
         dry_run=dry_run,
-        bounds=Bounds(budget, None if deadline is None else moment(deadline)),
-        stop_within=seconds("--stop-within", stop_within),
+        bounds=Bounds(budget, None if deadline is None else parse_deadline(deadline)),
+        stop_seconds=seconds("--stop-within", stop_within),
         ask_again=ask_again,
         log_json=log_json,
         executor=executor,
@@ -138,7 +185,7 @@ def run(
         timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
         folder=results_folder(results),
         data=data_store(data),
-        single=wanted[0] if model is not None and wanted else None,
+        single=model_ids[0] if model is not None and model_ids else None,
     )
     options.check(listed)
     if options.single is not None and options.single != model:
@@ -163,11 +210,11 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             return 0
         _record_skipped(plan, options.folder)
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
-        told = ProgressFanout([progress, log]) if log else progress
+        displays = ProgressFanout([progress, log]) if log else progress
         errors = cache / "logs" / "errors.log"
         with progress, logged_errors(errors, log):
-            runner = runner_of(options, session, told)
-            summary = await run_interruptible(runner, plan, told)
+            runner = runner_of(options, session, displays)
+            summary = await run_interruptible(runner, plan, displays)
         if judge is not None and judge.lost:
             summary.notes.append(judge.lost)
         if summary.broken:
@@ -181,8 +228,13 @@ async def _run(options: Options, listed: registry.Registry) -> int:
                 " (README, 'Add a model')"
             )
         if log is not None:
-            _end_log(log, summary, options.bounds)
-    ignore_interrupts()  # nothing is left to stop: the exit code is that of the run
+            log.end(
+                finished=summary.finished,
+                open=summary.open,
+                usd=round(options.bounds.spent, 6),
+                exit_code=summary.exit_code,
+            )
+    ignore_interrupts()  # the run has ended: Ctrl-C must not change its exit code
     show_summary(summary, options.bounds, progress, options.folder, screen)
     return summary.exit_code
 
@@ -192,23 +244,14 @@ def _names_a_row(error: str) -> bool:
     return re.search(r"\brow\b|\bapi block\b", error) is not None
 
 
-def _end_log(log: JsonLog, summary: Summary, bounds: Bounds) -> None:
-    log.end(
-        finished=summary.finished,
-        open=summary.open,
-        usd=round(bounds.spent, 6),
-        exit_code=summary.exit_code,
-    )
-
-
 def _say_skipped(plan: RunPlan, screen: Screen) -> None:
-    """One line a reason: on a machine without keys and GPU most of the list is skipped."""
-    for what, skipped in (("model", plan.skipped_models), ("suite", plan.skipped_suites)):
+    """Prints a line a reason: on a machine without keys and GPU most models are skipped."""
+    for noun, skipped in (("model", plan.skipped_models), ("suite", plan.skipped_suites)):
         by_reason: dict[str, list[str]] = {}
         for name, reason in skipped.items():
             by_reason.setdefault(reason, []).append(name)
         for reason, ids in by_reason.items():
-            subject = what if len(ids) == 1 else f"{counted(len(ids), what)}:"
+            subject = noun if len(ids) == 1 else f"{counted(len(ids), noun)}:"
             screen.print_message(f"skipped {subject} {', '.join(ids)}: {reason}")
 
 
@@ -223,7 +266,7 @@ def _say_copies(plan: RunPlan, screen: Screen) -> None:
 
 
 def _record_skipped(plan: RunPlan, folder: ResultsFolder) -> None:
-    """The site lists these models with the reason; a file that says so already stays as it is."""
+    """Writes why each model was skipped, for the site; a file with the same reason is not written again."""
     for model, reason in plan.skipped_models.items():
         file, text = folder.skipped(model), f"{reason}\n"
         if not file.exists() or file.read_text(encoding="utf-8") != text:

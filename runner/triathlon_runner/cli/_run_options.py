@@ -1,102 +1,32 @@
-"""What `triathlon run` may be told, and what of it is checked before anything is read."""
+"""The options of `triathlon run` and `triathlon gate`, and their checks before data is read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from triathlon_runner import catalogue, registry
-from triathlon_runner.cli._bounds import check_prices
 from triathlon_runner.cli._executor import Executor
 from triathlon_runner.cli._names import names
 from triathlon_runner.cli._options import Common
+from triathlon_runner.cli._run_report import check_prices
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Limits
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import ModelRow, Price
-from triathlon_runner.schedule import PROFILES, Bounds, Profile, Wanted, span_seconds, why_not
+from triathlon_runner.schedule import PROFILES, STOP_SECONDS, Bounds, Profile, Wanted, span_seconds, why_not
 from triathlon_runner.store import ResultsFolder
 
-SingleModel = Annotated[
-    str | None,
-    typer.Option(
-        "--model", help="One model without a models file: its name at --base-url. Results go under that name."
-    ),
-]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option("--base-url", help="Server of --model, such as http://127.0.0.1:11434/v1."),
-]
-KeyEnv = Annotated[
-    str | None,
-    typer.Option("--key-env", help="Environment variable with the key of --model, never the key itself."),
-]
-PriceOfModel = Annotated[
-    str | None,
-    typer.Option("--price", help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."),
-]
-Variants = Annotated[
-    str | None, typer.Option(help="Variants too: prompts, temperatures, attacks, style, sampling.")
-]
-Prompts = Annotated[
-    Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
-]
-
-
-def complete_profiles(incomplete: str) -> list[str]:
-    """Names of profiles, for the shell."""
-    return [name for name in PROFILES if name.startswith(incomplete)]
-
-
-ProfileName = Annotated[
-    str,
-    typer.Option(help="How much: " + ", ".join(PROFILES) + ".", autocompletion=complete_profiles),
-]
-Limit = Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")]
-Samples = Annotated[int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")]
-Temperature = Annotated[
-    float | None,
-    typer.Option(min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."),
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
-]
 Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
-Deadline = Annotated[
-    str | None, typer.Option(help="8h, 2d12h, 90m, 10s, 07:00 or a date and time; then no request is sent.")
-]
-StopWithin = Annotated[
-    str,
-    typer.Option(help="For how long a stop waits for requests in flight and programs at most: 30s, 2m."),
-]
-AskAgain = Annotated[
-    bool, typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew.")
-]
-LogJson = Annotated[
-    Path | None, typer.Option("--log-json", help="File that gets one JSON line an event, for machines.")
-]
-Outage = Annotated[
-    str,
-    typer.Option(help="How long a server that was reached may be away: 90s, 10m, 8h. Then its model stops."),
-]
-Attempts = Annotated[
-    int, typer.Option(min=1, help="Tries of one question that may fail while others are answered.")
-]
-Timeout = Annotated[
-    str | None, typer.Option(help="Longest wait for one answer, as 90s or 10m; left out: as the row says.")
-]
-LongestWait = Annotated[
-    str, typer.Option("--longest-wait", help="Longest wait that a server may ask for; then its model stops.")
-]
 
 
 def seconds(option: str, text: str) -> float:
-    """Seconds of `90s`, `10m`, `1h30m`.
+    """Returns the seconds of `90s`, `10m`, `1h30m`.
 
     Raises:
-        UserError: it is no span of time, or none at all.
+        UserError: it is no span of time, or zero.
     """
     span = span_seconds(text)
     if not span:
@@ -105,10 +35,12 @@ def seconds(option: str, text: str) -> float:
 
 
 def limits_of(outage: str, attempts: int, longest_wait: str, budget: float | None) -> Limits:
-    """How hard and how long servers are asked; with a budget one request first, since its price is not known.
+    """Returns the limits of --outage, --attempts and --longest-wait.
+
+    With a budget one request is sent first: the price of a reply is not known before it.
 
     Raises:
-        UserError: a span of time that is none.
+        UserError: an option is no span of time.
     """
     limits = Limits(
         attempts=attempts,
@@ -120,29 +52,29 @@ def limits_of(outage: str, attempts: int, longest_wait: str, budget: float | Non
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user asked for."""
+    """What `run` or `gate` is to do."""
 
     wanted: Wanted
-    dry_run: bool
     bounds: Bounds
-    stop_within: float
-    ask_again: bool
-    log_json: Path | None
-    executor: Executor
-    ray_address: str | None
-    limits: Limits
-    timeout_seconds: float | None
     folder: ResultsFolder
     data: DataStore
+    dry_run: bool = False
+    ask_again: bool = False
+    log_json: Path | None = None
+    executor: Executor = "local"
+    ray_address: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    timeout_seconds: float | None = None
+    stop_seconds: float = STOP_SECONDS
     single: str | None = None
     """The id of the model that --model names, which has no row in models.yaml."""
 
     def check(self, listed: registry.Registry) -> None:
-        """Before money is spent, or data read.
+        """Checks models, suites, prices and prompts before data is read or money is spent.
 
         Raises:
-            UserError: an unknown model or suite, a named model that cannot run here, or no model at all that
-                can; prompts that are none; a budget without prices.
+            UserError: an unknown model or suite; a named model that cannot run here, or no model that can;
+                a folder without prompts; a budget without prices.
         """
         rows = self._models_and_suites(listed)
         if not rows:
@@ -150,16 +82,16 @@ class Options:
                 "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"
                 " one without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
             )
-        none_runs = all(why_not(row) is not None for row in rows)
-        if self.wanted.asks and (self.wanted.models is not None or none_runs):
-            _check_that_they_run(rows)
+        no_model_runs = all(why_not(row) is not None for row in rows)
+        if self.wanted.asks and (self.wanted.models is not None or no_model_runs):
+            _check_runnable(rows)
         if self.bounds.budget_usd is not None:
             check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])], self.single)
         if self.wanted.prompts is not None:
             catalogue.check_prompts(self.wanted.prompts)
 
     def _models_and_suites(self, listed: registry.Registry) -> Sequence[ModelRow]:
-        """The wanted rows.
+        """Returns the rows of the models to run.
 
         Raises:
             UserError: unknown models or suites; names all of both.
@@ -181,7 +113,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class SingleModelOptions:
-    """What the command line says of a model that no file describes."""
+    """The options that describe a model without a row in models.yaml."""
 
     model: str | None = None
     base_url: str | None = None
@@ -192,7 +124,7 @@ class SingleModelOptions:
 def models_to_run(
     models_file: Path, models: str | None, single: SingleModelOptions
 ) -> tuple[registry.Registry, list[str] | None]:
-    """The models that may run, and the ids of those that are wanted; None: all.
+    """Returns the registry, and the ids of the models to run; None: all.
 
     Raises:
         UserError: `--model` without `--base-url`, or the other way round; a file or an id that is not usable.
@@ -208,12 +140,14 @@ def models_to_run(
     if models is not None:
         raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
     listed = registry.load(models_file, missing_ok=models_file == Common.models_file)
-    known, added = registry.single(model, base_url, single.key_env, listed, price=_price(single.price))
-    return known, [added]
+    with_model, model_id = registry.single(
+        model, base_url, single.key_env, listed, price=_price(single.price)
+    )
+    return with_model, [model_id]
 
 
 def _price(text: str | None) -> Price | None:
-    """`1,4` as a price; None where there is none.
+    """Returns the price that `1,4` stands for; None for None.
 
     Raises:
         UserError: it is no pair of numbers from 0.
@@ -221,31 +155,31 @@ def _price(text: str | None) -> Price | None:
     if text is None:
         return None
     try:
-        first, second = (float(part) for part in text.split(","))
-        return Price(input=first, output=second)
-    except ValueError:  # pydantic's is one, too
+        usd_in, usd_out = (float(part) for part in text.split(","))
+        return Price(input=usd_in, output=usd_out)
+    except ValueError:  # pydantic's ValidationError is one, too
         raise UserError(
             f"expected --price as INPUT,OUTPUT, USD per million tokens, such as 1,4, got {text!r}"
         ) from None
 
 
-def _check_that_they_run(rows: Sequence[ModelRow]) -> None:
-    """Models that were named are wanted: one that cannot run is no reason to go on without it.
+def _check_runnable(rows: Sequence[ModelRow]) -> None:
+    """Checks that every one of these models can run here.
 
     Raises:
         UserError: some cannot run here; names each with the reason.
     """
     reasons = {row.id: reason for row in rows if (reason := why_not(row)) is not None}
     if reasons:
-        each = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
-        raise UserError(f"expected models that can run here, got {each}")
+        listed_reasons = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
+        raise UserError(f"expected models that can run here, got {listed_reasons}")
 
 
 def profile_of(name: str) -> Profile:
-    """The profile of this name.
+    """Returns the profile of this name.
 
     Raises:
-        UserError: there is none.
+        UserError: no profile has it.
     """
     if name not in PROFILES:
         raise UserError(f"expected --profile {' or '.join(PROFILES)}, got {name!r}")

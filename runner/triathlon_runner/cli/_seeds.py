@@ -38,7 +38,7 @@ async def read_seeds(entry: SuiteEntry, store: DataStore) -> tuple[Sequence[Prob
 
 
 def _seeds_of_user(suite_id: str, functions: Sequence[FunctionProblem]) -> tuple[list[Problem], list[str]]:
-    """Inputs are those of the file, or of the calls in the tests, as in runtime."""
+    """Returns the seeds, and why others are none. Inputs come from the file or from calls in its tests."""
     seeds, left_out = [], []
     for function in functions:
         problem = with_inputs(function)
@@ -54,7 +54,7 @@ def _seeds_of_user(suite_id: str, functions: Sequence[FunctionProblem]) -> tuple
 
 
 def _why_no_seed(problem: Problem) -> str:
-    """Why a user's own problem cannot be evolved, with what to do; empty where it can."""
+    """Returns why a user's problem cannot be evolved, with what to do; empty where it can."""
     if not parameter_types(problem):
         return (
             "its prompt has no function with parameters to rewrite; write the problem in the format of"

@@ -1,4 +1,4 @@
-"""What asks models from the command line: sandbox, cache, opener and judge, and how Ctrl-C ends it."""
+"""What a command needs to ask models: sandbox, cache, opener and judge; and how Ctrl-C stops a run."""
 
 import asyncio
 import os
@@ -80,7 +80,7 @@ def runner_of(options: Options, session: Session, progress: Progress) -> Runner:
         conditions,
         session.control,
         ask_again=options.ask_again,
-        stop_seconds=options.stop_within,
+        stop_seconds=options.stop_seconds,
     )
 
 
@@ -91,7 +91,7 @@ async def _open_judge(
     progress: ConsoleProgress,
     control: Control,
 ) -> JudgeModel | None:
-    """The model that models.yaml names as judge; None where it names none or it cannot be asked here."""
+    """Opens the judge of models.yaml; returns None where it names none or it cannot be asked here."""
     if listed.judge is None:
         return None
     row = listed.row(listed.judge)
@@ -108,10 +108,10 @@ async def _open_judge(
 
 
 async def run_interruptible(runner: Runner, plan: RunPlan, progress: Progress) -> Summary:
-    """The first Ctrl-C or SIGTERM stops new work and finishes what is in flight, the second stops at once.
+    """Runs a plan; the first Ctrl-C or SIGTERM stops new work and finishes units in flight, the second stops.
 
-    SIGHUP (the terminal was closed) is like the first of them, however often it comes: shell and kernel may
-    each send one. Where it is ignored, as under nohup, it stays so.
+    SIGHUP (the terminal was closed) does what the first Ctrl-C does, however often it comes: shell and kernel
+    may each send one. Where it is ignored, as under nohup, it stays ignored.
     """
     task = asyncio.ensure_future(runner.run(plan))
 
@@ -130,7 +130,7 @@ async def run_interruptible(runner: Runner, plan: RunPlan, progress: Progress) -
     for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")):
         loop.add_signal_handler(number, interrupt, name)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, hang_up)  # at once, before the next line is printed; stays to the end
+        signal.signal(signal.SIGHUP, hang_up)  # discards output before the next line is printed
     try:
         return await task
     except asyncio.CancelledError:
@@ -146,18 +146,18 @@ async def run_interruptible(runner: Runner, plan: RunPlan, progress: Progress) -
 
 
 def _discard_lost_output() -> None:
-    """Sends what is still printed to nowhere where a terminal or the reader of a pipe is gone."""
+    """Sends output to /dev/null where its terminal or the reader of its pipe is gone."""
     for stream in (sys.__stdout__, sys.__stderr__):
         if stream is None:
             continue
-        lost = select.poll()
-        lost.register(stream.fileno(), 0)  # 0: only errors, which are always reported
-        if lost.poll(0):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())
-            os.close(nowhere)
+        errors = select.poll()
+        errors.register(stream.fileno(), 0)  # 0: only errors, which are always reported
+        if errors.poll(0):
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)
 
 
 def ignore_interrupts() -> None:
-    """Ctrl-C has no effect on this process from here on; processes that it starts are as before."""
+    """Makes this process ignore Ctrl-C from here on; processes that it starts do not inherit that."""
     signal.signal(signal.SIGINT, lambda *_: None)

@@ -1,6 +1,5 @@
 """`triathlon sets`: what the evolved discipline's sets tell beside the board's pass@1."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -54,23 +53,23 @@ def compare(
     On sets as hard as their seeds, more of the first kind says that a model remembers.
     On harder sets it says difficulty.
     """
-    one, two = _set_of(first), _set_of(second)
-    if one[0] != two[0]:
+    (family, first_set), (second_family, second_set) = _set_of(first), _set_of(second)
+    if family != second_family:
         raise UserError(f"{first!r} and {second!r} are of two families; their problems are not related")
-    found = analysis.measured(_results(results, models), {}).get(one[0])
+    measured = analysis.measured(_results(results, models), {}).get(family)
     rows = [
         (model, pair)
-        for model in (found.units if found else ())
-        if found and (pair := found.paired(model, one[1], two[1])) is not None
+        for model in (measured.units if measured else ())
+        if measured and (pair := measured.paired(model, first_set, second_set)) is not None
     ]
     if not rows:
         raise UserError(
             f"no model has results on related problems of {first!r} and {second!r}; run both first"
         )
     if as_json:
-        console().print_json(json.dumps([{"model": model, **_counts(pair)} for model, pair in rows]))
+        console().print_json(data=[{"model": model, **_counts(pair)} for model, pair in rows])
         return
-    head = ("model", "problems", "both", f"{one[1]} only", f"{two[1]} only", "neither", "p")
+    head = ("model", "problems", "both", f"{first_set} only", f"{second_set} only", "neither", "p")
     show(
         head,
         [(model, pair.n, *list(_counts(pair).values())[:4], f"{pair.p_value:.3g}") for model, pair in rows],
@@ -79,10 +78,10 @@ def compare(
 
 def _set_of(suite: str) -> tuple[analysis.Source, str]:
     catalogue_beside().select([suite])
-    found = analysis.source_of(suite)
-    if found is None:
+    family_and_set = analysis.source_of(suite)
+    if family_and_set is None:
         raise UserError(f"expected a set of the evolved discipline, got {suite!r}; see `triathlon suites`")
-    return found
+    return family_and_set
 
 
 def _counts(pair: analysis.Paired) -> dict[str, float]:
@@ -110,16 +109,16 @@ def report_samples(
 ) -> None:
     """The unbiased pass@k of each model over the tasks that have at least k samples."""
     catalogue_beside().select([suite])
-    read = _results(results, models)
-    by_model = {model: suites[suite] for model, suites in read.items() if suites.get(suite)}
+    stored = _results(results, models)
+    by_model = {model: suites[suite] for model, suites in stored.items() if suites.get(suite)}
     if not by_model:
         raise UserError(f"no model has results on {suite!r}; run it first")
-    wanted = _numbers(k) if k is not None else range(1, max(map(_samples, by_model.values())) + 1)
-    rows = [_pass_at(model, records, wanted) for model, records in by_model.items()]
+    ks = _numbers(k) if k is not None else range(1, max(map(_samples, by_model.values())) + 1)
+    rows = [_pass_at(model, records, ks) for model, records in by_model.items()]
     if as_json:
-        console().print_json(json.dumps(rows))
+        console().print_json(data=rows)
         return
-    head = ("model", "tasks", "samples", *(f"pass@{number}" for number in wanted))
+    head = ("model", "tasks", "samples", *(f"pass@{number}" for number in ks))
     show(head, [[row[name] if name in head[:3] else _cell(row, name) for name in head] for row in rows])
 
 
@@ -139,28 +138,31 @@ def _numbers(text: str) -> list[int]:
 
 
 def _samples(records: Iterable[EvolvedRecord]) -> int:
-    """The most samples that a task has."""
+    """Returns the largest number of samples of a task."""
     return max(Counter(record.task_id for record in records).values())
 
 
-def _pass_at(model: str, records: Sequence[EvolvedRecord], wanted: Iterable[int]) -> dict[str, Any]:
-    most = _samples(records)
-    row: dict[str, Any] = {"model": model, "tasks": len(PASS_AT_1.contributions(records)), "samples": most}
-    for k in wanted:
+def _pass_at(model: str, records: Sequence[EvolvedRecord], ks: Iterable[int]) -> dict[str, Any]:
+    samples = _samples(records)
+    row: dict[str, Any] = {"model": model, "tasks": len(PASS_AT_1.contributions(records)), "samples": samples}
+    for k in ks:
         metric = pass_at_k(k)
-        row[f"pass@{k}"] = metric.score(records) if k <= most else None
+        row[f"pass@{k}"] = metric.score(records) if k <= samples else None
         row[f"pass@{k}_tasks"] = len(metric.contributions(records))
     return row
 
 
 def _results(folder: Path, models: str | None) -> dict[str, ByModel]:
-    read = analysis.read_results(ResultsFolder(folder))
-    wanted = names(models)
-    check_names(wanted or (), list(read), what="model with results")
-    return {model: suites for model, suites in read.items() if wanted is None or model in wanted}
+    stored = analysis.read_results(ResultsFolder(folder))
+    wanted_models = names(models)
+    check_names(wanted_models or (), list(stored), what="model with results")
+    return {
+        model: suites for model, suites in stored.items() if wanted_models is None or model in wanted_models
+    }
 
 
 def show(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Prints a table with text on the left and numbers on the right; None is shown as a dash."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, name in enumerate(head):
         table.add_column(name, justify="left" if number == 0 or not name else "right", overflow="fold")

@@ -7,27 +7,30 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
 from triathlon_runner import catalogue, registry
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._executor import open_local_grader
 from triathlon_runner.cli._options import AsJson, Data, ModelsFile, data_store
-from triathlon_runner.cli._submit_report import show_report
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.submit import (
+    SHOWN,
     FileCheck,
     Problem,
     Submission,
     SubmissionReport,
+    check_protocol,
     check_statement,
     check_texts,
-    other_protocol,
     read_submission,
+    result_in_words,
+    scores_in_words,
     statement,
     submission_at,
 )
@@ -73,16 +76,17 @@ def check_command(
     printed = markdown == Path("-")
     if printed and as_json:
         raise UserError("expected --json or --markdown -, got both: one document is printed; name a file")
-    submission, strange = submission_at(folder)
+    submission, problems = submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
     checks = asyncio.run(_check_all(submission, data_store(data), screen)) if submission.suites else []
-    own = submission.folder.verified(submission.model)
-    if submission.suites and (statement_file is None or statement_file.resolve() != own):
-        strange += check_statement(submission, {check.suite: check.sha256 for check in checks})
-    listed = models_file.exists() and submission.model in {
+    stored_statement = submission.folder.verified(submission.model)
+    is_replaced = statement_file is not None and statement_file.resolve() == stored_statement
+    if submission.suites and not is_replaced:
+        problems += check_statement(submission, {check.suite: check.sha256 for check in checks})
+    has_row = models_file.exists() and submission.model in {
         row.id for row in registry.load(models_file).models
     }
-    report = SubmissionReport(submission.model, ENGINE_VERSION, checks, strange, listed)
+    report = SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
     if statement_file is not None:
         _write(statement_file, json.dumps(statement(report), indent=1) + "\n")
     if markdown is not None and not printed:
@@ -92,7 +96,7 @@ def check_command(
     elif printed:
         write(report.markdown().rstrip())
     else:
-        show_report(report, screen)
+        _show_report(report, screen)
     raise typer.Exit(0 if report.accepted else 1)
 
 
@@ -117,7 +121,7 @@ async def _check(submission: Submission, suite: str, data: DataStore, grader: Gr
     lines = submission.folder.lines(submission.model, suite)
     check = FileCheck(suite, hashlib.sha256(lines.read_bytes()).hexdigest())
     check.problems = list(check_texts(submission, suite))
-    if check.problems:  # what else is wrong would be said with values, and the key could be one
+    if check.problems:  # further problems would quote values, and the key could be one
         return check
     entry, manifest, records, check.problems = read_submission(submission, suite)
     check.units = len(records)
@@ -129,15 +133,18 @@ async def _check(submission: Submission, suite: str, data: DataStore, grader: Gr
         check.problems.append(Problem(f"{suite}.jsonl", f"expected the suite's data here: {built}"))
         return check
     work = work_of(submission.model, built, manifest)
-    check.problems += (different := list(other_protocol(work, manifest)))
-    if different:
+    other_protocol = list(check_protocol(work, manifest))
+    check.problems += other_protocol
+    if other_protocol:
         return check
     report = await verify_file(work, lines, manifest, grader)
     check.scores = report.scores
-    check.problems += [_problem(suite, one) for one in report.mismatches]
-    check.problems += [Problem(f"{suite}.jsonl, {what}", why) for what, why in report.unverified.items()]
-    named = {one.what.partition(" ")[0] for one in report.mismatches}
-    check.verified = sum(again is not None and again.task_id not in named for _, again in report.pairs)
+    check.problems += [_problem(suite, mismatch) for mismatch in report.mismatches]
+    check.problems += [Problem(f"{suite}.jsonl, {place}", why) for place, why in report.unverified.items()]
+    differing = {mismatch.what.partition(" ")[0] for mismatch in report.mismatches}
+    check.verified = sum(
+        regraded is not None and regraded.task_id not in differing for _, regraded in report.pairs
+    )
     if report.other_engine:
         check.problems.append(Problem(f"{suite}.jsonl", report.other_engine))
     return check
@@ -149,3 +156,32 @@ def _problem(suite: str, mismatch: Mismatch) -> Problem:
         return Problem(f"{suite}.manifest.json, {mismatch.what}", f"{expected}: {mismatch.in_words()}")
     message = f"expected {mismatch.expected} (graded again), got {mismatch.stored}"
     return Problem(f"{suite}.jsonl, {mismatch.what}", message)
+
+
+def _show_report(report: SubmissionReport, screen: Screen) -> None:
+    """Whether the submission can be taken, a row for each suite, and what is against it."""
+    verdict = "can be taken" if report.accepted else "cannot be taken yet"
+    screen.print_message(f"submission of {report.model}: {verdict}")
+    screen.print_message(report.what_was_graded())
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("suite", overflow="fold", no_wrap=True)
+    for name in ("units", "equal", "open"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("scores", overflow="fold")
+    table.add_column("result", no_wrap=True)
+    for file in report.files:
+        counts = (str(file.units), str(file.verified), str(file.open_units))
+        table.add_row(file.suite, *counts, scores_in_words(file), result_in_words(file))
+    screen.print(table)
+    if not report.listed:
+        screen.print_message(report.about_missing_row())
+    _show_problems(report.problems, screen)
+    for file in report.files:
+        _show_problems(file.problems, screen)
+
+
+def _show_problems(problems: list[Problem], screen: Screen) -> None:
+    for problem in problems[:SHOWN]:
+        screen.print_message(f"{problem.place}: {problem.message}")
+    if len(problems) > SHOWN:
+        screen.print_message(f"and {len(problems) - SHOWN} more, which --json lists")

@@ -55,6 +55,8 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
+    """One results file, measured or imported."""
+
     folder: ResultsFolder
     model: str
     suite: str
@@ -62,7 +64,7 @@ class _Stored:
 
 @dataclass(frozen=True, slots=True)
 class _Verified:
-    """One file, verified and, where that was wanted, brought up to date."""
+    """One file, verified and, with --update, brought up to date."""
 
     report: FileReport
     update: Update | None = None
@@ -108,21 +110,21 @@ def verify(
     check_executor(executor, ray_address)
     screen = Screen(stderr=True) if as_json else console()
     recorded = list(recorded_files(results))
-    wanted, checked = _wanted(ResultsFolder(results), recorded, names(models), names(suites))
+    stored_files, selected_recorded = _select(ResultsFolder(results), recorded, names(models), names(suites))
     grader = open_grader(executor, ray_address, screen.print_message)
     build = partial(built_suite, catalogue_beside(models_file), data_store(data), prompts)
-    job = _verify(wanted, build, grader, None if as_json else screen, update=update)
+    job = _verify(stored_files, build, grader, None if as_json else screen, update=update)
     verified = asyncio.run(job)
     if as_json:
         typer.echo(json.dumps(_document(verified), indent=1))
     elif verified:
         _sum_up(verified, screen)
-    whole = _check_recorded(checked, screen)
-    raise typer.Exit(0 if whole and all(one.good for one in verified) else 1)
+    recorded_are_whole = _check_recorded(selected_recorded, screen)
+    raise typer.Exit(0 if recorded_are_whole and all(file.good for file in verified) else 1)
 
 
 def _check_recorded(files: Sequence[RecordedFile], screen: Screen) -> bool:
-    """Says what recorded results cannot show; whether each file is whole and as its receipt counts it."""
+    """Prints the faults of recorded files; returns whether each is whole and as its receipt counts it."""
     faults = []
     for file in files:
         try:
@@ -139,34 +141,34 @@ def _check_recorded(files: Sequence[RecordedFile], screen: Screen) -> bool:
     return not faults
 
 
-def _wanted(
+def _select(
     root: ResultsFolder,
     recorded: Sequence[RecordedFile],
     models: list[str] | None,
     suites: list[str] | None,
 ) -> tuple[list[_Stored], list[RecordedFile]]:
-    """The files to grade again, and the recorded ones, in which there is nothing to grade."""
+    """Returns the files to grade again, and the recorded ones, which have no replies to grade."""
     files = [
         _Stored(folder, model, suite)
         for folder in (root, ResultsFolder(root.root / IMPORTED))
         for model, suite in folder.files()
     ]
-    there: list[_Stored | RecordedFile] = [*files, *recorded]
-    if not there:
+    all_files: list[_Stored | RecordedFile] = [*files, *recorded]
+    if not all_files:
         raise UserError(f"no results in {str(root.root)!r}; name their folder with --results")
-    model_ids = sorted({one.model for one in there})
+    model_ids = sorted({file.model for file in all_files})
     check_names(models or (), model_ids, what="model", command="triathlon results list")
-    suite_ids = sorted({one.suite for one in there})
+    suite_ids = sorted({file.suite for file in all_files})
     check_names(suites or (), suite_ids, what="suite", command="triathlon results list")
 
-    def chosen(one: _Stored | RecordedFile) -> bool:
-        return (models is None or one.model in models) and (suites is None or one.suite in suites)
+    def is_selected(file: _Stored | RecordedFile) -> bool:
+        return (models is None or file.model in models) and (suites is None or file.suite in suites)
 
-    return [one for one in files if chosen(one)], [one for one in recorded if chosen(one)]
+    return list(filter(is_selected, files)), list(filter(is_selected, recorded))
 
 
 async def _verify(
-    wanted: list[_Stored],
+    files: list[_Stored],
     build: Callable[[str, Grader], Awaitable[BuiltSuite | str]],
     opening: AbstractAsyncContextManager[Grader],
     screen: Screen | None,
@@ -175,21 +177,21 @@ async def _verify(
 ) -> list[_Verified]:
     verified: list[_Verified] = []
     async with opening as grader:
-        for suite in dict.fromkeys(one.suite for one in wanted):
+        for suite in dict.fromkeys(file.suite for file in files):
             built = await build(suite, grader)
-            for stored in (one for one in wanted if one.suite == suite):
-                with stored.folder.locked(stored.model) if update else nullcontext():
-                    one = await _file(stored, built, grader, update=update)
-                verified.append(one)
+            for file in (file for file in files if file.suite == suite):
+                with file.folder.locked(file.model) if update else nullcontext():
+                    verified_file = await _verify_file(file, built, grader, update=update)
+                verified.append(verified_file)
                 if screen is not None:
-                    _show(one, screen)
+                    _show(verified_file, screen)
     return verified
 
 
 async def built_suite(
     catalogue: Catalogue, data: DataStore, prompts: Path | None, suite: str, grader: Grader
 ) -> BuiltSuite | str:
-    """The suite, or why it is not to be had."""
+    """Returns the suite with its data, or why it cannot be built."""
     try:
         (entry,) = catalogue.select([suite], (), prompts)
         return await build_suite(entry, data, grader, PROFILES["standard"])
@@ -197,7 +199,9 @@ async def built_suite(
         return str(error)
 
 
-async def _file(stored: _Stored, built: BuiltSuite | str, grader: Grader, *, update: bool) -> _Verified:
+async def _verify_file(
+    stored: _Stored, built: BuiltSuite | str, grader: Grader, *, update: bool
+) -> _Verified:
     model, suite = stored.model, stored.suite
     if isinstance(built, str):
         return _Verified(FileReport(model, suite, unverified={"the suite": built}))
@@ -206,7 +210,7 @@ async def _file(stored: _Stored, built: BuiltSuite | str, grader: Grader, *, upd
         manifest = stored.folder.read_manifest(model, suite)
     except UnreadableManifestError as error:
         unreadable = str(error)
-    report = await _reported(stored, built, manifest, grader)
+    report = await _report(stored, built, manifest, grader)
     if unreadable:
         report.unverified["manifest"] = unreadable
     if not update or not report.other_engine:
@@ -215,13 +219,13 @@ async def _file(stored: _Stored, built: BuiltSuite | str, grader: Grader, *, upd
         report.notes.append(f"not brought up to date: {why}")
         return _Verified(report)
     level = grader.sandbox.level
-    done = update_file(
+    updated = update_file(
         stored.folder, report, manifest, sandbox_level=level, integrity=grader_integrity(level)
     )
-    return _Verified(report, done)
+    return _Verified(report, updated)
 
 
-async def _reported(
+async def _report(
     stored: _Stored, built: BuiltSuite, manifest: Manifest | None, grader: Grader
 ) -> FileReport:
     model, suite = stored.model, stored.suite
@@ -244,8 +248,8 @@ async def _reported(
 def _show(verified: _Verified, screen: Screen) -> None:
     report = verified.report
     screen.print_message(f"{report.model} {report.suite}: {_in_short(verified)}")
-    for one in report.mismatches[:_SHOWN]:
-        screen.print_message(f"  {one.what}: {one.in_words()}")
+    for mismatch in report.mismatches[:_SHOWN]:
+        screen.print_message(f"  {mismatch.what}: {mismatch.in_words()}")
     if len(report.mismatches) > _SHOWN:
         screen.print_message(f"  and {len(report.mismatches) - _SHOWN} more differences")
     notes = [*report.notes, *([report.other_engine] if report.other_engine and not verified.update else [])]
@@ -253,7 +257,7 @@ def _show(verified: _Verified, screen: Screen) -> None:
         screen.print_message(f"  {note}")
     if verified.update is not None and verified.update.archived is not None:
         screen.print_message(f"  as it was: {verified.update.archived}")
-    for reason, count in _counted(report).items():
+    for reason, count in _count_reasons(report).items():
         screen.print_message(
             f"  not graded again: {reason}" + (f" ({counted(count, 'unit')})" if count > 1 else "")
         )
@@ -274,58 +278,58 @@ def _in_short(verified: _Verified) -> str:
 
 
 def _sum_up(verified: list[_Verified], screen: Screen) -> None:
-    bad = sum(not one.good for one in verified)
-    units = sum(one.report.verified for one in verified)
-    if bad:
-        which = f"{bad} of {counted(len(verified), 'file')}"
+    bad_files = sum(not file.good for file in verified)
+    units = sum(file.report.verified for file in verified)
+    if bad_files:
+        which = f"{bad_files} of {counted(len(verified), 'file')}"
         screen.print_message(f"scores that DO NOT FOLLOW from their evidence: in {which}, as listed above")
     elif not units:
         screen.print_message(
             f"no unit is finished in {counted(len(verified), 'file')}: there is nothing to grade"
         )
     else:
-        files = sum(bool(one.report.units) for one in verified)
+        files = sum(bool(file.report.units) for file in verified)
         amount = f"{counted(units, 'unit')} in {counted(files, 'file')}"
         screen.print_message(f"all scores follow from their evidence, bit for bit: {amount}")
 
 
 def _document(verified: list[_Verified]) -> dict[str, Any]:
-    """What `--json` prints."""
+    """Returns the document of `--json`."""
     return {
         "schema": 1,
-        "follows": all(one.good for one in verified),
+        "follows": all(file.good for file in verified),
         "files": [
             {
-                "model": one.report.model,
-                "suite": one.report.suite,
-                "units": one.report.units,
-                "verified": one.report.verified,
-                "follows": one.good,
-                "unfinished": one.report.unfinished,
-                "scores": one.report.scores,
-                "mismatches": [asdict(mismatch) for mismatch in one.report.mismatches],
-                "unverified": one.report.unverified,
-                "notes": one.report.notes,
-                "other_engine": one.report.other_engine,
+                "model": file.report.model,
+                "suite": file.report.suite,
+                "units": file.report.units,
+                "verified": file.report.verified,
+                "follows": file.good,
+                "unfinished": file.report.unfinished,
+                "scores": file.report.scores,
+                "mismatches": [asdict(mismatch) for mismatch in file.report.mismatches],
+                "unverified": file.report.unverified,
+                "notes": file.report.notes,
+                "other_engine": file.report.other_engine,
                 "update": None
-                if one.update is None
+                if file.update is None
                 else {
-                    "changed": one.update.changed,
-                    "reopened": list(one.update.reopened),
-                    "archived": str(one.update.archived) if one.update.archived else None,
+                    "changed": file.update.changed,
+                    "reopened": list(file.update.reopened),
+                    "archived": str(file.update.archived) if file.update.archived else None,
                 },
             }
-            for one in verified
+            for file in verified
         ],
     }
 
 
-def _counted(report: FileReport) -> dict[str, int]:
-    """How many units have each reason; a damaged line is always named, because it is to be deleted."""
+def _count_reasons(report: FileReport) -> dict[str, int]:
+    """Returns how many units have each reason; damaged lines are always named, as they are to be deleted."""
     reasons: dict[str, int] = {}
-    everything = list(report.unverified.values())
-    for what, why in report.unverified.items():
-        shared = everything.count(why) > 1 and what not in report.damaged_lines
-        key = why if shared else f"{what}: {why}"
+    all_reasons = list(report.unverified.values())
+    for place, why in report.unverified.items():
+        is_shared = all_reasons.count(why) > 1 and place not in report.damaged_lines
+        key = why if is_shared else f"{place}: {why}"
         reasons[key] = reasons.get(key, 0) + 1
     return reasons

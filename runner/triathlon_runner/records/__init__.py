@@ -10,13 +10,13 @@ from triathlon_runner.records._base import (
     Usage,
 )
 from triathlon_runner.records._evolved import EvolvedRecord
-from triathlon_runner.records._judged import (
+from triathlon_runner.records._graded_again import (
     EngineVersion,
-    JudgedDigest,
-    JudgedFile,
-    JudgedResult,
-    JudgedStatement,
-    JudgingEngine,
+    GradedDigest,
+    GradedFile,
+    GradedResult,
+    GradedStatement,
+    GradingEngine,
 )
 from triathlon_runner.records._loop import LoopRecord, LoopStep
 from triathlon_runner.records._manifest import (
@@ -48,12 +48,12 @@ __all__ = [
     "EvolvedRecord",
     "FailingCase",
     "Finish",
+    "GradedDigest",
+    "GradedFile",
+    "GradedResult",
+    "GradedStatement",
+    "GradingEngine",
     "JudgedBy",
-    "JudgedDigest",
-    "JudgedFile",
-    "JudgedResult",
-    "JudgedStatement",
-    "JudgingEngine",
     "LoopRecord",
     "LoopStep",
     "Manifest",

@@ -42,7 +42,7 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
     """Why the lines of a file are not to be mixed with new ones, in words; empty where they may be."""
     if not file.units:
         return ""
-    if others := file.places - {(work.row.id, work.suite_id)}:
+    if others := file.models_and_suites - {(work.row.id, work.suite_id)}:
         return f"another model or suite: lines of {', '.join(' '.join(place) for place in sorted(others))}"
     other_hashes = sorted(file.protocols - {work.settings_hash})
     if other_hashes:

@@ -5,13 +5,12 @@ from triathlon_runner.store._compare import Change, compare_files
 from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
 from triathlon_runner.store._file import ResultsFile
 from triathlon_runner.store._folder import (
-    DEFAULT_ROOT,
     IMPORTED,
     VERIFIED,
     ResultsFolder,
     UnreadableManifestError,
 )
-from triathlon_runner.store._judged import JudgedAgain, how_to_judge_again, read_judged_again
+from triathlon_runner.store._graded_again import GradedAgain, how_to_grade_again, read_graded_again
 from triathlon_runner.store._lines import (
     RUN_AGAIN,
     ContradictingLineError,
@@ -29,7 +28,6 @@ from triathlon_runner.store._recorded import RecordedFile, recorded_files
 from triathlon_runner.store._usable import read_undamaged_records, usable_units
 
 __all__ = [
-    "DEFAULT_ROOT",
     "IMPORTED",
     "RUN_AGAIN",
     "VERIFIED",
@@ -37,7 +35,7 @@ __all__ = [
     "Change",
     "ContradictingLineError",
     "DamagedLineError",
-    "JudgedAgain",
+    "GradedAgain",
     "RecordedFile",
     "ResultsFile",
     "ResultsFolder",
@@ -51,8 +49,8 @@ __all__ = [
     "fault_of_manifest",
     "fault_of_record",
     "fault_of_second",
-    "how_to_judge_again",
-    "read_judged_again",
+    "how_to_grade_again",
+    "read_graded_again",
     "read_lines",
     "read_records",
     "read_undamaged_records",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.store._folder import ResultsFolder, UnreadableManifestError
-from triathlon_runner.store._judged import archive_statement
+from triathlon_runner.store._graded_again import archive_statement
 
 _ARCHIVE = "archive"
 
@@ -30,32 +30,32 @@ class Archived:
 def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False) -> Archived:
     """Moves a results file and its manifest to `archive/<model>/<suite>/<protocol>-<number>.jsonl`.
 
-    Nothing that is there is replaced. The caller holds the model's lock. `copy`: both files stay, too. What
-    `verified.json` says of the suite goes with them in any case: it is about the file as it was.
+    No file in the archive is replaced. The caller holds the model's lock. `copy`: both files stay in place as
+    well. The suite is removed from `verified.json` in either case: a statement is about the file as it was.
 
     Raises:
-        UserError: there is nothing to move, or it cannot be moved.
+        UserError: there are no such results, or they cannot be moved.
     """
     source, manifest = folder.lines(model, suite), folder.manifest(model, suite)
     if not source.exists():
         raise UserError(
             f"no results of {model!r} on {suite!r} in {str(folder.root)!r}; see `triathlon results list`"
         )
-    target = Archived(model, suite, _unused(folder, model, suite))
+    target = Archived(model, suite, _unused_path(folder, model, suite))
     try:
         target.lines.parent.mkdir(parents=True, exist_ok=True)
-        put = shutil.copy2 if copy else os.rename
+        move_or_copy = shutil.copy2 if copy else os.rename
         if manifest.exists():
-            put(manifest, target.manifest)
-        put(source, target.lines)
+            move_or_copy(manifest, target.manifest)
+        move_or_copy(source, target.lines)
         archive_statement(folder, model, suite, target.lines.with_suffix(".verified.json"))
     except OSError as error:
         raise UserError(f"cannot move {str(source)!r} to {str(target.lines)!r}: {error.strerror}") from None
     return target
 
 
-def _unused(folder: ResultsFolder, model: str, suite: str) -> Path:
-    """Returns an unused name in the archive: its number is one above the highest that is there."""
+def _unused_path(folder: ResultsFolder, model: str, suite: str) -> Path:
+    """Returns an unused path in the archive: its number is one above the highest in use."""
     try:
         manifest = folder.read_manifest(model, suite)
     except UnreadableManifestError:

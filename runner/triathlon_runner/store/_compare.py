@@ -8,7 +8,7 @@ from triathlon_runner.store._lines import Head, Unit, parse_line
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One unit whose outcome differs; None where a file does not have it."""
+    """A unit with different outcomes in two files; None for a file without the unit."""
 
     task_id: str
     sample: int
@@ -17,7 +17,7 @@ class Change:
 
 
 def compare_files(first: Path, second: Path) -> list[Change]:
-    """The differences, in the order of the first file, then of the second.
+    """Returns the units that differ, in the order of the first file, then of the second.
 
     Raises:
         DamagedLineError: a line that is no record; names file and line.

@@ -24,8 +24,8 @@ MOST_TOKENS: Final = 2**53
 
 
 def fault_of_record(record: UnitRecord) -> str:
-    """The first impossible number or outcome, in words; empty where there is none."""
-    return next(_out_of_range(record), "") or next(_contradicting(record), "")
+    """Returns the first impossible number or outcome, in words; empty where there is none."""
+    return next(_out_of_range(record), "") or next(_contradictions(record), "")
 
 
 def _out_of_range(record: UnitRecord) -> Iterator[str]:
@@ -49,8 +49,8 @@ def _loops_out_of_range(record: LoopRecord | RecordedLoop) -> Iterator[str]:
         yield f"similarity: expected 0 to 1, got {record.similarity!r}"
 
 
-def _contradicting(record: UnitRecord) -> Iterator[str]:
-    """Outcomes that contradict the record's own evidence: one of the two was changed."""
+def _contradictions(record: UnitRecord) -> Iterator[str]:
+    """Yields outcomes that contradict the evidence in the record: one of the two was changed."""
     if isinstance(record, EvolvedRecord):
         yield from _of_verdict("outcome", record.outcome, record.verdict)
     elif isinstance(record, LoopRecord) and record.loops:
@@ -63,16 +63,16 @@ def _contradicting(record: UnitRecord) -> Iterator[str]:
         yield from _of_prediction(record)
 
 
-def _of_verdict(what: str, outcome: Outcome, verdict: Verdict | None) -> Iterator[str]:
+def _of_verdict(field: str, outcome: Outcome, verdict: Verdict | None) -> Iterator[str]:
     if verdict is None and outcome is Outcome.PASSED:
-        yield f"{what}: 'passed' without a verdict"
+        yield f"{field}: 'passed' without a verdict"
     if verdict is None:
         return
     if verdict.outcome is not outcome:
-        yield f"{what}: {outcome.value!r}, but its verdict says {verdict.outcome.value!r}"
+        yield f"{field}: {outcome.value!r}, but its verdict says {verdict.outcome.value!r}"
     passed = verdict.failing is None and verdict.passed == verdict.total
     if verdict.outcome is Outcome.PASSED and not passed:
-        yield f"{what}: 'passed', but its verdict counts {verdict.passed} of {verdict.total} tests"
+        yield f"{field}: 'passed', but its verdict counts {verdict.passed} of {verdict.total} tests"
 
 
 def _of_loops(record: LoopRecord) -> Iterator[str]:
@@ -81,17 +81,18 @@ def _of_loops(record: LoopRecord) -> Iterator[str]:
     passed, last = sum(step.outcome is Outcome.PASSED for step in record.loops), record.loops[-1].outcome
     if record.sustained_loops != passed:
         yield f"sustained_loops: {record.sustained_loops}, but {passed} of its loops passed"
-    whole = passed == record.max_loops
-    if whole != (record.outcome is Outcome.PASSED) or last not in (Outcome.PASSED, record.outcome):
+    passed_all = passed == record.max_loops
+    if passed_all != (record.outcome is Outcome.PASSED) or last not in (Outcome.PASSED, record.outcome):
         yield f"outcome: {record.outcome.value!r}, but {passed} of {record.max_loops} loops passed" + (
             "" if last is Outcome.PASSED else f" and the last ended as {last.value!r}"
         )
 
 
 def _of_recorded_loop(record: RecordedLoop) -> Iterator[str]:
-    passed, whole = record.sustained_loops, record.max_loops
-    if (passed == whole) != (record.outcome is Outcome.PASSED):
-        yield f"outcome: {record.outcome.value!r}, but {passed} of {whole} loops passed"
+    passed_all = record.sustained_loops == record.max_loops
+    if passed_all != (record.outcome is Outcome.PASSED):
+        loops = f"{record.sustained_loops} of {record.max_loops} loops"
+        yield f"outcome: {record.outcome.value!r}, but {loops} passed"
 
 
 def _of_prediction(record: PredictionRecord) -> Iterator[str]:
@@ -104,26 +105,26 @@ def _of_prediction(record: PredictionRecord) -> Iterator[str]:
 
 def _of_answers(record: RuntimeRecord) -> Iterator[str]:
     answers = [
-        (place, kind, answer)
-        for place, statement in enumerate(record.statements)
+        (position, kind, answer)
+        for position, statement in enumerate(record.statements)
         for kind, answer in (
             ("coverage", statement.coverage),
             ("state", statement.state),
             ("path", statement.path),
         )
     ]
-    for place, kind, answer in [*answers, (None, "output", record.output)]:
+    for position, kind, answer in [*answers, (None, "output", record.output)]:
         if answer.correct != (answer.outcome is Outcome.PASSED):
-            what = kind if place is None else f"statements[{place}].{kind}"
-            yield f"{what}.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
-    right = all(answer.correct for _, _, answer in answers) and record.output.correct
-    if right != (record.outcome is Outcome.PASSED):
-        verdict = "every answer is" if right else "not every answer is"
+            field = kind if position is None else f"statements[{position}].{kind}"
+            yield f"{field}.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
+    all_right = all(answer.correct for _, _, answer in answers) and record.output.correct
+    if all_right != (record.outcome is Outcome.PASSED):
+        verdict = "every answer is" if all_right else "not every answer is"
         yield f"outcome: {record.outcome.value!r}, but {verdict} right"
 
 
 def fault_of_manifest(manifest: Manifest, model: str, suite: str) -> str:
-    """Why a manifest does not belong to these results, in words; empty where it does."""
+    """Returns why a manifest does not belong to these results, in words; empty where it does."""
     if manifest.schema_version != SCHEMA_VERSION:
         return f"schema {manifest.schema_version} is unknown; this version reads schema {SCHEMA_VERSION}"
     if (manifest.model, manifest.suite) != (model, suite):

@@ -24,10 +24,10 @@ from triathlon_runner.store._lines import (
 class ResultsFile(Generic[R]):
     """The lines of one model and suite.
 
-    A line is complete or not there: opening the file moves a torn last line to `<suite>.jsonl.torn` and tells
-    `say`.
-    Only the position of each line is held in memory, so that a run of any length needs little, and no file
-    descriptor between two lines, so that a hundred models may have twenty suites each.
+    A line is complete or missing: opening the file moves a torn last line to `<suite>.jsonl.torn`, and a
+    message about that goes to `say`.
+    Only the position of each line is held in memory, so that a run of any length needs little. The file is
+    closed between two lines, so that a hundred models with twenty suites each need no descriptors.
     """
 
     def __init__(self, path: Path, record: type[R], say: Callable[[str], None] | None = None) -> None:
@@ -35,12 +35,12 @@ class ResultsFile(Generic[R]):
         self._record = record
         self._say = say
         self._opened = False
-        self._places: dict[Unit, tuple[int, int]] = {}
+        self._positions: dict[Unit, tuple[int, int]] = {}
         self._size = 0
         self.outcomes: Counter[str] = Counter()
         self.protocols: set[str] = set()
-        self.places: set[tuple[str, str]] = set()
-        """Model and suite that the lines name."""
+        self.models_and_suites: set[tuple[str, str]] = set()
+        """(model, suite) pairs in the lines."""
         self._usage: Counter[str] = Counter()
 
     def __enter__(self) -> Self:
@@ -89,8 +89,8 @@ class ResultsFile(Generic[R]):
 
     @property
     def units(self) -> Collection[Unit]:
-        """The records of the file, in its order."""
-        return self._places.keys()
+        """The units of the file, in its order."""
+        return self._positions.keys()
 
     @property
     def size(self) -> int:
@@ -99,19 +99,20 @@ class ResultsFile(Generic[R]):
 
     @property
     def usage(self) -> Usage:
-        """What all lines took together."""
+        """Requests and tokens of all lines."""
         return Usage(**self._usage)
 
     def restart(self) -> None:
         """Starts an empty file after the old one was archived."""
         self.__exit__(None, None, None)
-        self._places, self._size = {}, 0
-        self.outcomes, self.protocols, self.places, self._usage = Counter(), set(), set(), Counter()
+        self._positions, self._size = {}, 0
+        self.outcomes, self._usage = Counter(), Counter()
+        self.protocols, self.models_and_suites = set(), set()
         self.__enter__()
 
     def remove(self) -> None:
         """Removes a file without lines."""
-        assert not self._places, "a file with lines is never removed"
+        assert not self._positions, "a file with lines is never removed"
         self.path.unlink(missing_ok=True)
 
     def append(self, record: R) -> None:
@@ -148,33 +149,28 @@ class ResultsFile(Generic[R]):
         Raises:
             UserError: the disk is full; the file stays as it was.
         """
-        rank = {unit: position for position, unit in enumerate(order)}
-        wanted = sorted(self._places, key=lambda unit: (rank.get(unit, len(rank)), unit))
-        if wanted == list(self._places):
+        place = {unit: number for number, unit in enumerate(order)}
+        units_in_order = sorted(self._positions, key=lambda unit: (place.get(unit, len(place)), unit))
+        if units_in_order == list(self._positions):
             return
         with self.path.open("rb") as lines:
-            rewrite_file(self.path, lambda file: self._copy(lines, file, wanted))
-        sizes = [(unit, self._places[unit][1]) for unit in wanted]
-        self._places, start = {}, 0
+            rewrite_file(self.path, lambda file: self._copy(lines, file, units_in_order))
+        sizes = [(unit, self._positions[unit][1]) for unit in units_in_order]
+        self._positions, start = {}, 0
         for unit, size in sizes:
-            self._places[unit] = (start, size)
+            self._positions[unit] = (start, size)
             start += size
 
-    def _copy(self, lines: IO[bytes], file: IO[bytes], wanted: Sequence[Unit]) -> None:
-        for unit in wanted:
-            start, size = self._places[unit]
+    def _copy(self, lines: IO[bytes], file: IO[bytes], units_in_order: Sequence[Unit]) -> None:
+        for unit in units_in_order:
+            start, size = self._positions[unit]
             lines.seek(start)
             file.write(lines.read(size))
 
     def _count(self, record: UnitRecord, size: int) -> None:
-        self._places[record.task_id, record.sample] = (self._size, size)
+        self._positions[record.task_id, record.sample] = (self._size, size)
         self._size += size
         self.outcomes[record.outcome.value] += 1
         self.protocols.add(record.protocol)
-        self.places.add((record.model, record.suite))
-        usage = record.usage
-        self._usage["requests"] += usage.requests
-        self._usage["input_tokens"] += usage.input_tokens
-        self._usage["output_tokens"] += usage.output_tokens
-        self._usage["reasoning_tokens"] += usage.reasoning_tokens
-        self._usage["uncounted"] += usage.uncounted
+        self.models_and_suites.add((record.model, record.suite))
+        self._usage.update(dict(record.usage))

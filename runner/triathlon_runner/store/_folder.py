@@ -45,7 +45,7 @@ class ResultsFolder:
         return self.of_model(model) / f"{suite}.manifest.json"
 
     def verified(self, model: str) -> Path:
-        """Which of the model's files were graded again after they were handed in."""
+        """The statement which of the model's files were graded again after they were handed in."""
         return self.of_model(model) / VERIFIED
 
     @property
@@ -58,11 +58,11 @@ class ResultsFolder:
         return f"`triathlon results archive --models {model} --suites {suite}{self.option}`"
 
     def skipped(self, model: str) -> Path:
-        """Why the model could not run here, if it could not: one sentence."""
+        """The file with the reason why the model could not run here."""
         return self.of_model(model) / "skipped.txt"
 
     def check_writable(self) -> None:
-        """Fails before any money is spent.
+        """Checks that the folder can be written, before money is spent.
 
         Raises:
             UserError: the folder cannot be made or written.
@@ -106,7 +106,7 @@ class ResultsFolder:
             lock.release()
 
     def units(self, model: str, suite: str) -> set[Unit]:
-        """The units that stand in a results file, without parsing the rest of their lines.
+        """Returns the units of a results file, without parsing whole lines.
 
         Raises:
             DamagedLineError: a line that is no record; names file and line.
@@ -122,13 +122,13 @@ class ResultsFolder:
             }
 
     def remove_empty_folders(self, model: str, suite: str) -> None:
-        """Removes the folders of a model's suite, and of the model, that hold nothing any more."""
+        """Removes the folders of a model's suite, and of the model, where they are empty."""
         for folder in self.lines(model, suite).parents:
             if folder == self.root / "runs":
                 return
             try:
                 folder.rmdir()
-            except OSError:  # something is in it
+            except OSError:  # it is not empty
                 return
 
     def changed_since_manifest(self, model: str, suite: str) -> bool:
@@ -147,14 +147,14 @@ class ResultsFolder:
             return 0
 
     def manifests(self) -> Iterator[Manifest]:
-        """Every manifest that can be read."""
+        """Yields every manifest that can be read."""
         for model, suite in self.files():
             with suppress(UnreadableManifestError):
                 if (manifest := self.read_manifest(model, suite)) is not None:
                     yield manifest
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """(model, suite) of every results file, in order."""
+        """Yields (model, suite) of every results file, in order."""
         runs = self.root / "runs"
         for path in sorted(runs.glob("*/**/*.jsonl")):
             model, *suite = path.relative_to(runs).with_suffix("").parts
@@ -183,8 +183,10 @@ class ResultsFolder:
         try:
             version = _schema_of(content)
             if version != SCHEMA_VERSION:
-                what = f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
-                raise self._unreadable(what, model, suite)
+                fault_in_words = (
+                    f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
+                )
+                raise self._unreadable(fault_in_words, model, suite)
             manifest = Manifest.model_validate_json(content)
         except ValidationError as error:
             fault = error.errors()[0]
@@ -192,8 +194,8 @@ class ResultsFolder:
             raise self._unreadable(f"{where}: {fault['msg']}", model, suite) from None
         except (ValueError, RecursionError) as error:
             raise self._unreadable(f"it is no JSON object ({error})", model, suite) from None
-        if unusable := fault_of_manifest(manifest, model, suite):
-            raise self._unreadable(unusable, model, suite)
+        if fault_in_words := fault_of_manifest(manifest, model, suite):
+            raise self._unreadable(fault_in_words, model, suite)
         return manifest
 
     def _unreadable(self, why: str, model: str, suite: str) -> UnreadableManifestError:
@@ -229,9 +231,9 @@ def _unit_of(line: bytes, path: Path, number: int) -> Unit:
     try:
         head = _HEAD.match(line, 0, 4096)
         if head is None:
-            whole = json.loads(line)
-            return whole["task_id"], whole["sample"]
+            record = json.loads(line)
+            return record["task_id"], record["sample"]
         return json.loads(head[1]), int(head[2])
     except (ValueError, KeyError, TypeError, RecursionError):
-        record = parse_line(line, Head, path, number)
-        return record.task_id, record.sample
+        parsed = parse_line(line, Head, path, number)
+        return parsed.task_id, parsed.sample

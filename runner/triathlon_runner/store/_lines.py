@@ -36,13 +36,13 @@ class ContradictingLineError(DamagedLineError):
 
 
 class Head(UnitRecord):
-    """What all kinds of record share; the rest of a line is left unread."""
+    """The fields that all kinds of record share; others in a line are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
 def read_records(path: Path, record: type[R]) -> Iterator[R]:
-    """The records of one file, in its order; none where there is no file.
+    """Yields the records of one file, in its order; none where there is no file.
 
     Raises:
         DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
@@ -73,7 +73,7 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
 
 
 def parse_line(line: bytes, record: type[R], path: Path, number: int) -> R:
-    """One line as a record.
+    """Returns the record of one line.
 
     Raises:
         DamagedLineError: the line is no record; names file and line.
@@ -85,16 +85,16 @@ def parse_line(line: bytes, record: type[R], path: Path, number: int) -> R:
 
 
 def damaged(path: Path, number: int, fault: str) -> DamagedLineError:
-    """The error for a line that is no record."""
+    """Returns the error about a line that is no record."""
     return DamagedLineError(f"{path}, line {number}: {fault}")
 
 
 def fault_of_line(line: bytes, error: ValueError, remedy: str = RUN_AGAIN) -> str:
-    """What is wrong with a line that is no record, the same for every command and page.
+    """Returns what is wrong with a line that is no record, in the words of every command and page.
 
     Args:
         line: The line.
-        error: What reading it raised.
+        error: The error of parsing it.
         remedy: What to do about it.
 
     Returns:
@@ -113,15 +113,15 @@ def fault_of_line(line: bytes, error: ValueError, remedy: str = RUN_AGAIN) -> st
             f"expected schema {SCHEMA_VERSION}, got {schema!r}: another version wrote it; update the program"
         )
     where = ".".join(str(part) for part in fault["loc"]) or "the line"
-    what = fault["msg"]
+    message = fault["msg"]
     if fault["type"] == "enum":  # the message would list all values, and not say which came
         first = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
-        what = f"expected one of {', '.join(first)}, …, got {str(fault['input'])[:_SHOWN]!r}"
-    return f"expected a record of one unit, got {got} ({where}: {what}); {remedy}"
+        message = f"expected one of {', '.join(first)}, …, got {str(fault['input'])[:_SHOWN]!r}"
+    return f"expected a record of one unit, got {got} ({where}: {message}); {remedy}"
 
 
 def fault_of_second(unit: Unit, first: int) -> str:
-    """What is wrong with a line of a unit that line `first` has already."""
+    """Returns what is wrong with a line whose unit line `first` has already."""
     return (
         f"expected one line of each unit, got a second of {unit[0]!r}, sample {unit[1]}: the other is line"
         f" {first}; delete one of them"
@@ -129,7 +129,7 @@ def fault_of_second(unit: Unit, first: int) -> str:
 
 
 def count_lines(path: Path) -> tuple[int, bool]:
-    """How many whole lines a file has, and whether a torn one follows; (0, False) where there is no file."""
+    """Returns how many whole lines a file has, and whether a torn one follows; (0, False) without a file."""
     count, last = 0, b"\n"
     if path.exists():
         with path.open("rb") as lines:
@@ -140,7 +140,7 @@ def count_lines(path: Path) -> tuple[int, bool]:
 
 
 def set_torn_line_aside(path: Path) -> Path | None:
-    """Moves a last line without its newline (a power cut) to `<file>.torn`; returns that file, if need be."""
+    """Moves a last line without newline (a power cut) to `<file>.torn`; returns that path, else None."""
     if not path.exists():
         return None
     with path.open("r+b") as file:
@@ -150,16 +150,16 @@ def set_torn_line_aside(path: Path) -> Path | None:
             return None
         file.seek(start)
         torn = path.with_name(path.name + ".torn")
-        with torn.open("ab") as aside:
-            aside.write(file.read() + b"\n")
-            aside.flush()
-            os.fsync(aside.fileno())
+        with torn.open("ab") as torn_file:
+            torn_file.write(file.read() + b"\n")
+            torn_file.flush()
+            os.fsync(torn_file.fileno())
         file.truncate(start)
     return torn
 
 
 def _start_of_last_line(path: Path, block: int = 1 << 16) -> int:
-    """Offset behind the last newline of a file."""
+    """Returns the offset behind the last newline of a file."""
     with path.open("rb") as file:
         end = file.seek(0, os.SEEK_END)
         while end > 0:
@@ -182,7 +182,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def rewrite_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Writes a file whole or not at all, by what `write` puts into it.
+    """Writes a file whole or not at all; `write` writes its content into a draft.
 
     Raises:
         UserError: the disk is full or the folder cannot be written; the old file stays as it was.

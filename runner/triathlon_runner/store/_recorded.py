@@ -20,7 +20,7 @@ _IMPORT_ANEW: Final = "import the recording anew"
 
 @dataclass(frozen=True, slots=True)
 class RecordedFile:
-    """One model on one suite, out of one source's recordings."""
+    """The recorded results of one model on one suite, from one source."""
 
     root: Path
     """The results folder."""
@@ -30,7 +30,7 @@ class RecordedFile:
 
     @property
     def folder(self) -> str:
-        """Of the source, relative to the results folder."""
+        """The source's folder, relative to the results folder."""
         return f"{RECORDED}/{self.source}"
 
     @property
@@ -59,7 +59,7 @@ class RecordedFile:
         """Returns the receipt.
 
         Raises:
-            UserError: it is not there, damaged or of other results.
+            UserError: it is missing, damaged, or the receipt of other results.
         """
         try:
             manifest = RecordedManifest.model_validate_json(self.manifest.read_bytes())
@@ -68,39 +68,40 @@ class RecordedFile:
         except ValidationError as error:
             fault = error.errors()[0]
             where = ".".join(map(str, fault["loc"]))
-            raise UserError(f"{self.manifest}: {where}: {fault['msg']}; import the recording anew") from None
+            raise UserError(f"{self.manifest}: {where}: {fault['msg']}; {_IMPORT_ANEW}") from None
         if reason := fault_of_manifest(manifest, self.model, self.suite):
-            raise UserError(f"{self.manifest}: {reason}; import the recording anew")
+            raise UserError(f"{self.manifest}: {reason}; {_IMPORT_ANEW}")
         return manifest
 
     def read(self) -> list[RecordedUnit]:
-        """Returns every line as metrics read it.
+        """Returns the units of all lines, as metrics read them.
 
         Raises:
-            UserError: a line is damaged or contradicts itself, or the receipt is damaged or counts others.
+            UserError: a line is damaged or contradicts itself, or the receipt is damaged or does not
+                count them.
         """
         manifest = self.read_manifest()
         units: list[RecordedUnit] = []
         for number, line in enumerate(self.lines.read_bytes().splitlines(keepends=True), start=1):
             try:
-                found = manifest.units(line)
+                units_of_line = manifest.units(line)
             except ValueError as error:
                 raise damaged(self.lines, number, fault_of_line(line, error, _IMPORT_ANEW)) from None
-            # Samples of one line differ in nothing that could be out of range.
-            if fault := next(filter(None, map(fault_of_record, found[:1])), ""):
+            # The samples of one line have the same numbers: checking the first is enough.
+            if fault := next(filter(None, map(fault_of_record, units_of_line[:1])), ""):
                 raise damaged(self.lines, number, f"{fault}; {_IMPORT_ANEW}")
-            units += found
+            units += units_of_line
         counted = dict(sorted(Counter(unit.outcome.value for unit in units).items()))
         if counted != manifest.outcomes:
             raise UserError(
                 f"{self.manifest}: expected the outcomes of the lines, {counted}, got {manifest.outcomes};"
-                " import the recording anew"
+                f" {_IMPORT_ANEW}"
             )
         return units
 
 
 def recorded_files(root: Path) -> Iterator[RecordedFile]:
-    """Every file of recorded results in a results folder, in order."""
+    """Yields every file of recorded results in a results folder, in order."""
     folder = root / RECORDED
     for path in sorted(folder.glob(f"*/*/**/*{_LINES}")):
         source, model, *suite = path.relative_to(folder).parts

@@ -1,5 +1,6 @@
-"""Which lines of a results file count, also where others are damaged."""
+"""Reads the lines of a results file that count, where others are damaged."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -10,21 +11,12 @@ from triathlon_runner.store._lines import R, Unit, fault_of_line, fault_of_secon
 
 
 def usable_units(path: Path, record: type[UnitRecord]) -> set[Unit]:
-    """Returns the units whose lines count: damaged, altered and torn ones are left out; no file has none."""
-    if not path.exists():
-        return set()
-    units: set[Unit] = set()
-    with path.open("rb") as lines:
-        for line in lines:
-            if not line.endswith(b"\n"):
-                break
-            try:
-                parsed = record.model_validate_json(line)
-            except ValidationError:
-                continue
-            if not fault_of_record(parsed):
-                units.add((parsed.task_id, parsed.sample))
-    return units
+    """Returns the units whose lines count: not the damaged, altered and torn ones; none without a file."""
+    return {
+        (parsed.task_id, parsed.sample)
+        for _, parsed in _parsed_lines(path, record)
+        if not isinstance(parsed, str) and not fault_of_record(parsed)
+    }
 
 
 def read_undamaged_records(path: Path, record: type[R]) -> tuple[list[R], dict[int, str]]:
@@ -34,21 +26,28 @@ def read_undamaged_records(path: Path, record: type[R]) -> tuple[list[R], dict[i
     """
     records: list[R] = []
     faults: dict[int, str] = {}
-    first: dict[Unit, int] = {}
+    first_lines: dict[Unit, int] = {}
+    for number, parsed in _parsed_lines(path, record):
+        if isinstance(parsed, str):
+            faults[number] = parsed
+            continue
+        unit = (parsed.task_id, parsed.sample)
+        if first_lines.setdefault(unit, number) != number:
+            faults[number] = fault_of_second(unit, first_lines[unit])
+        else:
+            records.append(parsed)
+    return records, faults
+
+
+def _parsed_lines(path: Path, record: type[R]) -> Iterator[tuple[int, R | str]]:
+    """Yields the number of each line and its record, or what is wrong with the line."""
     if not path.exists():
-        return records, faults
+        return
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
-                break
+                return
             try:
-                parsed = record.model_validate_json(line)
+                yield number, record.model_validate_json(line)
             except ValidationError as error:
-                faults[number] = fault_of_line(line, error)
-                continue
-            unit = (parsed.task_id, parsed.sample)
-            if first.setdefault(unit, number) != number:
-                faults[number] = fault_of_second(unit, first[unit])
-            else:
-                records.append(parsed)
-    return records, faults
+                yield number, fault_of_line(line, error)

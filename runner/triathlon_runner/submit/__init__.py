@@ -3,8 +3,8 @@
 from triathlon_runner.submit._check import (
     Problem,
     Submission,
+    check_protocol,
     check_texts,
-    other_protocol,
     read_submission,
     submission_at,
 )
@@ -23,9 +23,9 @@ __all__ = [
     "Problem",
     "Submission",
     "SubmissionReport",
+    "check_protocol",
     "check_statement",
     "check_texts",
-    "other_protocol",
     "read_submission",
     "result_in_words",
     "scores_in_words",

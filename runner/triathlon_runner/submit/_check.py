@@ -1,4 +1,4 @@
-"""What can be seen in a submission's files before anything is graded again."""
+"""Checks of a submission's files before anything is graded again."""
 
 import json
 import math
@@ -24,8 +24,8 @@ from triathlon_runner.suites import SuiteEntry
 
 LEAST_CHARACTERS: Final = 0.2
 MOST_CHARACTERS: Final = 30.0
-"""Of a reply, reasoning included, for each output token, over a whole file. Code and prose have three to four
-characters a token; hidden reasoning has none, so that the lower bound is loose."""
+"""Characters of replies, reasoning included, for each output token, over a whole file. Code and prose have
+three to four a token; hidden reasoning has none, so that the lower bound is loose."""
 MOST_TOKENS_A_SECOND: Final = 20_000
 """Output tokens of one request a second: ten times the fastest hosts."""
 ENDINGS: Final = (".manifest.json", ".jsonl")
@@ -51,10 +51,10 @@ class Submission:
 
 
 def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
-    """The results that lie in `results/runs/<model>`, and files that do not belong there.
+    """Returns the results in `results/runs/<model>`, and a problem for each file that does not belong there.
 
-    Where one is a link or a pipe, there are no suites to check: it could stand for any file of this machine,
-    whose lines a report would show.
+    With a link or a pipe in the folder no suite is checked: a link can lead to any file of this machine, and
+    the report would show its lines.
 
     Raises:
         UserError: `path` is no such folder, or holds no results.
@@ -69,7 +69,7 @@ def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     if not suites:
         raise UserError(f"expected results (*.jsonl with a manifest beside them) in {str(path)!r}, got none")
     known = {VERIFIED, *(f"{suite}{ending}" for suite in suites for ending in ENDINGS)}
-    return Submission(folder, model, suites), list(_strange(path, known))
+    return Submission(folder, model, suites), list(_unexpected_files(path, known))
 
 
 def _links(path: Path) -> Iterator[Problem]:
@@ -80,7 +80,7 @@ def _links(path: Path) -> Iterator[Problem]:
             yield Problem(file.relative_to(path).as_posix(), message)
 
 
-def _strange(path: Path, known: Collection[str]) -> Iterator[Problem]:
+def _unexpected_files(path: Path, known: Collection[str]) -> Iterator[Problem]:
     for file in sorted(path.rglob("*")):
         name = file.relative_to(path).as_posix()
         if file.is_file() and name not in known:
@@ -92,10 +92,10 @@ def read_submission(
 ) -> tuple[SuiteEntry | None, Manifest | None, list[UnitRecord], list[Problem]]:
     """One suite's entry, manifest and records; what is missing is among the problems."""
     name = f"{suite}.jsonl"
-    entry = next((one for one in catalogue.entries() if one.id == suite), None)
+    entry = next((entry for entry in catalogue.entries() if entry.id == suite), None)
     if entry is None:
-        known = any(one.id == suite.partition("@")[0] for one in catalogue.entries())
-        why = "submissions have no settings" if known else "others cannot grade results of suites"
+        is_variant = any(entry.id == suite.partition("@")[0] for entry in catalogue.entries())
+        why = "submissions have no settings" if is_variant else "others cannot grade results of suites"
         message = f"expected a built-in suite: {why} of your own, got {suite!r}; leave it out"
         return None, None, [], [Problem(name, message)]
     problems: list[Problem] = []
@@ -119,7 +119,7 @@ def read_submission(
 
 
 def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
-    """Lines that hold what looks like a key; the text is not shown."""
+    """Yields a problem for each line with what looks like a key; it does not show the text."""
     lines_path = submission.folder.lines(submission.model, suite)
     for ending in ENDINGS:
         path = lines_path.with_suffix(ending)
@@ -135,8 +135,8 @@ def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
                     )
 
 
-def other_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
-    """Whether the results were made with the current prompts, settings and data set."""
+def check_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
+    """Yields problems of results that were not made with the current prompts, settings and data set."""
     name = f"{work.suite_id}.manifest.json"
     data = work.built.suite.data
     if manifest.data.sha256 != data.sha256:
@@ -152,9 +152,9 @@ def other_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
             " not those of this version: `triathlon run --ask-again` asks anew",
         )
     else:
-        asked = json.loads(json.dumps(work.settings))  # as a manifest has it: tuples are lists there
-        for key in sorted(asked.keys() | manifest.settings.keys()):
-            expected, got = asked.get(key), manifest.settings.get(key)
+        settings = json.loads(json.dumps(work.settings))  # as in a manifest, where tuples are lists
+        for key in sorted(settings.keys() | manifest.settings.keys()):
+            expected, got = settings.get(key), manifest.settings.get(key)
             if expected != got:
                 yield Problem(
                     name,
@@ -173,9 +173,9 @@ def _repeated(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
 
 
 def _missing_samples(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
-    """Samples without the one before them: who keeps the best of many has measured something else.
+    """Yields problems of samples whose predecessor is missing: the best of many samples is no fair measure.
 
-    Only the one before is looked for: a line may claim any number, such as 10^12.
+    Looks for the predecessor alone, as a line may claim any number, such as 10^12.
     """
     units = {(record.task_id, record.sample) for record in records}
     for number, record in enumerate(records, start=1):
@@ -206,12 +206,12 @@ def _of_manifest(name: str, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _time(moment: str) -> datetime:
-    found = datetime.fromisoformat(moment)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    time = datetime.fromisoformat(moment)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
-    """Counts of requests, tokens and seconds that no server could have given."""
+    """Yields problems of requests, tokens and seconds that no server can have counted."""
     characters = tokens = 0
     for number, record in enumerate(records, start=1):
         place = f"{name}, line {number}"

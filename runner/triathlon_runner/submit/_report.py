@@ -1,4 +1,4 @@
-"""What checking a submission found, as Markdown for a pull request and as JSON."""
+"""The report about a submission, as Markdown for a pull request and as JSON."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
@@ -16,7 +16,7 @@ class FileCheck:
 
     suite: str
     sha256: str = ""
-    """Of the lines."""
+    """Of the results file."""
     units: int = 0
     verified: int = 0
     """Units that were graded again with the same result."""
@@ -26,19 +26,19 @@ class FileCheck:
 
     @property
     def accepted(self) -> bool:
-        """Whether there is nothing against it."""
+        """Whether it has no problem."""
         return not self.problems
 
 
 @dataclass(slots=True)
 class SubmissionReport:
-    """Everything that was checked."""
+    """The result of checking a submission."""
 
     model: str
     engine_version: int
     files: list[FileCheck]
     problems: list[Problem]
-    """Of no single suite."""
+    """Problems that are of no single suite."""
     listed: bool
     """Whether models.yaml has a row for the model."""
 
@@ -66,11 +66,11 @@ class SubmissionReport:
         if not self.listed:
             lines += ["", self.about_missing_row()]
         for title, problems in (("Files", self.problems), *((f.suite, f.problems) for f in self.files)):
-            lines += _listed(title, problems)
+            lines += _section(title, problems)
         return "\n".join(lines) + "\n"
 
     def what_was_graded(self) -> str:
-        """How much came to the same when it was graded again, and what no check can show."""
+        """Returns how many units had the same result when graded again, and what no check can show."""
         equal, units = sum(file.verified for file in self.files), sum(file.units for file in self.files)
         same = counted(units, "unit") if equal == units else f"{equal} of {counted(units, 'unit')}"
         return (
@@ -79,17 +79,17 @@ class SubmissionReport:
         )
 
     def about_missing_row(self) -> str:
-        """What to do where the model has no row."""
+        """Returns what to do where the model has no row."""
         return f"models.yaml has no row `{self.model}`: add one with name, organisation and link."
 
 
 def scores_in_words(file: FileCheck) -> str:
-    """The first scores of a suite."""
+    """Returns the first three scores of a suite."""
     return ", ".join(f"{name} {value:.6g}" for name, value in list(file.scores.items())[:3])
 
 
 def result_in_words(file: FileCheck) -> str:
-    """Whether a suite's results are accepted, or how many problems they have."""
+    """Returns `accepted`, or how many problems a suite's results have."""
     return "accepted" if file.accepted else counted(len(file.problems), "problem")
 
 
@@ -98,10 +98,10 @@ def _row(file: FileCheck) -> str:
     return f"| {file.suite} | {counts} | {scores_in_words(file)} | {result_in_words(file)} |"
 
 
-def _listed(title: str, problems: list[Problem]) -> list[str]:
+def _section(title: str, problems: list[Problem]) -> list[str]:
     if not problems:
         return []
-    shown = [f"- `{_inline(one.place)}`: {_plain(one.message)}" for one in problems[:SHOWN]]
+    shown = [f"- `{_inline(problem.place)}`: {_plain(problem.message)}" for problem in problems[:SHOWN]]
     more = [f"- and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
     return ["", f"### {title}", "", *shown, *more]
 
@@ -111,6 +111,6 @@ def _inline(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of a submission inside Markdown: no link, picture, heading or mention comes from it."""
+    """Escapes a submission's text, so that Markdown shows no link, picture, heading or mention in it."""
     escaped = "".join(f"\\{char}" if char in "\\`*_[]()<>#!|@" else char for char in text)
     return " ".join(escaped.split())

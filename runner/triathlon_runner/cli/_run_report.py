@@ -1,4 +1,4 @@
-"""Showing what a run will take, and what it took."""
+"""Tables and messages: what a run will take, and what it took."""
 
 import os
 from collections import Counter
@@ -36,15 +36,20 @@ _UNUSABLE = {
         "start its server with a longer one (vLLM: --max-model-len, Ollama: num_ctx)",
     ),
 }
-"""What is said, and advised, where nearly all replies of a model lead to an outcome without a program."""
-_NOT_NARROW = ("units", "requests", "tokens in")
+"""By outcome: how a reply is described, and the advice where nearly all replies of a model end like this."""
+_WIDE_ONLY = ("units", "requests", "tokens in")
+"""Columns that a narrow window leaves out."""
 
 
 def check_prices(rows: Sequence[ModelRow], single: str | None = None) -> None:
-    """A budget binds only what has a price. `single`: the id of the model that --model names.
+    """Checks that every model behind an API has a price, as a budget needs.
+
+    Args:
+        rows: Of the models that may be asked.
+        single: The id of the model that --model names; its price is an option.
 
     Raises:
-        UserError: a model behind an API has none.
+        UserError: a model has no price.
     """
     for row in rows:
         if row.api is not None and row.price is None and why_not(row) is None:
@@ -55,10 +60,10 @@ def check_prices(rows: Sequence[ModelRow], single: str | None = None) -> None:
 
 
 def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
-    """A line a model and suite, then a line a model."""
+    """Prints a line for each model and suite, then the totals of each model."""
     wide = screen.width >= _WIDE
     names = ("units", "open", "requests", "tokens in", "tokens out", "pass@1 ±")
-    table = _table(*(name for name in names if wide or name not in _NOT_NARROW), left=("model, suite",))
+    table = _table(*(name for name in names if wide or name not in _WIDE_ONLY), left=("model, suite",))
     table.add_column("estimated from", overflow="fold")
     for model in estimates:
         table.add_row(model.model)
@@ -72,8 +77,8 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
                 "pass@1 ±": f"{100 * suite.half_width:.1f}",
                 "estimated from": suite.basis if suite.open else "done",
             }
-            shown = [cell for name, cell in cells.items() if wide or name not in _NOT_NARROW]
-            table.add_row(f"  {suite.suite}", *shown)
+            shown_cells = [cell for name, cell in cells.items() if wide or name not in _WIDE_ONLY]
+            table.add_row(f"  {suite.suite}", *shown_cells)
     screen.print(table)
     totals = _table("requests", "tokens in", "tokens out", "USD", "hours", left=("model",))
     for model in estimates:
@@ -87,8 +92,8 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
         )
     screen.print(totals)
     for speed in dict.fromkeys(model.speed for model in estimates if model.requests):
-        names_of = ", ".join(model.model for model in estimates if model.requests and model.speed == speed)
-        screen.print_message(f"speed of {names_of}: {speed}")
+        models = ", ".join(model.model for model in estimates if model.requests and model.speed == speed)
+        screen.print_message(f"speed of {models}: {speed}")
     noises = {suite.suite: suite.noise for model in estimates for suite in model.suites if suite.noise}
     for suite_id, noise in noises.items():
         screen.print_message(f"{suite_id}: {noise}")
@@ -102,12 +107,12 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
 def show_summary(
     summary: Summary, bounds: Bounds, progress: ConsoleProgress, folder: ResultsFolder, screen: Screen
 ) -> None:
-    """What was done, what stays open and why, what it cost."""
+    """Prints what was done, what stays open and why, and what it cost."""
     if progress.has_accounts:
         screen.print(progress.final())
     for account in bounds.accounts:
-        if unknown := about_tokens(account):
-            screen.print_message(unknown)
+        if message := about_tokens(account):
+            screen.print_message(message)
     if any(account.price for account in bounds.accounts):
         part = estimated_part(bounds.accounts)
         screen.print_message(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
@@ -136,38 +141,38 @@ def _open_units(
 ) -> list[str]:
     """Returns how many units are open for each frequent reason that is not among `errors`, then the rest.
 
-    A server that had answered nothing since its last error is named with it: its units were being tried again
-    when the run ended, and have no reason of their own.
+    The last error of a server that answered nothing after it is named: when the run ended, its units were
+    still being tried again and had no reason of their own.
     """
     counts: Counter[str] = Counter()
     for reason, count in summary.failures.most_common(_REASONS):
         if (text := _once(reason, progress)) not in errors:
             counts[text] += count
-    rest = summary.open - sum(counts.values())
-    last = [
+    remaining = summary.open - sum(counts.values())
+    last_errors = [
         f"the last error: {_once(f'{account.model}: {account.stats.retried_error}', progress)}"
         for account in accounts
         if account.stats.retried_error
     ]
-    if (counts or last) and rest > 0:
-        counts["; ".join(["not asked, not asked to the end, or for other reasons", *last])] = rest
+    if (counts or last_errors) and remaining > 0:
+        counts["; ".join(["not asked, not asked to the end, or for other reasons", *last_errors])] = remaining
     return [f"open, {counted(count, 'unit')}: {reason}" for reason, count in counts.items()]
 
 
 def about_replies(account: Account) -> str:
-    """That nearly all replies of a model hold nothing to grade, and what to look at; empty where some do."""
+    """Returns a warning and advice where nearly all replies of a model have nothing to grade, else ""."""
     outcomes = account.stats.outcomes
     total = outcomes.total()
-    for outcome, (what, remedy) in _UNUSABLE.items():
+    for outcome, (description, remedy) in _UNUSABLE.items():
         if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:
-            number = "all" if outcomes[outcome] == total else f"{outcomes[outcome]} of"
-            which = f"the replies to {number} {total} questions were" if total > 1 else "its only reply was"
-            return f"warning: {account.model}: {which} {what} (outcome {outcome}): {remedy}"
+            amount = "all" if outcomes[outcome] == total else f"{outcomes[outcome]} of"
+            which = f"the replies to {amount} {total} questions were" if total > 1 else "its only reply was"
+            return f"warning: {account.model}: {which} {description} (outcome {outcome}): {remedy}"
     return ""
 
 
 def about_tokens(account: Account) -> str:
-    """That the server did not count the tokens of so many replies; empty where it counted all."""
+    """Returns for how many replies a server gave no token counts; empty where it counted all."""
     if not account.stats.uncounted:
         return ""
     unknown = "tokens are unknown, the cost is estimated" if account.price else "tokens and cost are unknown"
@@ -176,7 +181,7 @@ def about_tokens(account: Account) -> str:
 
 
 def estimated_part(accounts: Sequence[Account]) -> str:
-    """Which part of the money is an estimate, and why; empty where none is."""
+    """Returns which part of the cost is an estimate, and why; empty where none is."""
     priced = [account for account in accounts if account.price]
     reasons = []
     if names := ", ".join(sorted({account.model for account in priced if account.stats.uncounted})):
@@ -188,15 +193,15 @@ def estimated_part(accounts: Sequence[Account]) -> str:
 
 
 def _once(error: str, progress: ConsoleProgress) -> str:
-    """The error; where it stands among the messages above, whose it is, at what time, and how it begins.
+    """Returns the error or, where it was printed above, a reference to it: model, time and how it begins.
 
-    Where the message above refers to an earlier one itself, that message: no reference leads to another.
+    A message above that is a reference itself is repeated, so that no reference leads to another.
     """
-    at = progress.printed_at(error)
-    if at is None:
+    printed = progress.printed_at(error)
+    if printed is None:
         return error
-    beginning = f" ({at.beginning})" if at.beginning else ""
-    return at.line or f"{at.model}, see the error of {at.time} above{beginning}"
+    beginning = f" ({printed.beginning})" if printed.beginning else ""
+    return printed.line or f"{printed.model}, see the error of {printed.time} above{beginning}"
 
 
 def _table(*numbers: str, left: tuple[str, ...]) -> Table:
