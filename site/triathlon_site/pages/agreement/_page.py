@@ -37,7 +37,7 @@ COLOURED: Final = 4
 
 @dataclass(frozen=True)
 class TooFewContext(PageContext):
-    """What the page shows while there are too few models."""
+    """The template's data for the page while there are too few models."""
 
     template: ClassVar[str] = "agreement/too_few"
     models: int
@@ -83,7 +83,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class AgreementContext(PageContext):
-    """What the page of all correlations shows."""
+    """The template's data for the page of all correlations."""
 
     template: ClassVar[str] = "agreement/page"
     first: Matrix
@@ -95,7 +95,7 @@ class AgreementContext(PageContext):
 
 @dataclass(frozen=True)
 class PairContext(PageContext):
-    """What the page of two columns shows."""
+    """The template's data for the page of two columns."""
 
     template: ClassVar[str] = "agreement/pair"
     pair: Pair

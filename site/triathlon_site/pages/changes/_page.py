@@ -1,4 +1,4 @@
-"""What moved since the last builds: a page and an Atom feed."""
+"""The changes since the last builds: a page and an Atom feed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,16 +44,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class ChangesContext(PageContext):
-    """What moved, the newest build first."""
+    """The template's data for the page of changes."""
 
     template: ClassVar[str] = "changes/page"
     entries: list[Entry]
+    """The newest first."""
     feed: str
 
 
 @dataclass(frozen=True)
 class FeedContext(PageContext):
-    """What moved, as an Atom feed."""
+    """The template's data for the Atom feed."""
 
     template: ClassVar[str] = "changes/feed"
     entries: list[Entry]

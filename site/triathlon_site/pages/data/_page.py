@@ -12,7 +12,7 @@ from triathlon_site.render import Draft, PageContext
 
 @dataclass(frozen=True)
 class DataContext(PageContext):
-    """What the page of the data files shows."""
+    """The template's data for the page of the data files."""
 
     template: ClassVar[str] = "data/page"
     facts: FactSources | None

@@ -39,7 +39,7 @@ class ImportedTable:
 
 @dataclass(frozen=True)
 class ImportedContext(PageContext):
-    """What the page of imported results shows."""
+    """The template's data for the page of imported results."""
 
     template: ClassVar[str] = "imported/page"
     tables: list[ImportedTable]

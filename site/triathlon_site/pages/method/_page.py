@@ -30,7 +30,7 @@ class SuiteFacts:
 
 @dataclass(frozen=True)
 class MethodContext(PageContext):
-    """What the method page shows."""
+    """The template's data for the method page."""
 
     template: ClassVar[str] = "method/page"
     draws: int

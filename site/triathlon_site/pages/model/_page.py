@@ -69,7 +69,7 @@ class FileRow:
 
 @dataclass(frozen=True)
 class ModelContext(PageContext):
-    """What the page of a model shows."""
+    """The template's data for the page of a model."""
 
     template: ClassVar[str] = "model/page"
     info: ModelInfo

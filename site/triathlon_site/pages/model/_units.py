@@ -27,7 +27,7 @@ class SuiteUnits:
 
 @dataclass(frozen=True)
 class UnitsContext(PageContext):
-    """What the page of all units of a model shows."""
+    """The template's data for the page of all units of a model."""
 
     template: ClassVar[str] = "model/units"
     info: ModelInfo

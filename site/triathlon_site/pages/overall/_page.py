@@ -51,14 +51,14 @@ class OverallLine:
 
 @dataclass(frozen=True)
 class NothingMeasuredContext(PageContext):
-    """What the page shows where nothing was measured on our own problems."""
+    """The template's data for the page where nothing was measured on our own problems."""
 
     template: ClassVar[str] = "overall/empty"
 
 
 @dataclass(frozen=True)
 class OverallContext(PageContext):
-    """What the page shows."""
+    """The template's data for the page."""
 
     template: ClassVar[str] = "overall/page"
     overall: Overall

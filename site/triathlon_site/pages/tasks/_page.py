@@ -48,14 +48,14 @@ class SuitePage:
     found: SuiteTasks
     path: str
     unit: str
-    """What its tasks are called: `task` or `program`."""
+    """The word for a task: `task` or `program`."""
     rows: dict[str, TaskRow]
     """By task, the easiest first."""
 
 
 @dataclass(frozen=True)
 class TasksContext(PageContext):
-    """What the overview of all suites shows."""
+    """The template's data for the overview of all suites."""
 
     template: ClassVar[str] = "tasks/page"
     pages: list[SuitePage]
@@ -64,7 +64,7 @@ class TasksContext(PageContext):
 
 @dataclass(frozen=True)
 class SuiteContext(PageContext):
-    """What the page of one suite shows."""
+    """The template's data for the page of one suite."""
 
     template: ClassVar[str] = "tasks/suite"
     page: SuitePage
@@ -75,7 +75,7 @@ class SuiteContext(PageContext):
 
 @dataclass(frozen=True)
 class DetailsContext(PageContext):
-    """Who solves some of the tasks of a suite."""
+    """The template's data for a page of who solves some of the tasks of a suite."""
 
     template: ClassVar[str] = "tasks/details"
     page: SuitePage
