@@ -28,7 +28,7 @@ class Cell:
 
     @property
     def sort(self) -> str:
-        """What scripts sort by; empty for none."""
+        """The value that scripts sort by; empty for none."""
         if self.score is None:
             return self.reported.sort if self.reported else ""
         return f"{self.score.value:.6g}"

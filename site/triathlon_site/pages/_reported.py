@@ -39,7 +39,7 @@ class ReportedFigure:
 
     @property
     def sort(self) -> str:
-        """What scripts sort by."""
+        """The value that scripts sort by."""
         return f"{self.value:.6g}"
 
     def scaled(self, maximum: float) -> "ReportedFigure":

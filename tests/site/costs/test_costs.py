@@ -1,5 +1,7 @@
 """Cost, speed and cut replies of runs."""
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 
 from support.aggregates import aggregate
 from support.results import FakeModel, FakeSuite, fake_manifest, fake_records, write_file
+from support.site import build_small, page_text, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.records import EvolvedRecord, Finish, Usage
@@ -79,3 +82,17 @@ def test_cut_replies_bound_the_score() -> None:
     assert most_with_more_tokens(file, metric) == pytest.approx(0.3)
     whole = replace(file, frame=frame.assign(cut_replies=0))
     assert most_with_more_tokens(whole, metric) is None
+
+
+def test_the_overall_cost_is_unknown_where_one_suite_has_no_price(tmp_path: Path) -> None:
+    """The order over all disciplines shows no sum that leaves out a suite."""
+    results = small_results(tmp_path / "results")
+    priced = [
+        *(results / "runs/strong").rglob("*.manifest.json"),
+        results / "runs/weak/loop/core.manifest.json",
+    ]
+    for path in priced:
+        path.write_text(json.dumps({**json.loads(path.read_text()), "cost_usd": 0.25}))
+    build_small(tmp_path)
+    page = page_text(tmp_path / "_site/index.html")
+    assert re.findall(r"\$\d+\.\d+", page) == [f"${0.25 * (len(priced) - 1):.2f}"]

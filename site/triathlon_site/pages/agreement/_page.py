@@ -37,7 +37,7 @@ COLOURED: Final = 4
 
 @dataclass(frozen=True)
 class TooFewContext(PageContext):
-    """What the page shows while there are too few models."""
+    """The template's data for the page while there are too few models."""
 
     template: ClassVar[str] = "agreement/too_few"
     models: int
@@ -51,7 +51,7 @@ class Matrix:
     models: Mapping[str, str] = field(default_factory=dict)
     """Names of all models, by what the columns call them."""
     name: str = ""
-    """Of its folder of pages, and of its files."""
+    """Name of its folder of pages, and of its files."""
     pairs: Mapping[tuple[int, int], Pair] = field(default_factory=dict)
     """By the places of the two columns."""
 
@@ -62,7 +62,7 @@ class Matrix:
 
     @property
     def between(self) -> list[Pair]:
-        """Headlines of two disciplines, the pairs that most models have first."""
+        """Pairs of headlines of two disciplines, those that the most models have first."""
         pairs = [
             pair
             for pair in self.pairs.values()
@@ -83,19 +83,19 @@ class Matrix:
 
 @dataclass(frozen=True)
 class AgreementContext(PageContext):
-    """What the page of all correlations shows."""
+    """The template's data for the page of all correlations."""
 
     template: ClassVar[str] = "agreement/page"
     first: Matrix
-    """Of all models; where there is no table of these, of what was graded here."""
+    """The matrix of all models; without a table of these, that of the columns graded here."""
     graded: Matrix
-    """Of every column graded here."""
+    """The matrix of the columns graded here."""
     rank_shift: Figure
 
 
 @dataclass(frozen=True)
 class PairContext(PageContext):
-    """What the page of two columns shows."""
+    """The template's data for the page of two columns."""
 
     template: ClassVar[str] = "agreement/pair"
     pair: Pair
@@ -118,8 +118,8 @@ def drafts(
     """
     names = {model: models[model].name for model in sorted({m for board in boards for m in board.models})}
     graded = _matrix(board_columns(boards, models), names, "agreement")
-    every = {str(place): row.name for place, row in enumerate(rows)}
-    reported = _matrix(all_models_columns(rows), every, "agreement-all-models")
+    row_names = {str(place): row.name for place, row in enumerate(rows)}
+    reported = _matrix(all_models_columns(rows), row_names, "agreement-all-models")
     matrices = [matrix for matrix in (reported, graded) if len(matrix.models) >= FEWEST]
     if not matrices:
         yield Draft("agreement.html", TooFewContext(max(len(names), len(rows))))
@@ -127,12 +127,12 @@ def drafts(
     for matrix in matrices:
         for places, pair in matrix.pairs.items():
             if not pair.too_few:
-                some = pair.correlation.n > MOST_LABELS
-                yield Draft(pair.path, PairContext(pair, places, matrix.script, some))
+                some_named = pair.correlation.n > MOST_LABELS
+                yield Draft(pair.path, PairContext(pair, places, matrix.script, some_named))
     first = matrices[0]
-    shown = graded if graded in matrices else Matrix()
     files = [page for m in matrices for page in (*table_files(m.file, _table(m)), _scatter_file(m))]
-    yield Draft("agreement.html", AgreementContext(first, shown, _rank_shift(first)), tuple(files))
+    context = AgreementContext(first, graded if graded in matrices else Matrix(), _rank_shift(first))
+    yield Draft("agreement.html", context, tuple(files))
 
 
 def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name: str) -> Matrix:
@@ -141,7 +141,7 @@ def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name:
 
 
 def _scatter_file(matrix: Matrix) -> Page:
-    """What the interactive figure of any two columns is drawn from."""
+    """The data of the interactive figure of any two columns."""
     content = {
         "plotly": f"assets/{PLOTLY}",
         "styles": plotly_styles(),
@@ -156,7 +156,7 @@ def _scatter_file(matrix: Matrix) -> Page:
 
 
 def _table(matrix: Matrix) -> Section:
-    """Every pair of columns, to compute with."""
+    """Every pair of columns, as a table for data files."""
     head = (
         "Left",
         "Right",
@@ -188,7 +188,10 @@ def _with_interval(value: float, low: float, high: float) -> Value:
 
 
 def _rank_shift(matrix: Matrix) -> Figure:
-    """Ranks in a headline of each discipline: those that most models have all of, if these are enough."""
+    """Ranks in one headline of each discipline: the headlines that the most models have all of.
+
+    Without a drawing where they are fewer than FEWEST models.
+    """
     by_discipline: dict[str, list[AgreementColumn]] = {}
     for place in matrix.heads:
         column = matrix.columns[place]
@@ -198,11 +201,11 @@ def _rank_shift(matrix: Matrix) -> Figure:
     if len(common) < FEWEST:
         return Figure(Markup(""), "")
     points = [column.axis.points for column in columns]
-    ranks = [smallest_ranks([of_column[model][1] for model in common]) for of_column in points]
+    ranks = [smallest_ranks([scores[model][1] for model in common]) for scores in points]
     lines = [
         RankLine(
             matrix.models[model],
-            tuple(of_column[row] or 0 for of_column in ranks),
+            tuple(places[row] or 0 for places in ranks),
             colour=row if row < COLOURED else None,
         )
         for row, model in enumerate(common)
@@ -220,5 +223,5 @@ def _common(columns: Sequence[AgreementColumn]) -> list[str]:
     if not columns:
         return []
     points = [column.axis.points for column in columns]
-    common = [model for model in points[0] if all(model in of_column for of_column in points)]
+    common = [model for model in points[0] if all(model in scores for scores in points)]
     return sorted(common, key=lambda model: -points[0][model][1])

@@ -43,7 +43,7 @@ class AgreementColumn:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two columns, and how much alike they order the models."""
+    """Two columns, and the correlation of their orders of the models."""
 
     left: AgreementColumn
     right: AgreementColumn
@@ -58,8 +58,8 @@ class Pair:
     @property
     def reported(self) -> int:
         """How many of the models have a reported figure in either column."""
-        both = self.left.axis.points.keys() & self.right.axis.points.keys()
-        return len(both & (self.left.reported | self.right.reported))
+        models = self.left.axis.points.keys() & self.right.axis.points.keys()
+        return len(models & (self.left.reported | self.right.reported))
 
     @property
     def too_few(self) -> bool:
@@ -75,7 +75,7 @@ def board_columns(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> l
 
 
 def all_models_columns(rows: Sequence[front.ModelRow]) -> list[AgreementColumn]:
-    """The columns of the table of all models that some model has, reported figures included.
+    """The columns of the table of all models in which some model has a score or a reported figure.
 
     Models are named by their place in `rows`.
     """

@@ -21,7 +21,7 @@ class Finding:
     models: int
     """The number of models with a headline score."""
     unit: str
-    """What the tasks are called: `task` or `program`."""
+    """The word for a task: `task` or `program`."""
 
 
 def finding(board: Board, models: Mapping[str, ModelInfo]) -> Finding | None:

@@ -49,7 +49,7 @@ class BoardRow:
 
 @dataclass(frozen=True)
 class BoardContext(PageContext):
-    """What the page of a board shows."""
+    """The template's data for the page of a board."""
 
     template: ClassVar[str] = "board/page"
     board: Board

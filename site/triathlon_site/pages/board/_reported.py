@@ -54,7 +54,7 @@ class Place:
 
     @property
     def sort(self) -> str:
-        """What scripts sort by: just above the board's model of that rank."""
+        """The value that scripts sort by: just above the board's model of that rank."""
         return "" if self.rank is None else str(self.rank - 0.5)
 
 

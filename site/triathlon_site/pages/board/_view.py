@@ -17,9 +17,9 @@ class DisciplineView:
 
     figures_title: str
     unit: str
-    """What the number of tasks counts: `task` or `program`."""
+    """The word for a task: `task` or `program`."""
     endings: str
-    """What an outcome says about a unit, in one sentence."""
+    """The meaning of a unit's outcome, in one sentence."""
     models_drawn: int
     """Models in a figure of the board."""
     figures: Callable[[Board, Sequence[str], Models], Iterator[Figure]]
@@ -29,7 +29,7 @@ class DisciplineView:
     retentions: Callable[[Board, Mapping[str, Sequence[str]]], Iterator[Retention]]
     """The retention of each suite; the mapping has the parents of each task."""
     losses: Callable[[str, Board, BoardRetention], Iterator[str]]
-    """What one model loses on the board, in sentences."""
+    """The losses of one model on the board, in sentences."""
     loss_note: Callable[[float, float, float, float], str]
     """The note beside a task that a model loses, from the model's value, the sum of the other models' values,
     the number of other models, and the maximum."""

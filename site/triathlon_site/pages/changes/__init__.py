@@ -1,4 +1,4 @@
-"""What moved since the last builds: a page and an Atom feed."""
+"""The changes since the last builds: a page and an Atom feed."""
 
 from triathlon_site.pages.changes._page import drafts
 

@@ -1,4 +1,4 @@
-"""What moved since the last builds: a page and an Atom feed."""
+"""The changes since the last builds: a page and an Atom feed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ FEED_ID: Final = "urn:uuid:827f5f21-d8f3-5098-b38f-219a0cfbf5fe"
 MOST_NAMED: Final = 6
 """Suites or models named in a sentence."""
 FEW: Final = 8
-"""So many places that others moved stand among what happened; more are folded."""
+"""Up to this many changes of rank that other models caused are listed with all events; more are folded."""
 
 
 @dataclass(frozen=True)
@@ -37,23 +37,24 @@ class Entry:
     version: str
     lines: tuple[Line, ...]
     pushed: int = 0
-    """Places that moved only because of others, where they are many: one new model moves all below it."""
+    """Number of folded changes of rank that other models caused: one new model moves all below it."""
     pushed_lines: tuple[Line, ...] = ()
-    """In the newest entry alone: of older ones the history keeps the number."""
+    """The folded changes; empty in older entries, of which the history has the number only."""
 
 
 @dataclass(frozen=True)
 class ChangesContext(PageContext):
-    """What moved, the newest build first."""
+    """The template's data for the page of changes."""
 
     template: ClassVar[str] = "changes/page"
     entries: list[Entry]
+    """The newest first."""
     feed: str
 
 
 @dataclass(frozen=True)
 class FeedContext(PageContext):
-    """What moved, as an Atom feed."""
+    """The template's data for the Atom feed."""
 
     template: ClassVar[str] = "changes/feed"
     entries: list[Entry]
@@ -77,10 +78,11 @@ def _entry(
     measured: Sequence[str],
 ) -> Entry:
     def line(event: Event) -> Line:
+        info = models.get(event.model)
         return Line(
             event.kind,
-            models[event.model].name if event.model in models else printable(event.model),
-            models[event.model].page if event.model in measured and event.model in models else "",
+            info.name if info else printable(event.model),
+            info.page if info and event.model in measured else "",
             _sentence(event, titles, models),
         )
 
@@ -98,7 +100,7 @@ def _entry(
 
 
 def _weight(event: Event) -> int:
-    """Sorts what happened before what moved, and of that the longest way first."""
+    """Sort key: changes of rank last, of these the largest first."""
     return -abs(event.after - event.before) if event.kind == "moved" else -(10**9)
 
 
@@ -106,18 +108,19 @@ def _sentence(event: Event, titles: Mapping[str, str], models: Mapping[str, Mode
     if event.kind == "moved":
         overall = {"overall-core": "overall", "overall-official": "overall (official data)"}
         board = overall.get(event.board) or titles.get(event.board, event.board)
-        names = [models[other].name if other in models else printable(other) for other in event.passed_by]
-        passed = f", passed by {_named(names, 'models', event.passed_by_more)}" if names else ""
+        names = [models[rival].name if rival in models else printable(rival) for rival in event.passed_by]
+        passed = f", passed by {_listed(names, 'models', event.passed_by_more)}" if names else ""
         return f"{board}: from rank {event.before} to {event.after}{passed}; {event.why}"
     return {
-        "new model": f"is new, with {_named(event.suites)}",
+        "new model": f"is new, with {_listed(event.suites)}",
         "gone model": "has no results any more",
-        "new results": f"has new results in {_named(event.suites)}",
-        "changed protocol": f"was asked under another protocol in {_named(event.suites)}",
+        "new results": f"has new results in {_listed(event.suites)}",
+        "changed protocol": f"was asked under another protocol in {_listed(event.suites)}",
     }[event.kind]
 
 
-def _named(names: Sequence[str], kind: str = "suites", more: int = 0) -> str:
-    shown = ", ".join(names[:MOST_NAMED])
-    rest = max(0, len(names) - MOST_NAMED) + more
-    return f"{shown} and {rest} other {kind}" if rest > 0 else shown
+def _listed(names: Sequence[str], noun: str = "suites", more: int = 0) -> str:
+    """`A, B and 4 other suites`; `more` is the number of names that are not in the list."""
+    text = ", ".join(names[:MOST_NAMED])
+    unnamed = max(0, len(names) - MOST_NAMED) + more
+    return f"{text} and {unnamed} other {noun}" if unnamed else text

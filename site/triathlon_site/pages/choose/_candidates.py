@@ -34,14 +34,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """All of them, with joint draws of the index."""
+    """All candidates, with joint draws of the index."""
 
     models: tuple[Candidate, ...]
     index_draws: NDArray[np.float64]
     """Shape (draws, models)."""
 
 
-def candidates(found: AllModels, solved: Mapping[str, float]) -> Candidates:
+def candidates(table: AllModels, solved: Mapping[str, float]) -> Candidates:
     """The models of a table, in its order; `solved`: by name, what a solved task cost, in dollars."""
     models = tuple(
         Candidate(
@@ -53,20 +53,20 @@ def candidates(found: AllModels, solved: Mapping[str, float]) -> Candidates:
             scores={column: _share(cell) for column, cell in row.cells.items()},
             index=row.index,
         )
-        for row in found.rows
+        for row in table.rows
         if row.index
     )
-    draws = found.index.draws if found.index else np.empty((0, 0))
+    draws = table.index.draws if table.index else np.empty((0, 0))
     return Candidates(models, draws)
 
 
 def _share(cell: FrontCell) -> tuple[float, Interval | None]:
-    known = cell.interval
-    return cell.share, known and Interval(known.low / cell.maximum, known.high / cell.maximum)
+    ends = cell.interval
+    return cell.share, ends and Interval(ends.low / cell.maximum, ends.high / cell.maximum)
 
 
 def _costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
-    """Of a dense model, all parameters work on every token."""
+    """The known costs by id; all parameters of a model count as active where nothing else is known."""
     info, active = row.info, row.facts.active_b
     costs = {
         "price": info.price[1] if info.price else None,

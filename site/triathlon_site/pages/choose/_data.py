@@ -20,15 +20,15 @@ from triathlon_site.render import Page, as_script
 DATA: Final = "data/choose.js"
 TABLE: Final = "data/frontiers.csv"
 _LETTERS: Final = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
-"""One stands for 6 bits."""
+"""Each letter stands for 6 bits."""
 
 
-def files(every: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Iterator[Page]:
+def files(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Iterator[Page]:
     """The index, a file for each score, and the table."""
-    models = tuple({id(model): model for scored in every for model in scored.models}.values())
+    models = tuple({id(model): model for scored in scores for model in scored.models}.values())
     index = {
         "models": [_model(model, costs) for model in models],
-        "scores": [asdict(one.score) | {"file": _path(one)} for one in every],
+        "scores": [asdict(scored.score) | {"file": _path(scored)} for scored in scores],
         "costs": [
             {
                 "id": cost.id,
@@ -46,18 +46,18 @@ def files(every: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Iterato
     }
     yield Page(DATA, f"window.triathlonChoices = {as_script(index)};\n")
     places = {id(model): place for place, model in enumerate(models)}
-    for scored in every:
+    for scored in scores:
         content = {
             "id": scored.score.id,
             "rows": [places[id(model)] for model in scored.models],
             "value": scored.values.tolist(),
-            "low": [round(one.low, 4) for one in scored.intervals],
-            "high": [round(one.high, 4) for one in scored.intervals],
+            "low": [round(interval.low, 4) for interval in scored.intervals],
+            "high": [round(interval.high, 4) for interval in scored.intervals],
             "draws": _encoded(scored),
             "figure": interactive_choice(scored.score.title),
         }
         yield Page(_path(scored), f"window.triathlonScore({as_script(content)});\n")
-    yield Page(TABLE, _table(every, costs))
+    yield Page(TABLE, _table(scores, costs))
 
 
 def _model(model: Candidate, costs: Sequence[ChoiceCost]) -> dict[str, Any]:
@@ -70,39 +70,40 @@ def _model(model: Candidate, costs: Sequence[ChoiceCost]) -> dict[str, Any]:
     }
 
 
-def _path(models: ScoredModels) -> str:
-    return f"data/choose-{models.score.id}.js"
+def _path(scored: ScoredModels) -> str:
+    return f"data/choose-{scored.score.id}.js"
 
 
-def _encoded(models: ScoredModels) -> list[str]:
+def _encoded(scored: ScoredModels) -> list[str]:
     """A text for each model, two letters a draw."""
-    steps = models.draws.T.astype(int)
+    steps = scored.draws.T.astype(int)
     letters = np.stack([_LETTERS[steps >> 6], _LETTERS[steps & 63]], axis=-1)
     return ["".join(row) for row in letters.reshape(len(steps), -1)]
 
 
-def _table(every: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> str:
+def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> str:
     """Every model of every score against every cost, among all models of which both are known."""
     rows = []
-    for models in every:
+    for scored in scores:
         for cost in costs:
-            own = select(models, [row for row, one in enumerate(models.models) if cost.id in one.costs])
-            if not own.models:
+            known = [row for row, model in enumerate(scored.models) if cost.id in model.costs]
+            if not known:
                 continue
-            values = np.array([model.costs[cost.id] for model in own.models])
-            shares, on = frontier_shares(own.draws, values), undominated(own.values, values)
+            group = select(scored, known)
+            values = np.array([model.costs[cost.id] for model in group.models])
+            shares, on_frontier = frontier_shares(group.draws, values), undominated(group.values, values)
             rows += [
                 {
                     "model": model.name,
-                    "score": models.score.id,
-                    "value": round(float(own.values[row]), 4),
-                    "low": round(own.intervals[row].low, 4),
-                    "high": round(own.intervals[row].high, 4),
+                    "score": scored.score.id,
+                    "value": round(float(group.values[row]), 4),
+                    "low": round(group.intervals[row].low, 4),
+                    "high": round(group.intervals[row].high, 4),
                     "against": cost.id,
                     "cost": cost_text(cost, values[row]) if cost.id == "released" else float(values[row]),
-                    "undominated": bool(on[row]),
+                    "undominated": bool(on_frontier[row]),
                     "frontier_share": float(shares[row]),
                 }
-                for row, model in enumerate(own.models)
+                for row, model in enumerate(group.models)
             ]
     return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")

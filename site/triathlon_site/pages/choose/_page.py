@@ -19,7 +19,7 @@ BOARDS: Final = ("loop-mbpp-plus", "runtime-cruxeval-output", "runtime-dreval", 
 
 @dataclass(frozen=True)
 class ChooseContext(PageContext):
-    """What the page shows without a script, and what its script needs."""
+    """The part of the page that is there without a script, and the settings of its script."""
 
     template: ClassVar[str] = "choose/page"
     questions: Sequence[Question]
@@ -31,10 +31,10 @@ class ChooseContext(PageContext):
     table: str
 
 
-def drafts(every: Candidates) -> Iterator[Draft]:
+def drafts(candidates: Candidates) -> Iterator[Draft]:
     """The page with its data files."""
-    known = {cost for model in every.models for cost in model.costs}
-    scored = [models for score in SCORES if (models := scored_models(every, score)) is not None]
+    known_costs = {cost for model in candidates.models for cost in model.costs}
+    scored = [models for score in SCORES if (models := scored_models(candidates, score)) is not None]
     context = ChooseContext(
         questions=questions(scored),
         draws=DRAWS,
@@ -44,4 +44,4 @@ def drafts(every: Candidates) -> Iterator[Draft]:
         data=DATA,
         table=TABLE,
     )
-    yield Draft(PATH, context, tuple(files(scored, [cost for cost in COSTS if cost.id in known])))
+    yield Draft(PATH, context, tuple(files(scored, [cost for cost in COSTS if cost.id in known_costs])))

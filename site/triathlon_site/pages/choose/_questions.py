@@ -35,9 +35,9 @@ class Group:
     """Models that a visitor asks about together."""
 
     words: str
-    """What they are called: `open models under 10 B`; `models` for all."""
+    """Words for them in a sentence: `open models under 10 B`; `models` for all."""
     filters: tuple[tuple[str, str], ...]
-    """In the address of the page."""
+    """Names and values in the address of the page."""
     holds: Callable[[Candidate], bool]
 
 
@@ -87,54 +87,54 @@ ALL: Final = Group("models", (), lambda _: True)
 OPEN: Final = Group("open models", (("open", "open"),), _open)
 SMALL: Final = Group("open models under 10 B", (("open", "open"), ("size", "10")), _small)
 USUAL: Final = ((PRICE, ALL), (SIZE, OPEN), (SIZE, SMALL))
-"""Of each score: against what, for which models."""
+"""The cost and the group of models in each usual question about a score."""
 ASKED: Final = (INDEX, "loop", "runtime_output", "evolved")
 """Scores that the usual questions are about."""
 
 
-def questions(every: Sequence[ScoredModels]) -> list[Question]:
+def questions(scores: Sequence[ScoredModels]) -> list[Question]:
     """The usual questions about each score, without those that fewer than FEWEST models could answer."""
-    asked = [models for models in every if models.score.id in ASKED]
-    found = (ask(models, cost, group) for models in asked for cost, group in USUAL)
-    return [one for one in found if one is not None]
+    asked = [scored for scored in scores if scored.score.id in ASKED]
+    possible = (ask(scored, cost, group) for scored in asked for cost, group in USUAL)
+    return [question for question in possible if question is not None]
 
 
-def ask(models: ScoredModels, cost: ChoiceCost, group: Group) -> Question | None:
+def ask(scored: ScoredModels, cost: ChoiceCost, group: Group) -> Question | None:
     """One frontier: of the models of a group whose cost is known; None where they are fewer than FEWEST."""
-    known = [row for row, one in enumerate(models.models) if group.holds(one) and cost.id in one.costs]
+    known = [row for row, model in enumerate(scored.models) if group.holds(model) and cost.id in model.costs]
     if len(known) < FEWEST:
         return None
-    own = select(models, known)
-    costs = np.array([model.costs[cost.id] for model in own.models])
-    shares = frontier_shares(own.draws, costs)
-    on = undominated(own.values, costs)
-    listed = [row for row in np.argsort(costs, kind="stable") if on[row] or shares[row] >= LEAST_SHARE]
+    asked = select(scored, known)
+    costs = np.array([model.costs[cost.id] for model in asked.models])
+    shares = frontier_shares(asked.draws, costs)
+    on_frontier = undominated(asked.values, costs)
     rows = tuple(
         FrontierRow(
-            own.models[row],
+            asked.models[row],
             cost_text(cost, costs[row]),
-            f"{number(own.score, own.values[row])} ({span(own, row)})",
+            f"{number(asked.score, asked.values[row])} ({span(asked, row)})",
             float(shares[row]),
         )
-        for row in listed
+        for row in np.argsort(costs, kind="stable")
+        if on_frontier[row] or shares[row] >= LEAST_SHARE
     )
-    return Question(models.score, cost, group, sentence(own, cost, costs, group.words), rows)
+    return Question(asked.score, cost, group, sentence(asked, cost, costs, group.words), rows)
 
 
 def sentence(models: ScoredModels, cost: ChoiceCost, costs: NDArray[np.float64], words: str) -> str:
     """Who scores best, who cannot be told from it, and which of these cost least."""
     names = [model.name for model in models.models]
     best = int(np.argmax(models.values))
-    alike = not_told_apart(models.draws, best)
-    others = [row for row in np.argsort(costs, kind="stable") if alike[row] and row != best]
+    rivals = not_told_apart(models.draws, best)
+    alike = [row for row in np.argsort(costs, kind="stable") if rivals[row] and row != best]
     text = (
         f"Of {len(names)} {words} with a known {cost.noun}, {names[best]} scores highest in"
         f" {models.score.short}: {number(models.score, models.values[best])} ({span(models, best)})."
     )
-    if not others:
+    if not alike:
         return f"{text} No other comes close enough to doubt it."
-    told = f"{_listed([names[row] for row in others])} cannot be told from it"
-    return f"{text} {told}; {_least(cost, names, costs, [*others, best])}."
+    rivals_text = f"{_listed([names[row] for row in alike])} cannot be told from it"
+    return f"{text} {rivals_text}; {_least(cost, names, costs, [*alike, best])}."
 
 
 def _least(cost: ChoiceCost, names: Sequence[str], costs: NDArray[np.float64], rows: Sequence[int]) -> str:
@@ -154,8 +154,8 @@ def number(score: ChoiceScore, value: float) -> str:
 
 def span(models: ScoredModels, row: int) -> str:
     """The interval of a score as the page shows it."""
-    one = models.intervals[row]
-    return f"{number(models.score, one.low)}–{number(models.score, one.high)}"
+    interval = models.intervals[row]
+    return f"{number(models.score, interval.low)}–{number(models.score, interval.high)}"
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:

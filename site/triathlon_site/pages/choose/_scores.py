@@ -1,4 +1,4 @@
-"""What models can be chosen by, what that is set against, and joint draws of the scores."""
+"""The scores and costs that models can be chosen by, and joint draws of the scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ STEPS: Final = 4095
 
 @dataclass(frozen=True, slots=True)
 class ChoiceScore:
-    """What a model can be chosen by."""
+    """A score by which a model can be chosen."""
 
     id: str
     title: str
@@ -31,14 +31,14 @@ class ChoiceScore:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceCost:
-    """What a score is set against; less is better."""
+    """A cost that a score is set against; less is better."""
 
     id: str
     title: str
     noun: str
-    """What has to be known of a model."""
+    """Word for it in a sentence: `a known price`."""
     least: str
-    """What the model with the least of it is called."""
+    """Word for the model with the lowest value: `cheapest`."""
     unit: str
     """`{}` stands for the value."""
     logarithmic: bool = True
@@ -80,26 +80,26 @@ COSTS: Final = (
 )
 
 
-def scored_models(every: Candidates, score: ChoiceScore) -> ScoredModels | None:
+def scored_models(candidates: Candidates, score: ChoiceScore) -> ScoredModels | None:
     """The models that have this score; None where none has.
 
     Where no interval is known, it is that of a share of the column's number of tasks.
     """
-    if not every.models:
+    if not candidates.models:
         return None
     if score.id == INDEX:
-        values = np.array([model.index.value for model in every.models])
-        intervals = tuple(Interval(model.index.low, model.index.high) for model in every.models)
-        draws = every.index_draws[:: max(1, len(every.index_draws) // DRAWS)][:DRAWS]
-        return ScoredModels(score, every.models, values, intervals, _stepped(draws))
-    models = tuple(model for model in every.models if score.id in model.scores)
+        values = np.array([model.index.value for model in candidates.models])
+        intervals = tuple(Interval(model.index.low, model.index.high) for model in candidates.models)
+        draws = candidates.index_draws[:: max(1, len(candidates.index_draws) // DRAWS)][:DRAWS]
+        return ScoredModels(score, candidates.models, values, intervals, _stepped(draws))
+    models = tuple(model for model in candidates.models if score.id in model.scores)
     if not models:
         return None
     tasks = next(column.tasks for column in COLUMNS if column.id == score.id)
     shares = [model.scores[score.id] for model in models]
     values = np.round(score.maximum * np.array([share for share, _ in shares]), 9)
-    known = (interval or share_interval(share * tasks, tasks) for share, interval in shares)
-    intervals = tuple(Interval(score.maximum * one.low, score.maximum * one.high) for one in known)
+    ends = [interval or share_interval(share * tasks, tasks) for share, interval in shares]
+    intervals = tuple(Interval(score.maximum * end.low, score.maximum * end.high) for end in ends)
     draws = interval_draws(values.tolist(), intervals, score.maximum, score.id)
     return ScoredModels(score, models, values, intervals, _stepped(draws))
 
@@ -110,7 +110,7 @@ def _stepped(draws: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def select(models: ScoredModels, rows: Sequence[int]) -> ScoredModels:
-    """Those of these rows alone, with the same draws."""
+    """The models of these rows, with the same draws."""
     places = list(rows)
     return ScoredModels(
         models.score,

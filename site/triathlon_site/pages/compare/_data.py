@@ -35,30 +35,30 @@ INDEX: Final = "data/compare.js"
 
 def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Page]:
     """The index, then a file for each model."""
-    shown = [(board, column) for board in boards for column in board.shown]
+    columns = [(board, column) for board in boards for column in board.shown]
     ids = list(dict.fromkeys(model for board in boards for model in board.models))
     index = {
         "models": [
             {"id": m, "name": models[m].name, "page": models[m].page, "data": data_path(models[m])}
             for m in ids
         ],
-        "columns": [_heading(board, column) for board, column in shown],
-        **_clusters([column for _, column in shown]),
+        "columns": [_heading(board, column) for board, column in columns],
+        **_clusters([column for _, column in columns]),
         "layouts": {"curve": interactive_curves_layout(), "radar": interactive_radar_layout()},
         "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
     yield Page(INDEX, f"window.triathlonIndex = {as_script(index)};\n")
-    lines, solved = _lines(boards, models), _solved([column for _, column in shown])
-    minus = [differences_of(column, ids) for _, column in shown]
+    lines, solved = _lines(boards, models), _solved([column for _, column in columns])
+    minus = [differences_of(column, ids) for _, column in columns]
     for model in ids:
         content = {
             "id": model,
             "name": models[model].name,
             **lines[model],
-            "solved": {suite: own[model] for suite, own in solved.items() if model in own},
+            "solved": {suite: signs[model] for suite, signs in solved.items() if model in signs},
             "columns": [
-                {**_column(board, column, model), "minus": own[model]}
-                for (board, column), own in zip(shown, minus, strict=True)
+                {**_column(board, column, model), "minus": differences[model]}
+                for (board, column), differences in zip(columns, minus, strict=True)
                 if model in column.scores
             ],
         }
@@ -76,33 +76,33 @@ def longest_curve(boards: Sequence[Board]) -> int:
 
 
 def _curves(boards: Sequence[Board]) -> dict[str, list[float]]:
-    """By model, on the first board that has one of it."""
-    found: dict[str, list[float]] = {}
+    """The degradation curve of each model, on the first board that has one of it."""
+    curves: dict[str, list[float]] = {}
     for board in boards:
         for model in board.models:
-            if model not in found and (values := degradation_curve(board, model)):
-                found[model] = [_short(value) for value in values]
-    return found
+            if model not in curves and (values := degradation_curve(board, model)):
+                curves[model] = [_short(value) for value in values]
+    return curves
 
 
 def _lines(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> dict[str, dict[str, Any]]:
-    """What each model draws on the page: paths of the static figures, traces of the interactive ones."""
+    """The lines of each model on the page: paths in the static figures, traces in the interactive ones."""
     axes, curves = dimensions(boards), _curves(boards)
     titles = [axis_title(board, column) for board, column in axes]
     steps = max(map(len, curves.values()), default=0)
-    found = {}
+    lines = {}
     for model in dict.fromkeys(model for board in boards for model in board.models):
         curve, name = curves.get(model), models[model].name
         shares = [share_of_maximum(column, model) for _, column in axes]
         short = [None if share is None else _short(share) for share in shares]
-        spans = sum(share is not None for share in shares) >= FEWEST_AXES
-        found[model] = {
+        has_radar = sum(share is not None for share in shares) >= FEWEST_AXES
+        lines[model] = {
             "curvePath": curve_path(curve, steps) if curve else None,
-            "radarPath": radar_path(shares) if spans else None,
+            "radarPath": radar_path(shares) if has_radar else None,
             "curve": interactive_curve(name, curve) if curve else None,
-            "radar": interactive_radar(name, titles, short) if spans else None,
+            "radar": interactive_radar(name, titles, short) if has_radar else None,
         }
-    return found
+    return lines
 
 
 def _heading(board: Board, column: ColumnScores) -> dict[str, Any]:
@@ -128,28 +128,28 @@ def _column(board: Board, column: ColumnScores, model: str) -> dict[str, Any]:
 
 
 def _is_solving(column: ColumnScores) -> bool:
-    """Whether it says of each task of one suite whether it is solved."""
-    (_, metric), *others = column.column.parts
-    return metric.id.startswith("pass") and not others
+    """Whether the column's metric is whether each task of one suite is solved."""
+    parts = column.column.parts
+    return len(parts) == 1 and parts[0][1].id.startswith("pass")
 
 
 def _clusters(columns: Sequence[ColumnScores]) -> dict[str, Any]:
     """The tasks that the signs of `_solved` stand for: each list once, and which one a suite has."""
-    of = {one.column.parts[0][0]: one.samples[0].clusters for one in columns if _is_solving(one)}
-    lists = list(dict.fromkeys(of.values()))
-    return {"clusters": lists, "clustersOf": {suite: lists.index(tasks) for suite, tasks in of.items()}}
+    by_suite = {c.column.parts[0][0]: c.samples[0].clusters for c in columns if _is_solving(c)}
+    lists = list(dict.fromkeys(by_suite.values()))
+    return {"clusters": lists, "clustersOf": {suite: lists.index(tasks) for suite, tasks in by_suite.items()}}
 
 
 def _solved(columns: Sequence[ColumnScores]) -> dict[str, dict[str, str]]:
     """By suite and model a sign a task: `1` solved (in some sample), `0` not, `-` not run."""
-    found: dict[str, dict[str, str]] = {}
+    solved: dict[str, dict[str, str]] = {}
     for column in filter(_is_solving, columns):
         sample = column.samples[0]
         signs = np.where(sample.denominators > 0, np.where(sample.numerators > 0, "1", "0"), "-")
-        found[column.column.parts[0][0]] = {
+        solved[column.column.parts[0][0]] = {
             model: "".join(row) for model, row in zip(sample.models, signs, strict=True)
         }
-    return found
+    return solved
 
 
 def differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str]:
@@ -158,13 +158,11 @@ def differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str]
     In the units and digits that pages show (what would become zero keeps one digit: its sign says whether the
     difference is sure); nothing between two `;` where the two share no task.
     """
-    maximum, row_of = (
-        column.column.maximum,
-        {model: row for row, model in enumerate(column.samples[0].models)},
-    )
+    row_of = {model: row for row, model in enumerate(column.samples[0].models)}
     present = [model for model in order if model in row_of]
-    found = column.differences.among([row_of[model] for model in present])
-    values, low, high = (as_shown(one, maximum) for one in (found.values, found.low, -found.low.T))
+    differences = column.differences.among([row_of[model] for model in present])
+    matrices = (differences.values, differences.low, -differences.low.T)
+    values, low, high = (as_shown(matrix, column.column.maximum) for matrix in matrices)
     texts = {
         model: [
             "" if math.isnan(value) else f"{value:g} {below:g} {above:g}"
@@ -174,7 +172,7 @@ def differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str]
     }
     place = {model: position for position, model in enumerate(present)}
     return {
-        model: ";".join(texts[model][place[other]] if other in place else "" for other in order[start:])
+        model: ";".join(texts[model][place[rival]] if rival in place else "" for rival in order[start:])
         for start, model in enumerate(order, 1)
         if model in place
     }
@@ -186,10 +184,10 @@ def as_shown(values: NDArray[np.float32], maximum: float) -> list[list[float]]:
     short = np.round(numbers, 2 if 1 < maximum <= 10 else 1)
     for place in zip(*np.nonzero((short == 0) & (numbers != 0)), strict=True):
         short[place] = float(f"{numbers[place]:.1g}")
-    found: list[list[float]] = short.tolist()
-    return found
+    rows: list[list[float]] = short.tolist()
+    return rows
 
 
 def _short(value: float) -> float:
-    """Most are counts, which are short as they are."""
+    """The value with at most DIGITS digits; a count that has no more stays as it is."""
     return value if value.is_integer() and abs(value) < 10**DIGITS else float(f"{value:.{DIGITS}g}")

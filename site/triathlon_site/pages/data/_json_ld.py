@@ -1,4 +1,4 @@
-"""The data page in the words of schema.org, so that searches for data sets find its files."""
+"""The data page in the vocabulary of schema.org, so that searches for data sets find its files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -30,11 +30,11 @@ def dataset(
     date: str,
     version: str,
 ) -> dict[str, Any]:
-    """Returns the page's data as a `Dataset` of schema.org, in JSON-LD.
+    """The page's data as a `Dataset` of schema.org, in JSON-LD.
 
     Args:
-        boards: whose files the page offers.
-        overalls: the same of the orders over all disciplines.
+        boards: the boards whose files the page offers.
+        overalls: the orders over all disciplines whose files it offers, by family of data.
         archives: the scores in other programs' formats.
         models: by id; those that have a score are named.
         url: where the site will be published, with a slash at its end; empty where that is not known:
@@ -44,7 +44,7 @@ def dataset(
     """
     scored = dict.fromkeys(model for board in boards for model in board.models)
     paths = [*_paths(boards, overalls), *(archive.page.path for archive in archives)]
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         "@context": "https://schema.org/",
         "@type": "Dataset",
         "name": "Triathlon: scores of language models for code",
@@ -57,7 +57,7 @@ def dataset(
         "mentions": [{"@type": "SoftwareApplication", "name": models[model].name} for model in scored],
         "distribution": [_download(path, url) for path in paths],
     }
-    return found | ({"dateModified": date} if date else {})
+    return description | ({"dateModified": date} if date else {})
 
 
 def _paths(boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The page of the data files: where they are, what their fields mean, and what was wrong in the results."""
+"""The page of the data files: their addresses, the meaning of their fields, and faults in the results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from triathlon_site.render import Draft, PageContext
 
 @dataclass(frozen=True)
 class DataContext(PageContext):
-    """What the page of the data files shows."""
+    """The template's data for the page of the data files."""
 
     template: ClassVar[str] = "data/page"
     facts: FactSources | None
-    """What the facts of models rest on; None where there are none."""
+    """The sources of the models' facts; None without facts."""
     data_schema: int
     formats: Sequence[DataFormat]
     archives: Mapping[str, Archive]
-    """By name of the format: what of it the site offers."""
+    """The archives that the site offers, by name of their format."""
     exports: Mapping[str, Export]
     """Every format of `triathlon export`, by its name."""
     json_ld: Mapping[str, Any]

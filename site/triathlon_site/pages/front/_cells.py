@@ -46,7 +46,7 @@ class FrontCell:
 
     @property
     def share(self) -> float:
-        """Of the maximum."""
+        """The value as a share of the maximum."""
         return self.value / self.maximum
 
 

@@ -23,7 +23,7 @@ class FrontColumn:
     """Empty for a column that only links the others in the index."""
     small: str = ""
     data: str = ""
-    """What the tasks are called in a sentence."""
+    """The name of the data in a sentence."""
 
     @property
     def id(self) -> str:

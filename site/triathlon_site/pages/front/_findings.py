@@ -27,7 +27,7 @@ class ReportedLead:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLead:
-    """Who leads a column."""
+    """The leaders of a column."""
 
     column: FrontColumn
     finding: Finding | None

@@ -39,7 +39,7 @@ class EmptyContext(PageContext):
 
 @dataclass(frozen=True)
 class FrontContext(PageContext):
-    """What the front page shows."""
+    """The template's data for the front page."""
 
     template: ClassVar[str] = "front/page"
     rows: Sequence[ModelRow]

@@ -1,4 +1,4 @@
-"""Imported results: other people's replies, graded by us; apart from what was measured, and never ranked."""
+"""Imported results: other people's replies, graded here; never ranked and not among measured results."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class ImportedTable:
 
 @dataclass(frozen=True)
 class ImportedContext(PageContext):
-    """What the page of imported results shows."""
+    """The template's data for the page of imported results."""
 
     template: ClassVar[str] = "imported/page"
     tables: list[ImportedTable]
@@ -60,14 +60,12 @@ def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator
 
 def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
     """The files of imported results, each once, those of variants too."""
-    seen = set()
+    by_id: dict[tuple[str, str], FileAggregate] = {}
     for board in boards:
         plain = [file for files in board.files.values() for file in files]
-        varied = [file for files in board.variants.values() for file in files.values()]
-        for file in (*plain, *varied):
-            if (file.model, file.suite) not in seen:
-                seen.add((file.model, file.suite))
-                yield file
+        variants = [file for files in board.variants.values() for file in files.values()]
+        by_id |= {(file.model, file.suite): file for file in (*plain, *variants)}
+    yield from by_id.values()
 
 
 def _table(board: Board, models: Mapping[str, ModelInfo]) -> ImportedTable:

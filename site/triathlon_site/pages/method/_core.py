@@ -1,5 +1,6 @@
-"""The card of our own problems: how they were made, and what the measured models solve on each level."""
+"""The card of our own problems: how they were made, and how many of each level the models solve."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -19,7 +20,7 @@ LEVELS: Final = (1, 2, 3, 4, 5)
 
 @dataclass(frozen=True)
 class LevelRow:
-    """What one model solves of the seeds."""
+    """The seeds that one model solves."""
 
     model: str
     solved: tuple[tuple[int, int], ...]
@@ -47,15 +48,8 @@ def core_draft(results: Results) -> Draft:
 def _rows(results: Results) -> Iterator[LevelRow]:
     level_of = {problem.task_id: problem.level for problem in core.problems("seeds")}
     for model, file in results.of_suite(SEEDS).items():
-        passed = [
-            (level_of.get(task.task_id), task.outcome == Outcome.PASSED)
-            for task in file.tasks
-            if task.sample == 0
-        ]
-        if passed:
-            yield LevelRow(model, tuple(_share(passed, level) for level in LEVELS))
-
-
-def _share(passed: Sequence[tuple[int | None, bool]], level: int) -> tuple[int, int]:
-    here = [won for of, won in passed if of == level]
-    return sum(here), len(here)
+        first = [task for task in file.tasks if task.sample == 0]
+        run = Counter(level_of.get(task.task_id) for task in first)
+        solved = Counter(level_of.get(task.task_id) for task in first if task.outcome == Outcome.PASSED)
+        if first:
+            yield LevelRow(model, tuple((solved[level], run[level]) for level in LEVELS))

@@ -17,7 +17,7 @@ from triathlon_site.uncertainty import DRAWS, LEVEL
 
 @dataclass(frozen=True)
 class SuiteFacts:
-    """Under which conditions the results of one suite were made; several of a kind where they differ."""
+    """The conditions under which the results of one suite were made; several values where they differ."""
 
     suite: str
     models: int
@@ -30,22 +30,22 @@ class SuiteFacts:
 
 @dataclass(frozen=True)
 class MethodContext(PageContext):
-    """What the method page shows."""
+    """The template's data for the method page."""
 
     template: ClassVar[str] = "method/page"
     draws: int
-    """Of the bootstrap."""
+    """Draws of the bootstrap."""
     level: float
-    """Of the intervals."""
+    """Confidence level of the intervals."""
     significance: float
     """Level of the tests between tiers."""
     fewest: int
     """Models below which nothing is said about tasks."""
     facts: list[SuiteFacts]
     integrity: tuple[str, ...]
-    """What attacks on the grader found, over all suites."""
+    """Results of the attacks on the grader, over all suites."""
     noise: Sequence[SuiteNoise]
-    """Of the suites that some model was asked several times."""
+    """The noise of each suite that some model was asked several times."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def drafts(results: Results) -> Iterator[Draft]:
         significance=SIGNIFICANCE,
         fewest=FEWEST_MODELS,
         facts=facts,
-        integrity=_different(value for suite in facts for value in suite.integrity),
+        integrity=_distinct(value for suite in facts for value in suite.integrity),
         noise=suite_noise(results.files),
     )
     yield Draft("method.html", context)
@@ -87,13 +87,13 @@ def _facts(results: Results) -> Iterator[SuiteFacts]:
         yield SuiteFacts(
             suite,
             len(manifests),
-            _different(f"{one.data.name} {one.data.version}" for one in manifests),
-            _different(one.data.sha256 for one in manifests),
-            _different(one.protocol for one in manifests),
-            _different(one.sandbox_level for one in manifests),
-            _different(one.grader_integrity for one in manifests),
+            _distinct(f"{manifest.data.name} {manifest.data.version}" for manifest in manifests),
+            _distinct(manifest.data.sha256 for manifest in manifests),
+            _distinct(manifest.protocol for manifest in manifests),
+            _distinct(manifest.sandbox_level for manifest in manifests),
+            _distinct(manifest.grader_integrity for manifest in manifests),
         )
 
 
-def _different(values: Iterator[str]) -> tuple[str, ...]:
+def _distinct(values: Iterator[str]) -> tuple[str, ...]:
     return tuple(sorted(set(values)))

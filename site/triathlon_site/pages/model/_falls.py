@@ -1,4 +1,4 @@
-"""Why a model falls: where it ranks lower than by plain pass@1, what it loses there, and on which tasks."""
+"""Why a model falls: the boards where it ranks lower than by plain pass@1, and the tasks lost there."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,17 +14,17 @@ from triathlon_site.ranking import RankShift
 from triathlon_site.scores import Board, Score
 
 LISTED: Final = 5
-"""Tasks that are named: those that say the most."""
+"""Tasks that are named: those with the largest gaps."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A task that the model loses and others keep."""
+    """A task that the model loses and other models still solve."""
 
     task: str
     note: str
     path: str
-    """Its evidence; empty where none is kept."""
+    """Path of its evidence; empty where there is none."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,15 @@ class Fall:
     board: Board
     score: Score
     shift: RankShift
-    """That of the score."""
+    """The rank shift of the score."""
     text: tuple[str, ...]
-    """What it loses, in sentences."""
+    """The model's losses, in sentences."""
     examples: tuple[Example, ...]
 
 
 @dataclass(frozen=True)
 class SteepestFall:
-    """The model that falls by the most places, for sure."""
+    """The largest significant fall of a model."""
 
     model: str
     board: Board
@@ -50,27 +50,27 @@ class SteepestFall:
 
 
 def falls_of(info: ModelInfo, boards: Sequence[Board]) -> Iterator[Fall]:
-    """The boards that rank a model below its rank by plain pass@1; those that do so for sure first."""
-    found = [
+    """The boards that rank a model below its rank by plain pass@1; significant falls first."""
+    falls = [
         (board, score, score.shift)
         for board in boards
         if (score := board.headline.scores.get(info.id)) and score.shift and score.shift.shift < 0
     ]
-    for board, score, shift in sorted(found, key=lambda fall: not fall[2].significant):
+    for board, score, shift in sorted(falls, key=lambda fall: not fall[2].significant):
         yield _fall(info.id, board, score, shift)
 
 
 def steepest(boards: Sequence[Board]) -> SteepestFall | None:
-    """The steepest significant fall on these boards; None where no model falls for sure."""
-    found = [
+    """The largest significant fall on these boards; None where there is none."""
+    falls = [
         (score.shift.shift, place, model)
         for place, board in enumerate(boards)
         for model, score in board.headline.scores.items()
         if score.shift and score.shift.significant and score.shift.shift < 0
     ]
-    if not found:
+    if not falls:
         return None
-    shift, place, model = min(found)
+    shift, place, model = min(falls)
     return SteepestFall(model, boards[place], -shift)
 
 
@@ -81,14 +81,9 @@ def retention_on(board: Board, parents: Mapping[str, Sequence[str]]) -> BoardRet
 
 
 def _fall(model: str, board: Board, score: Score, shift: RankShift) -> Fall:
-    found = retention_on(board, _parents(model, board))
-    return Fall(
-        board,
-        score,
-        shift,
-        tuple(_text(model, board, found)),
-        tuple(_examples(model, board, found)),
-    )
+    retention = retention_on(board, _parents(model, board))
+    text, examples = _text(model, board, retention), _examples(model, board, retention)
+    return Fall(board, score, shift, tuple(text), tuple(examples))
 
 
 def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
@@ -98,48 +93,48 @@ def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
     return {task.task_id: task.parents for file in board.files[model] for task in file.tasks}
 
 
-def _text(model: str, board: Board, found: BoardRetention) -> Iterator[str]:
-    row = found.models.index(model)
-    if not np.isnan(found.means[row]):
+def _text(model: str, board: Board, retention: BoardRetention) -> Iterator[str]:
+    row = retention.models.index(model)
+    if not np.isnan(retention.means[row]):
         view = view_of(board)
-        yield from view.losses(model, board, found)
+        yield from view.losses(model, board, retention)
         if view.names_endings:
-            yield from _endings(model, board, found, row)
+            yield from _endings(model, board, retention, row)
 
 
-def _endings(model: str, board: Board, found: BoardRetention, row: int) -> Iterator[str]:
+def _endings(model: str, board: Board, retention: BoardRetention, row: int) -> Iterator[str]:
     """How the tasks that the model lost ended."""
     lost = {
         suite.tasks[place]
-        for suite in found.suites
+        for suite in retention.suites
         for place in np.flatnonzero(suite.values[row] < suite.most)
     }
-    ends = Counter(
+    outcomes = Counter(
         str(task.outcome)
         for file in board.files[model]
         for task in file.tasks
         if task.outcome != "passed" and task.task_id in lost
     )
-    if ends:
-        listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in ends.most_common())
-        yield f"How the tasks that it loses end: {listed}."
+    if outcomes:
+        counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in outcomes.most_common())
+        yield f"How the tasks that it loses end: {counts}."
 
 
-def _examples(model: str, board: Board, found: BoardRetention) -> Iterator[Example]:
-    """The tasks of which the other models keep the most more, with the evidence of the model's units."""
-    row = found.models.index(model)
+def _examples(model: str, board: Board, retention: BoardRetention) -> Iterator[Example]:
+    """The tasks with the largest gaps to the other models, with the evidence of the model's units."""
+    row = retention.models.index(model)
     losses = [
         (float(suite.gaps[row, place]), suite.tasks[place], int(place), suite)
-        for suite in found.suites
+        for suite in retention.suites
         for place in np.argsort(-suite.gaps[row], kind="stable")[:LISTED]
         if suite.gaps[row, place] > 0
     ]
     losses = sorted(losses, key=lambda loss: (-loss[0], loss[1]))[:LISTED]
-    named = {suite.suite for *_, suite in losses}
-    files = [file for file in board.files[model] if file.suite in named]
+    suites = {suite.suite for *_, suite in losses}
+    files = [file for file in board.files[model] if file.suite in suites]
     addresses = {file.suite: read_addresses(file.extracts.read(ATTEMPTS)) for file in files}
     for _, task, place, suite in losses:
         value = float(suite.values[row, place])
-        others, total = float(suite.counts[place] - 1), float(suite.totals[place] - value)
-        note = view_of(board).loss_note(value, total, others, suite.most)
+        rivals, total = float(suite.counts[place] - 1), float(suite.totals[place] - value)
+        note = view_of(board).loss_note(value, total, rivals, suite.most)
         yield Example(task, note, addresses[suite.suite].get(task, ""))

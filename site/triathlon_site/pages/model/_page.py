@@ -1,4 +1,4 @@
-"""One model: its card, its numbers and where each comes from."""
+"""The page of one model: its card, its scores and the receipt of each."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,32 +44,32 @@ class Place:
 
     family: str
     row: OverallRow
-    of: int
-    """Models that the order ranks."""
+    ranked: int
+    """Number of models that the order ranks."""
 
 
 @dataclass(frozen=True)
 class Effort:
     """The rows of the model's group on one board."""
 
-    own: GroupBoard
+    group: GroupBoard
     figure: Figure
 
 
 @dataclass(frozen=True)
 class FileRow:
-    """One results file: what its units took, and the command that verifies them."""
+    """One results file with its cost and the command that verifies it."""
 
     file: FileAggregate
     anchor: str
-    """Of its receipt."""
+    """The anchor of its receipt."""
     cost: str
     verify: str
 
 
 @dataclass(frozen=True)
 class ModelContext(PageContext):
-    """What the page of a model shows."""
+    """The template's data for the page of a model."""
 
     template: ClassVar[str] = "model/page"
     info: ModelInfo
@@ -85,7 +85,7 @@ class ModelContext(PageContext):
     run_here: bool
     """Whether some file is of a run, which has tokens, times and costs; a recording has none."""
     noise: list[ScoreNoise]
-    """Of the suites whose tasks it was asked several times."""
+    """The noise of each suite whose tasks it was asked several times."""
     anchors: Mapping[str, str]
     """By suite, the anchor of its receipt."""
     badges: list[Badge]
@@ -102,21 +102,21 @@ def drafts(
     order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
     for model, unordered in results.of_models(shown).items():
         info = models[model]
-        # as the catalogue lists the suites, a suite's variants behind it
+        # in the order of the catalogue, a suite's variants behind it
         files = sorted(
             unordered, key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite)
         )
-        own = [board for board in boards if model in board.models]
-        badges = list(badges_of(info, own, overalls))
+        on_boards = [board for board in boards if model in board.models]
+        badges = list(badges_of(info, on_boards, overalls))
         names = [n.value for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)]
         context = ModelContext(
             info=info,
             card=[*_card(info), *_served(files)],
             overall=list(_places(overalls, model)),
-            boards=[_model_board(board, model, models) for board in own],
-            efforts=[_effort(one) for one in group_boards(info, own, models)],
-            profile=profile(model, own, overalls, models),
-            falls=list(falls_of(info, own)),
+            boards=[_model_board(board, model, models) for board in on_boards],
+            efforts=[_effort(group) for group in group_boards(info, on_boards, models)],
+            profile=profile(model, on_boards, overalls, models),
+            falls=list(falls_of(info, on_boards)),
             outcome_names=names,
             files=[_file_row(file) for file in files],
             run_here=any(not file.receipt for file in files),
@@ -143,35 +143,35 @@ def _model_board(board: Board, model: str, models: Mapping[str, ModelInfo]) -> M
     )
 
 
-def _effort(own: GroupBoard) -> Effort:
+def _effort(group: GroupBoard) -> Effort:
     """The rows of a group on one board, on the scale of the table beside the figure."""
-    column = own.board.headline.column
+    column = group.board.headline.column
     scale = 100 if column.maximum == 1 else 1
     maximum = scale * column.maximum
     points = [
         TokenPoint(
-            one.info.name,
-            one.tokens,
-            scale * one.score.value,
-            scale * one.score.interval.low,
-            scale * one.score.interval.high,
-            None if one.rise is None else min(maximum, scale * (one.score.value + one.rise)),
+            member.info.name,
+            member.tokens,
+            scale * member.score.value,
+            scale * member.score.interval.low,
+            scale * member.score.interval.high,
+            None if member.rise is None else min(maximum, scale * (member.score.value + member.rise)),
         )
-        for one in own.members
+        for member in group.members
     ]
-    title = f"{own.board.plan.discipline}: {column.title} by output tokens"
+    title = f"{group.board.plan.discipline}: {column.title} by output tokens"
     caption = f"{column.title}, 0 to {maximum:g}, by output tokens a unit, with 95 % intervals."
-    if own.has_bounds:
+    if group.has_bounds:
         caption += " Dashed: how far it could rise if no reply had been cut at the token limit."
     svg = score_by_tokens(title, points, formats.inside(column.title), maximum)
-    return Effort(own, Figure(svg, caption))
+    return Effort(group, Figure(svg, caption))
 
 
 def _neighbours(board: Board, model: str) -> list[str]:
     """The model, then those ranked next to it."""
     position = board.models.index(model)
-    around = board.models[max(0, position - 2) : position + 3]
-    return [model, *(other for other in around if other != model)]
+    neighbours = board.models[max(0, position - 2) : position + 3]
+    return [model, *(neighbour for neighbour in neighbours if neighbour != model)]
 
 
 def _places(overalls: Mapping[str, Overall], model: str) -> Iterator[Place]:
@@ -196,13 +196,13 @@ def _cost(file: FileAggregate) -> str:
 
 def _served(files: Sequence[FileAggregate]) -> Iterator[tuple[str, str]]:
     """The line of the card that says which servers answered, from the manifests."""
-    by = sorted({file.manifest.served_by for file in files if file.manifest and not file.receipt})
-    if by:
-        yield "Served by", "; ".join(by)
+    servers = sorted({file.manifest.served_by for file in files if file.manifest and not file.receipt})
+    if servers:
+        yield "Served by", "; ".join(servers)
 
 
 def _card(info: ModelInfo) -> Iterator[tuple[str, str]]:
-    """The lines of the card: what models.yaml says of the model."""
+    """The lines of the card: the facts of the model that are known."""
     openness = {True: "open", False: "closed", None: None}[info.open_weights]
     price = f"${info.price[0]:g} in, ${info.price[1]:g} out per million tokens" if info.price else None
     facts = {

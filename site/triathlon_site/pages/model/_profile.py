@@ -1,4 +1,4 @@
-"""Where a model is better and worse than its rank says, and all its dimensions in one figure."""
+"""The columns in which a model is better or worse than its rank, and all its dimensions in one figure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ MOST: Final = 6
 
 @dataclass(frozen=True)
 class Contrast:
-    """A column beside what sums it up."""
+    """A model's rank in a column beside its rank in the headline or the overall order."""
 
     column: str
     rank: Rank
     against: int
     """Its rank in the headline of the discipline; for a headline its overall rank."""
-    of: str
-    """What `against` is a rank in."""
+    order: str
+    """The order that `against` is a rank in: `loop ASL`, `the overall order`."""
     shift: RankShift
     """From the one rank to the other, among the models that have both."""
 
@@ -38,19 +38,19 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Profile:
-    """What sets a model's columns apart from its rank."""
+    """The columns in which a model's rank differs from its headline or overall rank."""
 
     better: tuple[Contrast, ...]
     worse: tuple[Contrast, ...]
     compared: int
-    """Columns that were looked at."""
+    """Number of columns that were compared."""
     radar: Figure
 
 
 def profile(
     model: str, boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]
 ) -> Profile:
-    """The contrasts on whose side 97.5 % of the draws agree, both ranks drawn with the same weights."""
+    """The contrasts whose direction 97.5 % of the draws share; both ranks are drawn with the same weights."""
     contrasts = [*_in_boards(model, boards), *_between_boards(model, overalls)]
     sure = [contrast for contrast in contrasts if contrast.shift.significant]
     better = sorted((c for c in sure if c.gap > 0), key=lambda c: (-c.gap, c.column))[:MOST]
@@ -66,18 +66,18 @@ def _in_boards(model: str, boards: Sequence[Board]) -> Iterator[Contrast]:
         for column in board.shown:
             score = column.scores.get(model)
             if score and score.rank and score.contrast and len(column.scores) > 1:
-                what = f"{board.plan.discipline} {formats.inside(board.plan.headline.title)}"
+                order = f"{board.plan.discipline} {formats.inside(board.plan.headline.title)}"
                 yield Contrast(
-                    dimension_title(board, column), score.rank, headline.rank.rank, what, score.contrast
+                    dimension_title(board, column), score.rank, headline.rank.rank, order, score.contrast
                 )
 
 
 def _between_boards(model: str, overalls: Mapping[str, Overall]) -> Iterator[Contrast]:
-    for found in overalls.values():
-        row = next((row for row in found.rows if row.model == model and row.rank), None)
+    for overall in overalls.values():
+        row = next((row for row in overall.rows if row.model == model and row.rank), None)
         if row is None or row.rank is None:
             continue
-        for board, score, shift in zip(found.boards, row.scores, row.contrasts, strict=True):
+        for board, score, shift in zip(overall.boards, row.scores, row.contrasts, strict=True):
             if score and score.rank and shift:
                 yield Contrast(
                     dimension_title(board, board.headline),
@@ -92,7 +92,7 @@ def _radar(model: str, boards: Sequence[Board], models: Mapping[str, ModelInfo])
     """Every dimension that the model has; grey: the median of all models."""
     axes = [(board, column) for board, column in dimensions(boards) if model in column.scores]
     shares = [
-        {one: 100 * score.value / column.column.maximum for one, score in column.scores.items()}
+        {name: 100 * score.value / column.column.maximum for name, score in column.scores.items()}
         for _, column in axes
     ]
     series = [Series(models[model].name, tuple(share[model] for share in shares))]

@@ -20,14 +20,14 @@ class SuiteUnits:
     suite: str
     outcomes: list[tuple[str, int]]
     links: Markup
-    """A list item a unit, as it was made when the file was read."""
+    """A list item for each unit, rendered when the file was read."""
     receipt: Receipt | None
     """Of recorded results: where the recording is."""
 
 
 @dataclass(frozen=True)
 class UnitsContext(PageContext):
-    """What the page of all units of a model shows."""
+    """The template's data for the page of all units of a model."""
 
     template: ClassVar[str] = "model/units"
     info: ModelInfo
@@ -53,4 +53,4 @@ def unit_draft(
 def _ordered(outcomes: dict[str, int]) -> list[tuple[str, int]]:
     """Outcomes and their numbers in the order of the records; outcomes that the records do not list, last."""
     order = {name.value: place for place, name in enumerate(Outcome)}
-    return sorted(outcomes.items(), key=lambda named: (order.get(named[0], len(order)), named[0]))
+    return sorted(outcomes.items(), key=lambda outcome: (order.get(outcome[0], len(order)), outcome[0]))

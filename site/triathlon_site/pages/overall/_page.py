@@ -1,12 +1,12 @@
 """The board of our own problems: all disciplines, who leads, and how sure that is."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar, Final
 
-from triathlon_runner.records import Manifest, RecordedManifest
+from triathlon_site.costs import run_cost
 from triathlon_site.load import Results
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
@@ -21,7 +21,7 @@ CORE: Final = "core"
 ADDED: Final = "added"
 """The family of data sets that a suites.yaml adds."""
 OLD_DAYS: Final = 183
-"""A result so much older than the newest is marked: servers, engines and prompts have changed since."""
+"""Days older than the newest result from which a result is marked: servers and prompts changed since."""
 TITLES: Final = {CORE: "Our own problems", ADDED: "Added data"}
 
 
@@ -35,7 +35,7 @@ class OverallLine:
     open_units: int
     tasks_done: tuple[str, ...]
     cost: float | None
-    """USD over the boards' files; None where no price is known."""
+    """USD over the boards' files; None where the cost of one of them is not known."""
     date: str
     """Day of its newest result."""
     old: bool
@@ -51,14 +51,14 @@ class OverallLine:
 
 @dataclass(frozen=True)
 class NothingMeasuredContext(PageContext):
-    """What the page shows where nothing was measured on our own problems."""
+    """The template's data for the page where nothing was measured on our own problems."""
 
     template: ClassVar[str] = "overall/empty"
 
 
 @dataclass(frozen=True)
 class OverallContext(PageContext):
-    """What the page shows."""
+    """The template's data for the page."""
 
     template: ClassVar[str] = "overall/page"
     overall: Overall
@@ -67,7 +67,7 @@ class OverallContext(PageContext):
     findings: list[Finding]
     steepest_fall: SteepestFall | None
     measured: tuple[str, str] | None
-    """Days of the oldest and of the newest result."""
+    """Days of the oldest and the newest measured result."""
     small_open: bool
     """Whether there are two small models with open weights."""
     robust: str
@@ -77,12 +77,12 @@ class OverallContext(PageContext):
 
 
 def paths(overalls: Mapping[str, Overall], front_page: str) -> dict[str, str]:
-    """Where the order over all disciplines stands, by family of data: our own problems, and added data sets.
+    """The pages of the order over all disciplines, by family of data: our own problems, added data sets.
 
     Args:
         overalls: by family, those that there are results of.
-        front_page: the page that the first family takes; empty where all models have it. Our own problems
-            have a page then, also without results.
+        front_page: the address of the front page, which the first family takes; empty where the front page is
+            the table of all models. Our own problems have a page then, also without results.
     """
     pages = {CORE: PATH} if CORE in overalls or not front_page else {}
     pages |= {ADDED: "overall-added.html"} if ADDED in overalls else {}
@@ -96,7 +96,7 @@ def drafts(
     results: Results,
 ) -> Iterator[Draft]:
     """Each of `paths`; where nothing was measured on our own problems, that page says how to measure."""
-    newest = max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
+    newest = max((file.ended for file in results.files), default="")
     for family, path in pages.items():
         if family in overalls:
             yield Draft(path, _context(family, overalls[family], models, newest))
@@ -111,7 +111,7 @@ def _context(family: str, overall: Overall, models: Mapping[str, ModelInfo], new
         overall=overall,
         family=family,
         lines=lines,
-        findings=[found for board in overall.boards if (found := finding(board, models))],
+        findings=[lead for board in overall.boards if (lead := finding(board, models))],
         steepest_fall=steepest(overall.boards),
         measured=(min(dates), max(dates)) if dates else None,
         small_open=sum(is_small_and_open(line.info) for line in lines) > 1,
@@ -122,24 +122,19 @@ def _context(family: str, overall: Overall, models: Mapping[str, ModelInfo], new
 
 def _line(overall: Overall, row: OverallRow, models: Mapping[str, ModelInfo], newest: str) -> OverallLine:
     boards = [board for board in overall.boards if row.model in board.models]
-    manifests = [file.manifest for board in boards for file in board.files[row.model] if file.manifest]
+    files = [file for board in boards for file in board.files[row.model]]
+    ended = max((file.ended for file in files), default="")
     return OverallLine(
         models[row.model],
         row,
         tuple(cell(board.headline, row.model, with_strip=True) for board in overall.boards),
         sum(board.open_units(row.model) for board in boards),
-        tuple(done for board in boards if (done := board.part_run(row.model))),
-        _cost(manifests),
-        (ended := max((manifest.ended[:10] for manifest in manifests), default="")),
+        tuple(filter(None, (board.part_run(row.model) for board in boards))),
+        run_cost(files).usd,
+        ended,
         is_old(ended, newest),
-        not all(isinstance(manifest, RecordedManifest) for manifest in manifests),
+        any(file.manifest and not file.receipt for file in files),
     )
-
-
-def _cost(manifests: Sequence[Manifest]) -> float | None:
-    """USD of all suites together; None where the cost of one of them is not known."""
-    costs = [manifest.cost_usd for manifest in manifests if manifest.cost_usd is not None]
-    return sum(costs) if costs and not any(manifest.usage.uncounted for manifest in manifests) else None
 
 
 def _by_first_column(overall: Overall) -> str:

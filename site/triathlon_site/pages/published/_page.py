@@ -33,7 +33,7 @@ class JoinedLine:
 
 @dataclass(frozen=True)
 class PublishedContext(PageContext):
-    """What the overview of published results shows."""
+    """The template's data for the overview of published results."""
 
     template: ClassVar[str] = "published/page"
     siblings: list[Link]
@@ -47,7 +47,7 @@ class PublishedContext(PageContext):
 
 @dataclass(frozen=True)
 class PublishedBoardContext(PageContext):
-    """What the page of one published ranking shows."""
+    """The template's data for the page of one published ranking."""
 
     template: ClassVar[str] = "published/board"
     board: PublishedBoard

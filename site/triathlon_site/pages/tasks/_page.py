@@ -1,4 +1,4 @@
-"""Tasks across models: which are hard, which tell models apart, which are suspect, and who solves each."""
+"""Tasks across models: hard tasks, tasks that tell models apart, suspect tasks, and who solves each."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ class TaskRow:
 
     statistics: TaskStatistics
     link: str
-    """Where it is told who solves it."""
+    """Address of the section on who solves it."""
     anchor: str
 
     @property
@@ -48,14 +48,14 @@ class SuitePage:
     found: SuiteTasks
     path: str
     unit: str
-    """What its tasks are called: `task` or `program`."""
+    """The word for a task: `task` or `program`."""
     rows: dict[str, TaskRow]
     """By task, the easiest first."""
 
 
 @dataclass(frozen=True)
 class TasksContext(PageContext):
-    """What the overview of all suites shows."""
+    """The template's data for the overview of all suites."""
 
     template: ClassVar[str] = "tasks/page"
     pages: list[SuitePage]
@@ -64,7 +64,7 @@ class TasksContext(PageContext):
 
 @dataclass(frozen=True)
 class SuiteContext(PageContext):
-    """What the page of one suite shows."""
+    """The template's data for the page of one suite."""
 
     template: ClassVar[str] = "tasks/suite"
     page: SuitePage
@@ -75,7 +75,7 @@ class SuiteContext(PageContext):
 
 @dataclass(frozen=True)
 class DetailsContext(PageContext):
-    """Who solves some of the tasks of a suite."""
+    """The template's data for a page of who solves some of the tasks of a suite."""
 
     template: ClassVar[str] = "tasks/details"
     page: SuitePage
@@ -100,28 +100,28 @@ def drafts(boards: Sequence[Board], models: Models) -> Iterator[Draft]:
 
 def _pages(board: Board) -> Iterator[SuitePage]:
     for entry in board.plan.suites:
-        found = suite_tasks(entry, board.of_suite(entry.id), board.models)
-        if found:
+        suite = suite_tasks(entry, board.of_suite(entry.id), board.models)
+        if suite:
             rows = {
-                task.task: TaskRow(task, f"{_details_page(found, place)}#t{place}", f"t{place}")
-                for place, task in enumerate(found.tasks)
+                task.task: TaskRow(task, f"{_details_page(suite, place)}#t{place}", f"t{place}")
+                for place, task in enumerate(suite.tasks)
             }
-            yield SuitePage(board, found, suite_page(entry.id), view_of(board).unit, rows)
+            yield SuitePage(board, suite, suite_page(entry.id), view_of(board).unit, rows)
 
 
-def _details_page(found: SuiteTasks, place: int) -> str:
-    return f"tasks/{suite_slug(found.entry.id)}/{place // _tasks_a_page(found) + 1}.html"
+def _details_page(suite: SuiteTasks, place: int) -> str:
+    return f"tasks/{suite_slug(suite.entry.id)}/{place // _tasks_a_page(suite) + 1}.html"
 
 
-def _tasks_a_page(found: SuiteTasks) -> int:
-    return max(1, ENTRIES_A_PAGE // len(found.models))
+def _tasks_a_page(suite: SuiteTasks) -> int:
+    return max(1, ENTRIES_A_PAGE // len(suite.models))
 
 
 def _suite_draft(page: SuitePage, models: Models) -> Draft:
-    found = page.found
-    names = [models[model].name for model in found.models[:GRID_MODELS]]
+    suite = page.found
+    names = [models[model].name for model in suite.models[:GRID_MODELS]]
     figure = Figure(
-        grid(f"Who solves what of {found.entry.title}", names, found.scores[:GRID_MODELS]),
+        grid(f"Who solves what of {suite.entry.title}", names, suite.scores[:GRID_MODELS]),
         "A row a model, the best on top; a column a task, the easiest on the left."
         " Full blue: solved; half blue: in part; grey: not solved; blank: not run.",
     )
@@ -129,9 +129,9 @@ def _suite_draft(page: SuitePage, models: Models) -> Draft:
 
 
 def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
-    found, each = page.found, _tasks_a_page(page.found)
-    solvers = solvers_by_task(page.board.of_suite(found.entry.id), models)
+    suite, step = page.found, _tasks_a_page(page.found)
+    solvers = solvers_by_task(page.board.of_suite(suite.entry.id), models)
     rows = list(page.rows.items())
-    for start in range(0, len(rows), each):
-        tasks = [(row, solvers.get(task, [])) for task, row in rows[start : start + each]]
-        yield Draft(_details_page(found, start), DetailsContext(page, tasks))
+    for start in range(0, len(rows), step):
+        tasks = [(row, solvers.get(task, [])) for task, row in rows[start : start + step]]
+        yield Draft(_details_page(suite, start), DetailsContext(page, tasks))

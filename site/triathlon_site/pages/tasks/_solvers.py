@@ -36,13 +36,13 @@ def solvers_by_task(
     files: Mapping[str, FileAggregate], models: Mapping[str, ModelInfo]
 ) -> dict[str, list[Solvers]]:
     """By task, how the models' attempts at it ended; `files` has each model's results in one suite."""
-    found: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    by_task: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for model, file in files.items():
         for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
-            found[task][outcome].append((address, models[model].name))
+            by_task[task][outcome].append((address, models[model].name))
     return {
         task: sorted((Solvers(*group) for group in outcomes.items()), key=lambda group: group.order)
-        for task, outcomes in found.items()
+        for task, outcomes in by_task.items()
     }
 
 
