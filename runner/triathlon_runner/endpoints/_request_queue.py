@@ -72,7 +72,7 @@ class RequestQueue:
         self._loop = asyncio.get_running_loop()
         self.limits, self.stats = limits, stats
         self._may_send, self._say = may_send, say
-        self._said_at: dict[str, float] = {}
+        self._shown_at: dict[str, float] = {}
         """When the last line of a kind was shown."""
         self._turns = itertools.count()
         self._waiters: list[_Waiter] = []
@@ -140,7 +140,7 @@ class RequestQueue:
     def answered(self, sent_at: float, tokens: int, estimated: int) -> None:
         """Counts an answer of the server; called while the slot is held."""
         now = self.now()
-        if self._said_at.pop("down", None) is not None:
+        if self._shown_at.pop("down", None) is not None:
             self._say(f"the server answers again after {_minutes(self.outage.seconds(now))}")
         self.outage.answered(now)
         self._seconds.append(now - sent_at)
@@ -155,16 +155,16 @@ class RequestQueue:
             self._say_held_back(retry_after, reason)
             return False
         self.pause(max(wait, retry_after or 0.0))
-        seconds, patience = self.outage.seconds(self.now()), self.outage.patience
+        seconds, allowed = self.outage.seconds(self.now()), self.outage.seconds_allowed
         lasts = self.outage.reached and round(seconds) > 0
         silence = f"no answer for {_minutes(seconds)}" if lasts else "no answer from the server"
-        if seconds >= patience:
+        if seconds >= allowed:
             advice = "run again later"
             if self.outage.reached:
-                advice += f", or wait longer than {_minutes(patience)} with --outage"
+                advice += f", or wait longer than {_minutes(allowed)} with --outage"
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
         else:
-            until = "" if math.isinf(patience) else f", for {_minutes(patience)} at most"
+            until = "" if math.isinf(allowed) else f", for {_minutes(allowed)} at most"
             self._say_now_and_then("down", f"{silence}: {reason}; trying again{until}")
         return True
 
@@ -175,7 +175,7 @@ class RequestQueue:
         """
         now = self.now()
         is_overloaded = self._learned.throttled(sent_at, now)
-        self.outage.refused(sent_at)
+        self.outage.unanswered(sent_at)
         oldest = next(iter(self._in_flight.values()), now)
         if now - oldest <= _ACCEPTED_SECONDS:  # no request in flight waits for an answer: all meet a 429
             self._note_all_refused(self.outage.seconds(now), reason)
@@ -188,18 +188,18 @@ class RequestQueue:
 
     def _note_all_refused(self, seconds: float, reason: str) -> None:
         """Shows that every request was refused for so long, or stops the model for it."""
-        patience, silence = self.outage.patience, _minutes(seconds)
-        if seconds >= patience:
+        allowed, silence = self.outage.seconds_allowed, _minutes(seconds)
+        if seconds >= allowed:
             error = ServerUnreachableError(
-                f"expected an answer within {_minutes(patience)} (--outage), got none for {silence}: {reason}"
+                f"expected an answer within {_minutes(allowed)} (--outage), got none for {silence}: {reason}"
                 "; look at the quota at the provider, set a smaller `concurrency` or `requests_per_minute` in"
                 " the row, or wait longer with --outage, and run again"
             )
             self.stop(error)
         elif seconds >= _SECONDS_BETWEEN_LINES:
             until = "until it answers"
-            if not math.isinf(patience):
-                until = f"for {_minutes(patience - seconds)} more (--outage)"
+            if not math.isinf(allowed):
+                until = f"for {_minutes(allowed - seconds)} more (--outage)"
             message = f"no answer for {silence}: {reason}; asking less and less often, {until}"
             self._say_now_and_then("refused", message)
 
@@ -211,8 +211,8 @@ class RequestQueue:
 
     def _say_now_and_then(self, kind: str, message: str) -> None:
         now = self.now()
-        if now - self._said_at.get(kind, -math.inf) >= _SECONDS_BETWEEN_LINES:
-            self._said_at[kind] = now
+        if now - self._shown_at.get(kind, -math.inf) >= _SECONDS_BETWEEN_LINES:
+            self._shown_at[kind] = now
             self._say(message)
 
     def wait_for_server(self, seconds: float, reason: str) -> None:

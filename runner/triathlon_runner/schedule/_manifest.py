@@ -26,7 +26,7 @@ class Conditions:
     grader_integrity: str
 
 
-def stands_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
+def is_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
     """Whether the manifest shows this work complete and the results file unchanged."""
     return (
         manifest is not None
@@ -42,8 +42,10 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
     """Why the lines of a file are not to be mixed with new ones, in words; empty where they may be."""
     if not file.units:
         return ""
-    if others := file.places - {(work.row.id, work.suite_id)}:
-        return f"another model or suite: lines of {', '.join(' '.join(place) for place in sorted(others))}"
+    if other_places := file.places - {(work.row.id, work.suite_id)}:
+        return (
+            f"another model or suite: lines of {', '.join(' '.join(place) for place in sorted(other_places))}"
+        )
     other_hashes = sorted(file.protocols - {work.settings_hash})
     if other_hashes:
         return _other_protocol(work, other_hashes, manifest)

@@ -10,7 +10,7 @@ from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._identity import WEIGHTS, difference
-from triathlon_runner.schedule._manifest import differs, manifest_of, stands_finished
+from triathlon_runner.schedule._manifest import differs, is_finished, manifest_of
 from triathlon_runner.schedule._models import OpenModel, UnitModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import RunStoppedError
@@ -161,8 +161,8 @@ def open_suite(
     """
     model, suite, planned = work.row.id, work.suite_id, work.built.count
     before = context.folder.read_manifest(model, suite)
-    as_left = not context.folder.changed_since_manifest(model, suite)
-    if as_left and stands_finished(work, before, context.folder.size(model, suite)):
+    is_unchanged = not context.folder.changed_since_manifest(model, suite)
+    if is_unchanged and is_finished(work, before, context.folder.size(model, suite)):
         context.progress.plan(model, suite, planned=planned, done=planned)
         return None
     lines, record = context.folder.lines(model, suite), work.built.entry.record

@@ -54,10 +54,12 @@ class Anthropic:
                 f"{config.model!r} chats and completes no texts: set `kind: instruct` in its row"
             )
         body: dict[str, Any] = {"model": config.model, "max_tokens": sampling.max_tokens}
-        if system := "\n\n".join(each.content for each in prompt.messages if each.role == "system"):
+        if system := "\n\n".join(message.content for message in prompt.messages if message.role == "system"):
             body["system"] = system
         body["messages"] = [
-            {"role": each.role, "content": each.content} for each in prompt.messages if each.role != "system"
+            {"role": message.role, "content": message.content}
+            for message in prompt.messages
+            if message.role != "system"
         ]
         body.update(self._decoding(question), **config.body)
         return Request(question, "/messages", body)

@@ -58,7 +58,9 @@ class OpenAIChat:
         config, prompt = self._config, question.prompt
         body: dict[str, Any] = {"model": config.model}
         if isinstance(prompt, Chat):
-            body["messages"] = [{"role": each.role, "content": each.content} for each in prompt.messages]
+            body["messages"] = [
+                {"role": message.role, "content": message.content} for message in prompt.messages
+            ]
         else:
             body["prompt"] = prompt.text
         body.update(self._decoding(question), **config.body)
