@@ -65,7 +65,7 @@ class OpenAIModel:
         cache: ReplyCache | None,
         identity: Mapping[str, str],
     ) -> None:
-        """Wires the parts together; `identity` is what the cache knows the model and its server by."""
+        """`identity`: what the cache's keys hold of the model and its server."""
         self.id, self.kind = model_id, kind
         self.stats: EndpointStats = endpoint.stats
         self._endpoint, self._cache, self._identity = endpoint, cache, dict(identity)
@@ -207,11 +207,11 @@ class Endpoint:
 
     async def _ask(self, request: Request) -> Answer:
         retries = RetryState(self._limits)
-        turn = self._queue.turn()
+        place = self._queue.place()
         failed: Retryable | None = None
         while True:
             try:
-                async with self._queue.slot(turn, request.estimated_tokens) as sent_at:
+                async with self._queue.slot(place, request.estimated_tokens) as sent_at:
                     retries.begin()
                     self.stats.retries += failed is not None
                     with request_in_flight():
@@ -322,8 +322,8 @@ async def open_model(
         model_id: The row's id.
         kind: Whether it is asked by `Chat` or by `Completion`.
         config: The row's `api:` block, or that of the server that was started for it.
-        engine: Describes a server that we started: it is up, and has `concurrency` slots. Its port is chance,
-            so the cache knows it by this and not by its address.
+        engine: Describes a server that we started: it is up, and has `concurrency` slots. Its port is
+            arbitrary, so the cache's keys hold this text and not the address.
         cache: Where replies are looked up before a request is sent, and stored.
         limits: Attempts, waits and concurrency.
         may_send: Called before each request; while it returns False, questions wait until they are cancelled.

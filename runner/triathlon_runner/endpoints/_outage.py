@@ -43,7 +43,7 @@ class Outage:
         return 0.0 if self._since is None else now - self._since
 
     def answered(self, now: float) -> None:
-        """Ends it."""
+        """Ends the outage."""
         self._failures = 0
         self._answered_at = now
         self._since = None

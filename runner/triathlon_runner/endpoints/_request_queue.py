@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 from triathlon_runner.endpoints._errors import ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.endpoints._limits import Limits, Pace
+from triathlon_runner.endpoints._limits import Limits, RateLimit
 from triathlon_runner.endpoints._outage import Outage
 from triathlon_runner.endpoints._rate_limits import LearnedLimit
 from triathlon_runner.endpoints._stats import EndpointStats
@@ -38,7 +38,7 @@ def silent(message: str) -> None:
 
 
 class _Waiter(NamedTuple):
-    turn: int
+    place: int
     """Place in the queue; no two are equal."""
     tokens: int
     """That the request is expected to take."""
@@ -82,23 +82,26 @@ class RequestQueue:
         """Why no more requests are sent; None while they may be."""
         self._seconds: deque[float] = deque(maxlen=_RECENT_ANSWERS)
         """How long the last answers took."""
-        self._requests, self._tokens = Pace(limits.requests_per_minute), Pace(limits.tokens_per_minute)
+        self._requests, self._tokens = (
+            RateLimit(limits.requests_per_minute),
+            RateLimit(limits.tokens_per_minute),
+        )
         self._learned = LearnedLimit(ConcurrencyLimit(limits.first_concurrency, limits.concurrency))
         self.outage = Outage(limits, reached=reached)
         self._closed_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
         self._report()
 
-    def turn(self) -> int:
+    def place(self) -> int:
         """Returns a place in the queue for a question, which keeps it when it is tried again."""
         return next(self._turns)
 
     @asynccontextmanager
-    async def slot(self, turn: int, tokens: int) -> AsyncIterator[float]:
+    async def slot(self, place: int, tokens: int) -> AsyncIterator[float]:
         """Waits until one request may be sent, and holds its slot while the block lasts.
 
         Args:
-            turn: The question's place in the queue.
+            place: The question's place in the queue.
             tokens: About how many the question and its reply take.
 
         Yields:
@@ -109,14 +112,14 @@ class RequestQueue:
         """
         self.raise_if_stopped()
         admitted: asyncio.Future[None] = self._loop.create_future()
-        heapq.heappush(self._waiters, _Waiter(turn, tokens, admitted))
+        heapq.heappush(self._waiters, _Waiter(place, tokens, admitted))
         self._send_next()
         try:
             await admitted
             self.raise_if_stopped()
-            yield self._in_flight[turn]
+            yield self._in_flight[place]
         finally:
-            if self._in_flight.pop(turn, None) is not None:
+            if self._in_flight.pop(place, None) is not None:
                 self._send_next()
 
     def now(self) -> float:
@@ -152,7 +155,7 @@ class RequestQueue:
         """Counts a try that failed without a 429; returns whether the server counts as down now."""
         wait = self.outage.failed(sent_at)
         if not wait:
-            self._say_held_back(retry_after, reason)
+            self._report_wait(retry_after, reason)
             return False
         self.pause(max(wait, retry_after or 0.0))
         seconds, allowed = self.outage.seconds(self.now()), self.outage.seconds_allowed
@@ -165,7 +168,7 @@ class RequestQueue:
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
         else:
             until = "" if math.isinf(allowed) else f", for {_minutes(allowed)} at most"
-            self._say_now_and_then("down", f"{silence}: {reason}; trying again{until}")
+            self._say_at_intervals("down", f"{silence}: {reason}; trying again{until}")
         return True
 
     def throttled(self, sent_at: float, retry_after: float | None, reason: str) -> None:
@@ -184,7 +187,7 @@ class RequestQueue:
         if is_overloaded and retry_after is not None:
             self.wait_for_server(retry_after, reason)
         else:
-            self._say_held_back(retry_after, reason)
+            self._report_wait(retry_after, reason)
 
     def _note_all_refused(self, seconds: float, reason: str) -> None:
         """Shows that every request was refused for so long, or stops the model for it."""
@@ -201,15 +204,15 @@ class RequestQueue:
             if not math.isinf(allowed):
                 until = f"for {_minutes(allowed - seconds)} more (--outage)"
             message = f"no answer for {silence}: {reason}; asking less and less often, {until}"
-            self._say_now_and_then("refused", message)
+            self._say_at_intervals("refused", message)
 
-    def _say_held_back(self, seconds: float | None, reason: str) -> None:
+    def _report_wait(self, seconds: float | None, reason: str) -> None:
         """Shows that a question waits by itself, as the server asks."""
         if (seconds or 0.0) >= _SHOWN_WAIT:
             waiting = f"a request waits {_minutes(seconds or 0.0)}, as the server asks"
-            self._say_now_and_then("held back", f"{waiting}; others go on: {reason}")
+            self._say_at_intervals("held back", f"{waiting}; others go on: {reason}")
 
-    def _say_now_and_then(self, kind: str, message: str) -> None:
+    def _say_at_intervals(self, kind: str, message: str) -> None:
         now = self.now()
         if now - self._shown_at.get(kind, -math.inf) >= _SECONDS_BETWEEN_LINES:
             self._shown_at[kind] = now
@@ -232,7 +235,7 @@ class RequestQueue:
     def pause(self, seconds: float) -> None:
         """Sends nothing for `seconds` and up to a tenth longer, so that not all clients return at once."""
         if seconds > 0:
-            jittered = seconds * (1 + 0.1 * random.random())  # noqa: S311  no secret hangs on it
+            jittered = seconds * (1 + 0.1 * random.random())  # noqa: S311  no secret depends on it
             self._closed_until = max(self._closed_until, self.now() + jittered)
 
     @property
@@ -262,7 +265,7 @@ class RequestQueue:
 
     def _admit(self, waiter: _Waiter) -> None:
         now = self.now()
-        self._in_flight[waiter.turn] = now
+        self._in_flight[waiter.place] = now
         self._learned.sent(now)
         self._requests.spend(now, 1)
         self._tokens.spend(now, waiter.tokens)
@@ -293,8 +296,8 @@ class RequestQueue:
 
     def _wait(self) -> float:
         now = self.now()
-        paces = (self._requests.wait(now), self._tokens.wait(now), self._learned.wait(now))
-        return max(self._closed_until - now, *paces)
+        waits = (self._requests.wait(now), self._tokens.wait(now), self._learned.wait(now))
+        return max(self._closed_until - now, *waits)
 
     def _send_next_in(self, seconds: float) -> None:
         if self._alarm is not None:

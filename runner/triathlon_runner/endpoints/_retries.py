@@ -105,7 +105,7 @@ def _moment(text: str) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
-    """Seconds to wait before the next request, by header or, failing that, by the error's own words."""
+    """Seconds to wait before the next request, by header or, failing that, by the error's text."""
     if (millis := duration(headers.get("retry-after-ms", ""))) is not None:
         return millis / 1000
     if (seconds := duration(headers.get("retry-after", ""), headers.get("date", ""))) is not None:

@@ -188,7 +188,7 @@ class RestartingModel(ModelWrapper):
 
 
 class JudgeModel(ModelWrapper):
-    """Implements `Model`; when the judge cannot be asked any more, says so once, in its name."""
+    """Implements `Model`; when the judge cannot be asked any more, reports that once."""
 
     def __init__(self, inner: Model, say: Callable[[str], None]) -> None:
         """`say` shows one line."""

@@ -1,4 +1,4 @@
-"""From a row of models.yaml to a model that answers: an API that is there, or a server started for it."""
+"""Opens the model of a row of models.yaml: connects to its API, or starts a server for it."""
 
 import asyncio
 import shutil

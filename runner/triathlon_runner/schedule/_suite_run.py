@@ -46,10 +46,11 @@ class SuiteRun:
     def suite(self) -> str:
         return self.work.suite_id
 
-    def same_weights(self, opened: OpenModel) -> bool:
-        """Returns whether the lines were made with the weights served now; if so, writes the manifest.
+    def begin(self, opened: OpenModel) -> bool:
+        """Writes the manifest before anything is asked: after a kill it is known what the lines are.
 
-        The manifest is written before anything is asked: after a kill it is known what the lines are.
+        Returns:
+            Whether units may be asked: not where the lines were made with other weights than are served now.
         """
         before = self.context.folder.read_manifest(self.model, self.suite)
         now = {**self.work.identity, **({WEIGHTS: opened.weights} if opened.weights else {})}

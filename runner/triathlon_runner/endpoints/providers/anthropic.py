@@ -1,7 +1,7 @@
 """Anthropic's own Messages API (`POST /messages`).
 
 Anthropic also has an address that speaks OpenAI's protocol, and says of it that it is for trying models out:
-it gives no reasoning text and ignores settings without a word. The Messages API needs no other package than
+it gives no reasoning text and silently ignores settings. The Messages API needs no other package than
 `openai`, whose client sends any request: what it takes is in this file.
 """
 

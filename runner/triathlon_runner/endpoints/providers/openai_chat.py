@@ -107,7 +107,7 @@ class OpenAIChat:
         return ParsedReply(cut, usage, served, tuple(oddities), is_empty=uncut is None)
 
     async def server_info(self, client: Client) -> ServerInfo:
-        """Asks vLLM, llama.cpp, Ollama and OpenRouter, each in its way; see `ask_server`."""
+        """Asks vLLM, llama.cpp, Ollama and OpenRouter, each by its interface; see `ask_server`."""
         return await ask_server(client, self._config)
 
 
