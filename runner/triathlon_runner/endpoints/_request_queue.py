@@ -82,10 +82,8 @@ class RequestQueue:
         """Why no more requests are sent; None while they may be."""
         self._seconds: deque[float] = deque(maxlen=_RECENT_ANSWERS)
         """How long the last answers took."""
-        self._requests, self._tokens = (
-            RateLimit(limits.requests_per_minute),
-            RateLimit(limits.tokens_per_minute),
-        )
+        self._requests = RateLimit(limits.requests_per_minute)
+        self._tokens = RateLimit(limits.tokens_per_minute)
         self._learned = LearnedLimit(ConcurrencyLimit(limits.first_concurrency, limits.concurrency))
         self.outage = Outage(limits, reached=reached)
         self._closed_until = 0.0

@@ -129,7 +129,8 @@ def _fenced(program: str) -> str:
 
 async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader) -> RuntimeRecord:
     """Our questions about the unit, with their replies: theirs are in the order of the data set's."""
-    asked = await work.run(foreign.task_id, 0, DryRunModel(work.row.id, work.row.kind), grader)
+    model = DryRunModel(work.row.id, work.row.kind)
+    asked = await work.built.suite.run(foreign.task_id, 0, model, grader, work.settings_hash)
     assert isinstance(asked, RuntimeRecord)
     count = len(asked.statements)
     if not len(foreign.coverage) == len(foreign.state) == len(foreign.path) == count:

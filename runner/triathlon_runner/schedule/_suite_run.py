@@ -77,10 +77,11 @@ class SuiteRun:
             ModelUnavailableError: the model cannot go on; likewise ServerLostError.
             UserError: a file cannot be written.
         """
-        context, asked = self.context, UnitModel(model)
+        context, work, asked = self.context, self.work, UnitModel(model)
         self.tried.add(unit[0])
         try:
-            record = await self.work.run(*unit, asked, context.grader)
+            suite = work.built.suite
+            record = await suite.run(*unit, asked, context.grader, work.settings_hash, work.judge)
             self.file.append(record)
         except Exception as error:
             self._leave_open(unit, error)
