@@ -1,4 +1,7 @@
-"""The interface of a model to the disciplines: `await model.ask(prompt, sampling)`. No HTTP here."""
+"""The interface of a model to the disciplines, `await model.ask(prompt, sampling)`, and to a run that stops.
+
+No HTTP here.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
