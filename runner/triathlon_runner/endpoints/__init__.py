@@ -2,6 +2,7 @@
 
 from triathlon_runner.endpoints._api import (
     Answer,
+    Asking,
     Chat,
     Completion,
     EndpointError,
@@ -9,10 +10,10 @@ from triathlon_runner.endpoints._api import (
     Model,
     ModelKind,
     Sampling,
+    asking,
 )
 from triathlon_runner.endpoints._cache import CacheInfo, ReplyCache
 from triathlon_runner.endpoints._config import ApiConfig, is_loopback
-from triathlon_runner.endpoints._endpoint import Asking, asking
 from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._model import OpenAIModel, open_model

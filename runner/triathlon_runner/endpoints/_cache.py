@@ -16,7 +16,7 @@ from triathlon_runner.records import Finish, Reply, Usage
 GIBIBYTE = 2**30
 _ROWS_BETWEEN_SIZE_CHECKS = 500
 _VERSION: Final = 1
-_PATIENCE_SECONDS: Final = 30.0
+_LOCK_SECONDS: Final = 30.0
 """How long to wait for another process that is writing."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies (
@@ -170,7 +170,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     Raises:
         CacheError: it cannot be opened, or is no cache of ours.
     """
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
             return _open(path)
@@ -186,7 +186,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _open(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    db = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_SECONDS)
+    db = sqlite3.connect(path, isolation_level=None, timeout=_LOCK_SECONDS)
     try:
         db.execute("PRAGMA auto_vacuum=INCREMENTAL")
         if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":

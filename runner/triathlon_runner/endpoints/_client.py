@@ -148,7 +148,7 @@ class Transport(httpx2.AsyncBaseTransport):
             try:
                 return await self._exchange(session, request, attempt)
             except _FAILURES as error:
-                self._end_slow()  # that it failed is said
+                self._end_slow()  # the failure itself is reported
                 failure = connection_failure(
                     error, self._config, self._proxy, first=self._first, replied=self._replied
                 )

@@ -1,6 +1,6 @@
 """The search for the number of requests at once beyond which a server is not faster."""
 
-_GROWS_WITH_IT = 0.2
+_LEAST_GAIN = 0.2
 """Share of an increase of the limit by which the throughput must grow, or the increase is taken back."""
 _ROUNDS_AT_REST = 20
 """Rounds without an increase after one was taken back."""
@@ -54,7 +54,7 @@ class ConcurrencyLimit:
     def _end_round(self, rate: float) -> None:
         if self._before is not None:
             value, rate_before = self._before
-            if rate < rate_before * (1 + _GROWS_WITH_IT * (self.value / value - 1)):
+            if rate < rate_before * (1 + _LEAST_GAIN * (self.value / value - 1)):
                 self._doubt(value)
                 return
             self._before, self._doubts = None, 0

@@ -32,7 +32,7 @@ class CacheError(UserError):
 
 
 class Retryable(Exception):  # noqa: N818  an internal signal that never leaves this package
-    """This attempt failed in a way that another one may not."""
+    """An attempt at a question failed; another one may succeed."""
 
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
         super().__init__(reason)

@@ -39,7 +39,7 @@ class Limits:
     """The row's limit."""
 
 
-class Pace:
+class RateLimit:
     """Limits requests or tokens a minute: spread evenly, in bursts of at most a twentieth of `per_minute`."""
 
     def __init__(self, per_minute: int | None) -> None:

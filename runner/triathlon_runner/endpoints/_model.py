@@ -1,4 +1,4 @@
-"""A model that is asked through an endpoint, with a cache of replies in front of it."""
+"""A model that is asked through an endpoint: first its cache of replies, then the server until it answers."""
 
 import asyncio
 import math
@@ -7,17 +7,51 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
-from triathlon_runner.endpoints._api import Answer, Chat, Completion, ModelKind, Sampling
+from triathlon_runner.endpoints._api import (
+    Answer,
+    Chat,
+    Completion,
+    EndpointError,
+    ModelKind,
+    Sampling,
+    request_in_flight,
+)
 from triathlon_runner.endpoints._cache import ReplyCache, reply_key
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._endpoint import Endpoint
-from triathlon_runner.endpoints._errors import ModelUnavailableError
+from triathlon_runner.endpoints._errors import (
+    LostReply,
+    Malformed,
+    ModelUnavailableError,
+    NeverReachable,
+    NullContent,
+    OtherModel,
+    Retryable,
+    ServerUnreachableError,
+    Throttled,
+    UnexplainedError,
+    Unreachable,
+)
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._request_queue import RequestQueue, silent
+from triathlon_runner.endpoints._retries import RetryState, exhausted_for
 from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
-from triathlon_runner.endpoints.provider import Question, Request, ServerInfo, open_provider
-from triathlon_runner.records import Finish, Outcome
+from triathlon_runner.endpoints.provider import (
+    Client,
+    HttpReply,
+    ParsedReply,
+    Provider,
+    Question,
+    Request,
+    ServerInfo,
+    open_provider,
+)
+from triathlon_runner.records import Finish, Outcome, Reply
+
+_UNREADABLE = 12
+"""Stop the model after this many unreadable replies if none was ever valid: base_url is probably wrong."""
+_BY_ANOTHER_MODEL = 3
+"""Stop the model after this many replies by another model if none was by the one asked for."""
 
 
 class OpenAIModel:
@@ -27,11 +61,11 @@ class OpenAIModel:
         self,
         model_id: str,
         kind: ModelKind,
-        endpoint: Endpoint,
+        endpoint: "Endpoint",
         cache: ReplyCache | None,
         identity: Mapping[str, str],
     ) -> None:
-        """Wires the parts together; `identity` is what the cache knows the model and its server by."""
+        """`identity`: what the cache's keys hold of the model and its server."""
         self.id, self.kind = model_id, kind
         self.stats: EndpointStats = endpoint.stats
         self._endpoint, self._cache, self._identity = endpoint, cache, dict(identity)
@@ -103,6 +137,173 @@ class OpenAIModel:
             )
 
 
+class Endpoint:
+    """Gets one answer to one question, or raises an error that says why there is none."""
+
+    def __init__(
+        self, config: ApiConfig, provider: Provider, client: Client, queue: RequestQueue, secrets: Secrets
+    ) -> None:
+        self.config, self.provider, self.client, self.stats = config, provider, client, queue.stats
+        self._queue, self._secrets = queue, secrets
+        self._limits = queue.limits
+        self._unreadable = self._by_another_model = 0
+        self._unexplained: list[tuple[int, bytes]] = []
+        """Status and question of the last errors without an explanation; an answer clears the list."""
+
+    async def answer(self, request: Request) -> Answer:
+        """Asks until there is an answer.
+
+        Raises:
+            ModelUnavailableError: no question can succeed for now; the model is stopped.
+            EndpointError: no answer to this one after all retries.
+        """
+        try:
+            return await self._ask(request)
+        except Malformed as error:
+            raise self._final(self._unreadable_error(error)) from None
+        except Retryable as error:
+            raise self._final(EndpointError(error.reason)) from None
+        except UnexplainedError as error:
+            raise self._final(self._unexplained_error(error, request)) from None
+        except EndpointError as error:
+            raise self._final(error) from None
+
+    def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
+        """Returns the error of one question, or of the model after several in a row met the same."""
+        if self._queue.stopped:
+            return ModelUnavailableError(str(self._queue.stopped))
+        self._queue.outage.replied()
+        asked = (error.status, request.payload)
+        if self._unexplained and self._unexplained[-1][0] != error.status:
+            self._unexplained.clear()
+            self.stats.unexplained = 0
+        if asked not in self._unexplained:
+            self._unexplained.append(asked)
+        self.stats.unexplained += 1
+        if len(self._unexplained) < self._limits.unexplained:
+            return EndpointError(str(error))
+        return ModelUnavailableError(
+            f"{len(self._unexplained)} different questions in a row met the same error: {error}"
+        )
+
+    def _unreadable_error(self, error: Malformed) -> EndpointError:
+        """Returns an error that stops the model if no reply could ever be read."""
+        if self.stats.answered:
+            return EndpointError(error.reason)
+        if isinstance(error, OtherModel):
+            return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
+        return ModelUnavailableError(
+            f"expected replies of the {self.config.provider} protocol from {self.config.base_url!r}, got"
+            f" {error.reason}; look at base_url and provider in the model's row (most addresses end with /v1)"
+        )
+
+    def _final(self, error: EndpointError) -> EndpointError:
+        final = type(error)(self._secrets.scrub_message(str(error)))
+        self.stats.failed += 1
+        self.stats.last_error, self.stats.retried_error = str(final), ""
+        if isinstance(final, ModelUnavailableError):
+            self._queue.stop(final)
+        return final
+
+    async def _ask(self, request: Request) -> Answer:
+        retries = RetryState(self._limits)
+        place = self._queue.place()
+        failed: Retryable | None = None
+        while True:
+            try:
+                async with self._queue.slot(place, request.estimated_tokens) as sent_at:
+                    retries.begin()
+                    self.stats.retries += failed is not None
+                    with request_in_flight():
+                        return await self._try(request, sent_at, first=failed is None)
+            except Retryable as error:
+                failed = error
+            wait = retries.seconds_after(failed)
+            if wait is not None:
+                await asyncio.sleep(wait)
+            elif isinstance(failed, NullContent) and retries.empty_reply_counts:
+                self.stats.oddities["no content, several times: taken for an empty reply"] += 1
+                return failed.answer
+            else:
+                raise failed
+
+    async def _try(self, request: Request, sent_at: float, *, first: bool) -> Answer:
+        try:
+            reply = await self._send(request, self._queue.hangs_after if first else math.inf)
+            self._queue.outage.reached = self._queue.outage.has_replied = True
+            parsed = self.provider.read(request, replace(reply, body=self._secrets.scrub_bytes(reply.body)))
+        except NeverReachable as error:
+            kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
+            raise kind(error.reason) from None
+        except Retryable as error:
+            self._note_failure(request, error, sent_at)
+            raise
+        answer = self._counted(request, parsed, sent_at, reply.headers)
+        if parsed.is_empty:
+            empty = NullContent(answer)
+            self.stats.last_error = empty.reason
+            raise empty
+        return answer
+
+    async def _send(self, request: Request, hangs_after: float) -> HttpReply:
+        """Returns the reply; raises `LostReply` if none came within `hangs_after` seconds."""
+        try:
+            async with asyncio.timeout(None if math.isinf(hangs_after) else hangs_after):
+                return await self.client.post(request.path, request.payload)
+        except TimeoutError:
+            raise LostReply(
+                f"no reply within {hangs_after:.0f} s, three times what the slowest of the last ones took"
+            ) from None
+
+    def _counted(
+        self, request: Request, parsed: ParsedReply, sent_at: float, headers: Mapping[str, str]
+    ) -> Answer:
+        """Counts an answer for the queue and the panel, and returns it without keys."""
+        usage, reply, stats = parsed.usage, parsed.reply, self.stats
+        seconds = self._queue.now() - sent_at
+        self._queue.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
+        self._unexplained.clear()
+        if (wait := exhausted_for(headers)) is not None:
+            self._queue.wait_for_server(wait, "its limit of requests or tokens is used up")
+        stats.count_answer(usage.input_tokens, usage.output_tokens, seconds)
+        if usage.uncounted:
+            stats.estimate_answer(request.question.characters, len(reply.text) + len(reply.reasoning))
+        stats.oddities.update(parsed.oddities)
+        stats.truncated += reply.finish is Finish.LENGTH
+        scrub = self._secrets.scrub  # again: in JSON a key may have been escaped
+        reply = Reply(text=scrub(reply.text), reasoning=scrub(reply.reasoning), finish=reply.finish)
+        return Answer(reply, usage, seconds, scrub(parsed.served_model))
+
+    def _note_failure(self, request: Request, error: Retryable, sent_at: float) -> None:
+        """Tells the queue of a failed try.
+
+        Raises:
+            ModelUnavailableError: no other try can do better.
+        """
+        reason = self._secrets.scrub_message(error.reason)
+        self.stats.last_error = self.stats.retried_error = reason
+        if isinstance(error, Unreachable) and error.was_connected:
+            self._queue.outage.reached = True
+        if isinstance(error, LostReply | Malformed):
+            self.stats.estimate_lost_reply(request.question.characters)
+        if (error.retry_after or 0.0) > self._limits.longest_retry_after:
+            self._queue.wait_for_server(error.retry_after or 0.0, reason)
+            self._queue.raise_if_stopped()
+        if isinstance(error, Malformed):
+            self._unreadable += 1
+            self._by_another_model += isinstance(error, OtherModel)
+            is_wrong = self._unreadable >= _UNREADABLE or self._by_another_model >= _BY_ANOTHER_MODEL
+            if is_wrong and not self.stats.answered:
+                raise self._unreadable_error(error) from None
+        if isinstance(error, Throttled):
+            self.stats.throttled += 1
+            self._queue.throttled(sent_at, error.retry_after, reason)
+            self._queue.raise_if_stopped()
+        else:
+            is_down = self._queue.failed(sent_at, reason, error.retry_after)
+            error.server_is_down = is_down and not math.isinf(self._limits.outage_seconds)
+
+
 @asynccontextmanager
 async def open_model(
     model_id: str,
@@ -121,8 +322,8 @@ async def open_model(
         model_id: The row's id.
         kind: Whether it is asked by `Chat` or by `Completion`.
         config: The row's `api:` block, or that of the server that was started for it.
-        engine: Describes a server that we started: it is up, and has `concurrency` slots. Its port is chance,
-            so the cache knows it by this and not by its address.
+        engine: Describes a server that we started: it is up, and has `concurrency` slots. Its port is
+            arbitrary, so the cache's keys hold this text and not the address.
         cache: Where replies are looked up before a request is sent, and stored.
         limits: Attempts, waits and concurrency.
         may_send: Called before each request; while it returns False, questions wait until they are cancelled.

@@ -26,16 +26,16 @@ class Outage:
     @property
     def one_at_a_time(self) -> bool:
         """Whether so many tries in a row have failed that only one request at a time is sent."""
-        return self._failures >= self._tolerated
+        return self._failures >= self._failures_allowed
 
     @property
-    def patience(self) -> float:
+    def seconds_allowed(self) -> float:
         """Seconds that the server may be silent before the model is given up."""
         outage = self._limits.outage_seconds
         return outage if self.reached else min(outage, self._limits.first_contact_seconds)
 
     @property
-    def _tolerated(self) -> int:
+    def _failures_allowed(self) -> int:
         return self._limits.failures_in_a_row if self.has_replied else 1
 
     def seconds(self, now: float) -> float:
@@ -43,7 +43,7 @@ class Outage:
         return 0.0 if self._since is None else now - self._since
 
     def answered(self, now: float) -> None:
-        """Ends it."""
+        """Ends the outage."""
         self._failures = 0
         self._answered_at = now
         self._since = None
@@ -53,17 +53,17 @@ class Outage:
         """Ends a time of nothing but 429s: the server has replied with something else."""
         self._since = None
 
-    def refused(self, sent_at: float) -> None:
+    def unanswered(self, sent_at: float) -> None:
         """Counts a request that met a 429, or failed."""
         if self._since is None:
             self._since = max(sent_at, self._answered_at)
 
     def failed(self, sent_at: float) -> float:
         """Counts a failed try and returns the seconds to wait before the next, 0 while requests flow."""
-        self.refused(sent_at)
+        self.unanswered(sent_at)
         self._failures += 1
         if not self.one_at_a_time:
             return 0.0
         longest = self._limits.longest_wait if self.reached else _LONGEST_FIRST_WAIT
-        doublings = min(30, self._failures - self._tolerated + 1)
+        doublings = min(30, self._failures - self._failures_allowed + 1)
         return min(longest, self._limits.first_wait * 2.0**doublings)

@@ -77,11 +77,11 @@ class LearnedLimit:
         """Requests a second; None where nothing is known against more."""
         self._next = -math.inf
         """When the pace allows another request."""
-        self._chance = 0.0
+        self._random_share = 0.0
         """Share of the replies that are random 429s."""
         self._before: _Epoch | None = None
         """The epoch before the last lowering, until it is known whether the lowering helped."""
-        self._good: tuple[int, float] | None = None
+        self._accepted: tuple[int, float] | None = None
         """A setting that the server is known to take; None until it was seen to refuse a higher one."""
         self._capacity = math.inf
         """Answers a second that the server gave while it had too much to do."""
@@ -117,7 +117,7 @@ class LearnedLimit:
             return
         self._epoch.answered += 1
         self._epoch.latency += now - sent_at
-        if self._good is None and self._before is None:  # the server was not seen to refuse too much
+        if self._accepted is None and self._before is None:  # the server was not seen to refuse too much
             self.level.answered(now, tokens, is_full)
             if self.level.value != self._epoch.level:
                 self._begin(now)
@@ -146,17 +146,17 @@ class LearnedLimit:
         epoch = self._epoch
         if self._before is not None:
             self._compare(self._before, now)
-        elif self._is_suspicious() and self._good is not None and self._is_probe:
-            self._end_probe(self._good, now)
+        elif self._is_suspicious() and self._accepted is not None and self._is_probe:
+            self._end_probe(self._accepted, now)
         elif self._is_suspicious():
             self._lower(now)
         elif self._is_probe:
             if epoch.lasted(_PROBE, now):
-                self._believe_probe(now)
-        elif self._good is not None and epoch.lasted(self._rest, now):
+                self._accept_probe(now)
+        elif self._accepted is not None and epoch.lasted(self._rest, now):
             self._raise(now)
-        elif self._good is None and epoch.replies >= _LONGEST_EPOCH:
-            self._chance = min(self._chance, 0.75 * self._chance + 0.25 * epoch.share)
+        elif self._accepted is None and epoch.replies >= _LONGEST_EPOCH:
+            self._random_share = min(self._random_share, 0.75 * self._random_share + 0.25 * epoch.share)
             self._begin(now)
 
     def _is_suspicious(self) -> bool:
@@ -164,8 +164,8 @@ class LearnedLimit:
         epoch = self._epoch
         if epoch.replies < _PROBE and epoch.throttled < 2 * _FEW and not epoch.is_heavy:
             return False
-        by_chance = self._chance * epoch.replies
-        return epoch.throttled > by_chance + 4 * math.sqrt(by_chance) + _FEW - 1
+        expected = self._random_share * epoch.replies
+        return epoch.throttled > expected + 4 * math.sqrt(expected) + _FEW - 1
 
     def _compare(self, before: _Epoch, now: float) -> None:
         """Decides what the 429s before the last lowering were, once enough replies came since."""
@@ -175,11 +175,11 @@ class LearnedLimit:
             self._lower(now)
         elif before.share >= _HEAVY:
             if epoch.replies >= 2 * _EXPECTED:
-                self._believe_load(before, now)
+                self._conclude_overload(before, now)
         elif still_many and epoch.throttled * 3 > before.share * epoch.replies:
-            self._believe_chance(before, now)
+            self._conclude_random(before, now)
         elif before.share * epoch.replies >= _EXPECTED or epoch.replies >= _LONGEST_TRIAL:
-            self._believe_load(before, now)
+            self._conclude_overload(before, now)
 
     def _lower(self, now: float) -> None:
         """Halves the setting, to see what becomes of the 429s."""
@@ -190,14 +190,16 @@ class LearnedLimit:
             rate = min(rate, self._pace) if epoch.sent >= _ENOUGH else self._pace
         self._set(self.level.value // 2, max(_SLOWEST, rate / 2), now)
 
-    def _believe_chance(self, before: _Epoch, now: float) -> None:
+    def _conclude_random(self, before: _Epoch, now: float) -> None:
         """The share did not fall with the setting: the 429s are random, and the setting is restored."""
-        self._chance = (before.throttled + self._epoch.throttled) / (before.replies + self._epoch.replies)
-        self._before = self._good = None
+        self._random_share = (before.throttled + self._epoch.throttled) / (
+            before.replies + self._epoch.replies
+        )
+        self._before = self._accepted = None
         self._capacity = math.inf
         self._set(before.level, None, now)
 
-    def _believe_load(self, before: _Epoch, now: float) -> None:
+    def _conclude_overload(self, before: _Epoch, now: float) -> None:
         """The share fell: the answers a second before, under overload, are the server's capacity."""
         level, lowered, seconds = self.level.value, self._pace or _SLOWEST, before.seconds
         pace = lowered
@@ -205,7 +207,7 @@ class LearnedLimit:
             self._capacity = before.answered / seconds
             level = max(level, min(before.level, round(before.latency / seconds)))
             pace = max(lowered, _BELOW * self._capacity)
-        self._set_good(level, pace, now, is_near=lowered > 0.9 * self._capacity)
+        self._set_accepted(level, pace, now, is_near=lowered > 0.9 * self._capacity)
 
     def _resume(self, now: float) -> None:
         """The first answer after a series of 429s: continue at the mean rate since the last such answer."""
@@ -216,11 +218,11 @@ class LearnedLimit:
         self._cycle_began, self._cycle_answered = now, 0
         self._capacity = answered / max(seconds, 0.1)
         pace = max(self._pace, _BELOW * self._capacity)
-        self._set_good(self.level.value, pace, now, is_near=seconds > 10)
+        self._set_accepted(self.level.value, pace, now, is_near=seconds > 10)
 
-    def _set_good(self, level: int, pace: float, now: float, *, is_near: bool) -> None:
+    def _set_accepted(self, level: int, pace: float, now: float, *, is_near: bool) -> None:
         """Continues with a setting that the server takes; one near the most is raised later."""
-        self._before, self._good = None, (level, pace)
+        self._before, self._accepted = None, (level, pace)
         self._rest, self._step = (_FIRST_REST if is_near else _PROBE), _SMALL_STEP
         self._set(level, pace, now)
 
@@ -230,21 +232,21 @@ class LearnedLimit:
         self._set(level, None if self._pace is None else self._pace * (1 + self._step), now)
         self._is_probe = True
 
-    def _believe_probe(self, now: float) -> None:
+    def _accept_probe(self, now: float) -> None:
         """The server takes the raised setting: the next step is larger, but near the known capacity."""
         assert self._pace is not None
-        self._good = (self.level.value, self._pace)
+        self._accepted = (self.level.value, self._pace)
         if self._pace > 0.9 * self._capacity:
             self._rest, self._step = max(_FIRST_REST, self._rest), _SMALL_STEP
         else:
             self._rest, self._step = _PROBE, min(_LARGEST_STEP, 2 * self._step)
         self._begin(now)
 
-    def _end_probe(self, good: tuple[int, float], now: float) -> None:
+    def _end_probe(self, accepted: tuple[int, float], now: float) -> None:
         """The server refuses the raised setting: the one before is near its capacity."""
-        self._capacity = good[1]
+        self._capacity = accepted[1]
         self._rest, self._step = min(_LONGEST_REST, max(_FIRST_REST, 2 * self._rest)), _SMALL_STEP
-        self._set(*good, now)
+        self._set(*accepted, now)
 
     def _set(self, level: int, pace: float | None, now: float) -> None:
         self.level.set(level)

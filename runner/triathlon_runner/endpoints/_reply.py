@@ -25,7 +25,7 @@ def read_error(reply: HttpReply, config: ApiConfig) -> ParsedReply:
 
 
 def error_outcome(failure: HttpFailure, config: ApiConfig, served_model: str) -> ParsedReply:
-    """The same for an error that has been read."""
+    """Returns and raises what `classify_http_error` does, for an error that has been read."""
     finish = classify_http_error(failure, config)
     return ParsedReply(Reply(text="", finish=finish), Usage(requests=1), served_model)
 
@@ -48,7 +48,7 @@ def read_json(raw: bytes) -> dict[str, Any]:
 
 
 def _beginning(raw: bytes) -> bytes:
-    """Of a reply, for a message; keys are removed before it is cut."""
+    """The first 80 bytes of a reply, for a message; keys are removed before it is cut."""
     return remove_keys(raw[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
 
 

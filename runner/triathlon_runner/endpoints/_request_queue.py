@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
 from triathlon_runner.endpoints._errors import ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.endpoints._limits import Limits, Pace
+from triathlon_runner.endpoints._limits import Limits, RateLimit
 from triathlon_runner.endpoints._outage import Outage
 from triathlon_runner.endpoints._rate_limits import LearnedLimit
 from triathlon_runner.endpoints._stats import EndpointStats
@@ -38,7 +38,7 @@ def silent(message: str) -> None:
 
 
 class _Waiter(NamedTuple):
-    turn: int
+    place: int
     """Place in the queue; no two are equal."""
     tokens: int
     """That the request is expected to take."""
@@ -72,7 +72,7 @@ class RequestQueue:
         self._loop = asyncio.get_running_loop()
         self.limits, self.stats = limits, stats
         self._may_send, self._say = may_send, say
-        self._said_at: dict[str, float] = {}
+        self._shown_at: dict[str, float] = {}
         """When the last line of a kind was shown."""
         self._turns = itertools.count()
         self._waiters: list[_Waiter] = []
@@ -82,23 +82,24 @@ class RequestQueue:
         """Why no more requests are sent; None while they may be."""
         self._seconds: deque[float] = deque(maxlen=_RECENT_ANSWERS)
         """How long the last answers took."""
-        self._requests, self._tokens = Pace(limits.requests_per_minute), Pace(limits.tokens_per_minute)
+        self._requests = RateLimit(limits.requests_per_minute)
+        self._tokens = RateLimit(limits.tokens_per_minute)
         self._learned = LearnedLimit(ConcurrencyLimit(limits.first_concurrency, limits.concurrency))
         self.outage = Outage(limits, reached=reached)
         self._closed_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
         self._report()
 
-    def turn(self) -> int:
+    def place(self) -> int:
         """Returns a place in the queue for a question, which keeps it when it is tried again."""
         return next(self._turns)
 
     @asynccontextmanager
-    async def slot(self, turn: int, tokens: int) -> AsyncIterator[float]:
+    async def slot(self, place: int, tokens: int) -> AsyncIterator[float]:
         """Waits until one request may be sent, and holds its slot while the block lasts.
 
         Args:
-            turn: The question's place in the queue.
+            place: The question's place in the queue.
             tokens: About how many the question and its reply take.
 
         Yields:
@@ -109,14 +110,14 @@ class RequestQueue:
         """
         self.raise_if_stopped()
         admitted: asyncio.Future[None] = self._loop.create_future()
-        heapq.heappush(self._waiters, _Waiter(turn, tokens, admitted))
+        heapq.heappush(self._waiters, _Waiter(place, tokens, admitted))
         self._send_next()
         try:
             await admitted
             self.raise_if_stopped()
-            yield self._in_flight[turn]
+            yield self._in_flight[place]
         finally:
-            if self._in_flight.pop(turn, None) is not None:
+            if self._in_flight.pop(place, None) is not None:
                 self._send_next()
 
     def now(self) -> float:
@@ -140,7 +141,7 @@ class RequestQueue:
     def answered(self, sent_at: float, tokens: int, estimated: int) -> None:
         """Counts an answer of the server; called while the slot is held."""
         now = self.now()
-        if self._said_at.pop("down", None) is not None:
+        if self._shown_at.pop("down", None) is not None:
             self._say(f"the server answers again after {_minutes(self.outage.seconds(now))}")
         self.outage.answered(now)
         self._seconds.append(now - sent_at)
@@ -152,20 +153,20 @@ class RequestQueue:
         """Counts a try that failed without a 429; returns whether the server counts as down now."""
         wait = self.outage.failed(sent_at)
         if not wait:
-            self._say_held_back(retry_after, reason)
+            self._report_wait(retry_after, reason)
             return False
         self.pause(max(wait, retry_after or 0.0))
-        seconds, patience = self.outage.seconds(self.now()), self.outage.patience
+        seconds, allowed = self.outage.seconds(self.now()), self.outage.seconds_allowed
         lasts = self.outage.reached and round(seconds) > 0
         silence = f"no answer for {_minutes(seconds)}" if lasts else "no answer from the server"
-        if seconds >= patience:
+        if seconds >= allowed:
             advice = "run again later"
             if self.outage.reached:
-                advice += f", or wait longer than {_minutes(patience)} with --outage"
+                advice += f", or wait longer than {_minutes(allowed)} with --outage"
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
         else:
-            until = "" if math.isinf(patience) else f", for {_minutes(patience)} at most"
-            self._say_now_and_then("down", f"{silence}: {reason}; trying again{until}")
+            until = "" if math.isinf(allowed) else f", for {_minutes(allowed)} at most"
+            self._say_at_intervals("down", f"{silence}: {reason}; trying again{until}")
         return True
 
     def throttled(self, sent_at: float, retry_after: float | None, reason: str) -> None:
@@ -175,7 +176,7 @@ class RequestQueue:
         """
         now = self.now()
         is_overloaded = self._learned.throttled(sent_at, now)
-        self.outage.refused(sent_at)
+        self.outage.unanswered(sent_at)
         oldest = next(iter(self._in_flight.values()), now)
         if now - oldest <= _ACCEPTED_SECONDS:  # no request in flight waits for an answer: all meet a 429
             self._note_all_refused(self.outage.seconds(now), reason)
@@ -184,35 +185,35 @@ class RequestQueue:
         if is_overloaded and retry_after is not None:
             self.wait_for_server(retry_after, reason)
         else:
-            self._say_held_back(retry_after, reason)
+            self._report_wait(retry_after, reason)
 
     def _note_all_refused(self, seconds: float, reason: str) -> None:
         """Shows that every request was refused for so long, or stops the model for it."""
-        patience, silence = self.outage.patience, _minutes(seconds)
-        if seconds >= patience:
+        allowed, silence = self.outage.seconds_allowed, _minutes(seconds)
+        if seconds >= allowed:
             error = ServerUnreachableError(
-                f"expected an answer within {_minutes(patience)} (--outage), got none for {silence}: {reason}"
+                f"expected an answer within {_minutes(allowed)} (--outage), got none for {silence}: {reason}"
                 "; look at the quota at the provider, set a smaller `concurrency` or `requests_per_minute` in"
                 " the row, or wait longer with --outage, and run again"
             )
             self.stop(error)
         elif seconds >= _SECONDS_BETWEEN_LINES:
             until = "until it answers"
-            if not math.isinf(patience):
-                until = f"for {_minutes(patience - seconds)} more (--outage)"
+            if not math.isinf(allowed):
+                until = f"for {_minutes(allowed - seconds)} more (--outage)"
             message = f"no answer for {silence}: {reason}; asking less and less often, {until}"
-            self._say_now_and_then("refused", message)
+            self._say_at_intervals("refused", message)
 
-    def _say_held_back(self, seconds: float | None, reason: str) -> None:
+    def _report_wait(self, seconds: float | None, reason: str) -> None:
         """Shows that a question waits by itself, as the server asks."""
         if (seconds or 0.0) >= _SHOWN_WAIT:
             waiting = f"a request waits {_minutes(seconds or 0.0)}, as the server asks"
-            self._say_now_and_then("held back", f"{waiting}; others go on: {reason}")
+            self._say_at_intervals("held back", f"{waiting}; others go on: {reason}")
 
-    def _say_now_and_then(self, kind: str, message: str) -> None:
+    def _say_at_intervals(self, kind: str, message: str) -> None:
         now = self.now()
-        if now - self._said_at.get(kind, -math.inf) >= _SECONDS_BETWEEN_LINES:
-            self._said_at[kind] = now
+        if now - self._shown_at.get(kind, -math.inf) >= _SECONDS_BETWEEN_LINES:
+            self._shown_at[kind] = now
             self._say(message)
 
     def wait_for_server(self, seconds: float, reason: str) -> None:
@@ -232,7 +233,7 @@ class RequestQueue:
     def pause(self, seconds: float) -> None:
         """Sends nothing for `seconds` and up to a tenth longer, so that not all clients return at once."""
         if seconds > 0:
-            jittered = seconds * (1 + 0.1 * random.random())  # noqa: S311  no secret hangs on it
+            jittered = seconds * (1 + 0.1 * random.random())  # noqa: S311  no secret depends on it
             self._closed_until = max(self._closed_until, self.now() + jittered)
 
     @property
@@ -262,7 +263,7 @@ class RequestQueue:
 
     def _admit(self, waiter: _Waiter) -> None:
         now = self.now()
-        self._in_flight[waiter.turn] = now
+        self._in_flight[waiter.place] = now
         self._learned.sent(now)
         self._requests.spend(now, 1)
         self._tokens.spend(now, waiter.tokens)
@@ -293,8 +294,8 @@ class RequestQueue:
 
     def _wait(self) -> float:
         now = self.now()
-        paces = (self._requests.wait(now), self._tokens.wait(now), self._learned.wait(now))
-        return max(self._closed_until - now, *paces)
+        waits = (self._requests.wait(now), self._tokens.wait(now), self._learned.wait(now))
+        return max(self._closed_until - now, *waits)
 
     def _send_next_in(self, seconds: float) -> None:
         if self._alarm is not None:

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from triathlon_runner.endpoints._errors import NullContent, Retryable, Throttled
 from triathlon_runner.endpoints._limits import Limits
 
-_EMPTY_REPLIES_BELIEVED = 5
+_EMPTY_REPLIES_THAT_COUNT = 5
 """After this many empty replies in a row to one question the empty reply counts as the model's answer."""
 
 
@@ -45,7 +45,7 @@ class RetryState:
         if (
             self._failed >= limits.attempts
             or self._throttled >= limits.throttled_attempts
-            or self.believes_empty_reply
+            or self.empty_reply_counts
             or self._loop.time() - self._began >= limits.total_seconds + limits.outage_seconds
         ):
             return None
@@ -54,9 +54,9 @@ class RetryState:
         return max(longest * random.uniform(0.5, 1.0), error.retry_after or 0.0)  # noqa: S311  no secret
 
     @property
-    def believes_empty_reply(self) -> bool:
+    def empty_reply_counts(self) -> bool:
         """Whether the last replies were without content so often that the model means it."""
-        return self._empty >= _EMPTY_REPLIES_BELIEVED
+        return self._empty >= _EMPTY_REPLIES_THAT_COUNT
 
 
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
@@ -105,7 +105,7 @@ def _moment(text: str) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
-    """Seconds to wait before the next request, by header or, failing that, by the error's own words."""
+    """Seconds to wait before the next request, by header or, failing that, by the error's text."""
     if (millis := duration(headers.get("retry-after-ms", ""))) is not None:
         return millis / 1000
     if (seconds := duration(headers.get("retry-after", ""), headers.get("date", ""))) is not None:

@@ -18,7 +18,7 @@ reached nothing is known of the server, and the suite's questions are asked all 
 
 
 async def ask_server(client: Client, config: ApiConfig) -> ServerInfo:
-    """Asks a server of OpenAI's protocol, in the way of its kind; never raises where it does not answer."""
+    """Asks a server of OpenAI's protocol, by its kind; never raises where it does not answer."""
     try:
         async with asyncio.timeout(_FIRST_SECONDS):
             if "openrouter.ai" in config.base_url:

@@ -79,10 +79,12 @@ class EndpointStats:
 
     def estimate_lost_reply(self, input_characters: int) -> None:
         """Adds what a lost reply probably took: the mean of the others, or its question where none came."""
-        others = self.answered + self.lost
-        if others:
-            self.estimated_input_tokens += (self.input_tokens + self.estimated_input_tokens) // others
-            self.estimated_output_tokens += (self.output_tokens + self.estimated_output_tokens) // others
+        replies_before = self.answered + self.lost
+        if replies_before:
+            self.estimated_input_tokens += (self.input_tokens + self.estimated_input_tokens) // replies_before
+            self.estimated_output_tokens += (
+                self.output_tokens + self.estimated_output_tokens
+            ) // replies_before
         else:
             self.estimated_input_tokens += math.ceil(input_characters / CHARACTERS_A_TOKEN)
         self.lost += 1

@@ -16,7 +16,7 @@ from triathlon_runner.endpoints.providers import PROVIDERS
 from triathlon_runner.records import Reply, Usage
 
 _CHARACTERS_A_TOKEN = 3
-"""Before the server has counted; code has fewer than prose."""
+"""Of code, for the tokens a minute until the server has counted them; prose has more."""
 _TO_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 

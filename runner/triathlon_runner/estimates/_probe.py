@@ -50,9 +50,9 @@ async def probe(work: Work, grader: Grader) -> UnitCost:
     question, which stands for all that may follow.
     """
     model = DryRunModel(work.row.id, work.row.kind)
-    tasks = spread(work.built.chosen, _PROBED_TASKS)
+    suite, tasks = work.built.suite, spread(work.built.chosen, _PROBED_TASKS)
     for task in tasks:
-        await work.run(task.task_id, 0, model, grader)
+        await suite.run(task.task_id, 0, model, grader, work.settings_hash, work.judge)
     if not model.requests:
         return UnitCost(0.0, 0.0, 0.0, "asks nothing")
     requests = work.built.entry.most_requests or model.requests / len(tasks)

@@ -131,7 +131,8 @@ def _fenced(program: str) -> str:
 
 async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader) -> RuntimeRecord:
     """Returns the record of our questions about a unit, with the log's replies in the same order."""
-    questions = await work.run(foreign.task_id, 0, DryRunModel(work.row.id, work.row.kind), grader)
+    model = DryRunModel(work.row.id, work.row.kind)
+    questions = await work.built.suite.run(foreign.task_id, 0, model, grader, work.settings_hash)
     assert isinstance(questions, RuntimeRecord)
     count = len(questions.statements)
     if not len(foreign.coverage) == len(foreign.state) == len(foreign.path) == count:

@@ -5,7 +5,7 @@ from triathlon_runner.schedule._context import Summary
 from triathlon_runner.schedule._log import JsonLog, logged_errors
 from triathlon_runner.schedule._manifest import Conditions, differs
 from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
-from triathlon_runner.schedule._models import ControlledModel, JudgeModel, OpenModel, RowSettings
+from triathlon_runner.schedule._models import ControlledModel, JudgeModel, OpenModel
 from triathlon_runner.schedule._open import ModelOpener, why_not
 from triathlon_runner.schedule._panel import ConsoleProgress
 from triathlon_runner.schedule._plan import (
@@ -21,7 +21,7 @@ from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._progress import Progress, ProgressFanout
 from triathlon_runner.schedule._references import check_references
 from triathlon_runner.schedule._run import STOP_SECONDS, Runner
-from triathlon_runner.schedule._stop import Account, Bounds, Control, RunStoppedError, deadline, span_seconds
+from triathlon_runner.schedule._stop import Account, Bounds, Control, deadline, span_seconds
 
 __all__ = [
     "PROFILES",
@@ -42,9 +42,7 @@ __all__ = [
     "Profile",
     "Progress",
     "ProgressFanout",
-    "RowSettings",
     "RunPlan",
-    "RunStoppedError",
     "Runner",
     "Summary",
     "Wanted",

@@ -1,4 +1,4 @@
-"""What of a row of models.yaml shapes its model's answers: another identity is another model."""
+"""Which settings of a row of models.yaml shape its model's answers: with others it is another model."""
 
 from collections.abc import Mapping
 from typing import Any

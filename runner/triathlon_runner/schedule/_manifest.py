@@ -26,7 +26,7 @@ class Conditions:
     grader_integrity: str
 
 
-def stands_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
+def is_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
     """Whether the manifest shows this work complete and the results file unchanged."""
     return (
         manifest is not None

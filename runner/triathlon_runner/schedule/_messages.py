@@ -44,9 +44,9 @@ class _ModelMessages:
         """Returns an error in one line, cut where no other error of this model begins like it."""
         error = _in_one_line(error)
         texts = {_in_one_line(text) for text in (*self.quoted, *(text for _, text in self.errors.values()))}
-        others = [text for text in texts if text not in error and error not in text]
+        other_errors = [text for text in texts if text not in error and error not in text]
         shown = _SHOWN_CHARACTERS
-        while shown < len(error) and any(other.startswith(error[:shown]) for other in others):
+        while shown < len(error) and any(other.startswith(error[:shown]) for other in other_errors):
             shown += 1
         return error if len(error) <= shown else f"{error[:shown].rstrip()}…"
 

@@ -85,7 +85,7 @@ class ModelRun:
                     account = Account(self._row.id, opened.stats, self._row.price)
                     context.control.bounds.accounts.append(account)
                     context.progress.attach(account)
-                await self._ask([suite for suite in suites if suite.same_weights(opened)], opened)
+                await self._ask([suite for suite in suites if suite.begin(opened)], opened)
         except asyncio.CancelledError:
             if task not in context.opening or not context.control.stop.asked:
                 raise

@@ -7,7 +7,7 @@ reports a judge that is lost.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from triathlon_runner.endpoints import (
     Answer,
@@ -27,7 +27,7 @@ from triathlon_runner.serving import Served, ServerLostError
 RESTARTING_LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
 """No limit on an outage: a restart may take as long as a start. Few attempts, because after them the server
 itself is checked."""
-_GIVEN_UP = 10
+_UNANSWERED_IN_A_ROW = 10
 """Stop the model after this many questions in a row without an answer from a server that is healthy."""
 
 
@@ -87,40 +87,32 @@ class UnitModel(ModelWrapper):
         return answer
 
 
-@dataclass(frozen=True, slots=True)
-class RowSettings:
-    """What a model's row sets over the suites."""
-
-    temperature: Callable[[float], float] = float
-    """From a suite's temperature to the one that the model is asked at."""
-    max_tokens: int | None = None
-    """The row's own token limit; None: the suites'."""
-
-
 class OpenModel(ModelWrapper):
     """Implements `Model`: a row's model that answers, asked with the row's own settings."""
 
     def __init__(
         self,
         inner: Model,
-        settings: RowSettings | None = None,
         *,
         served_by: str,
         served_model: str,
         slots: int,
         weights: str = "",
         stats: EndpointStats | None = None,
+        temperature: Callable[[float], float] = float,
+        max_tokens: int | None = None,
     ) -> None:
         """Puts a row's settings over the suites'.
 
         Args:
             inner: The model.
-            settings: The row's; None: it sets nothing.
             served_by: `api` with its host, or the engine with version, precision and device.
             served_model: The model's name until its server has given one.
             slots: Requests that may be in flight.
             weights: What the server has loaded, as far as it is known: weights, quantisation, context.
             stats: Counters of the endpoint; None where the model has none.
+            temperature: From a suite's temperature to the one that the model is asked at.
+            max_tokens: The row's own token limit; None: the suites'.
         """
         super().__init__(inner)
         self.served_by = served_by
@@ -128,7 +120,8 @@ class OpenModel(ModelWrapper):
         self.slots = slots
         self.weights = weights
         self.stats = stats
-        self._settings = settings or RowSettings()
+        self._temperature = temperature
+        self._max_tokens = max_tokens
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         """Asks once; remembers the name that the server gave.
@@ -138,10 +131,8 @@ class OpenModel(ModelWrapper):
         """
         changed = replace(
             sampling,
-            temperature=self._settings.temperature(sampling.temperature),
-            max_tokens=sampling.max_tokens
-            if self._settings.max_tokens is None
-            else self._settings.max_tokens,
+            temperature=self._temperature(sampling.temperature),
+            max_tokens=sampling.max_tokens if self._max_tokens is None else self._max_tokens,
         )
         answer = await self._inner.ask(prompt, changed, sample=sample)
         self.served_model = answer.served_model
@@ -188,7 +179,7 @@ class RestartingModel(ModelWrapper):
     def _counted(self, error: EndpointError) -> EndpointError:
         """Returns the error of a question, or of the model where one question after another fails."""
         self._failed += 1
-        if self._failed < _GIVEN_UP:
+        if self._failed < _UNANSWERED_IN_A_ROW:
             return error
         return ModelUnavailableError(
             f"its server answers when it is probed, but none of {self._failed} questions in a row; the last"
@@ -197,7 +188,7 @@ class RestartingModel(ModelWrapper):
 
 
 class JudgeModel(ModelWrapper):
-    """Implements `Model`; when the judge cannot be asked any more, says so once, in its name."""
+    """Implements `Model`; when the judge cannot be asked any more, reports that once."""
 
     def __init__(self, inner: Model, say: Callable[[str], None]) -> None:
         """`say` shows one line."""

@@ -1,4 +1,4 @@
-"""From a row of models.yaml to a model that answers: an API that is there, or a server started for it."""
+"""Opens the model of a row of models.yaml: connects to its API, or starts a server for it."""
 
 import asyncio
 import shutil
@@ -15,7 +15,7 @@ from triathlon_runner.endpoints import (
     open_model,
 )
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.schedule._models import RESTARTING_LIMITS, OpenModel, RestartingModel, RowSettings
+from triathlon_runner.schedule._models import RESTARTING_LIMITS, OpenModel, RestartingModel
 from triathlon_runner.schedule._stop import Control
 from triathlon_runner.serving import LocalServers, Served, Servers
 
@@ -80,7 +80,7 @@ class ModelOpener:
 
     @asynccontextmanager
     async def _api(self, row: ModelRow, slots: int) -> AsyncIterator[OpenModel]:
-        assert row.api is not None, "the caller has looked"
+        assert row.api is not None, "`open` has checked it"
         source = row.api
         if source.concurrency is None:
             source = source.model_copy(update={"concurrency": slots})
@@ -100,12 +100,13 @@ class ModelOpener:
             server = await model.identify_server()
             yield OpenModel(
                 model,
-                self._settings_of(row),
                 served_by=f"api {host} ({server.name})" if server.name else f"api {host}",
                 served_model=source.model,
                 slots=source.concurrency or slots,
                 weights=server.identity,
                 stats=model.stats,
+                temperature=partial(self._registry.temperature, row),
+                max_tokens=self._registry.setting(row, "max_tokens"),
             )
 
     @asynccontextmanager
@@ -130,19 +131,15 @@ class ModelOpener:
                 watch = group.create_task(server.watch())
                 yield OpenModel(
                     RestartingModel(model, server),
-                    self._settings_of(row),
                     served_by=str(server.info),
                     served_model=source.model,
                     slots=slots,
                     weights=source.revision,
                     stats=model.stats,
+                    temperature=partial(self._registry.temperature, row),
+                    max_tokens=self._registry.setting(row, "max_tokens"),
                 )
                 watch.cancel()
-
-    def _settings_of(self, row: ModelRow) -> RowSettings:
-        return RowSettings(
-            partial(self._registry.temperature, row), self._registry.setting(row, "max_tokens")
-        )
 
 
 def _source(server: Served, slots: int) -> ApiConfig:

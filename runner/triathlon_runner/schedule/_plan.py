@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from triathlon_runner.endpoints import Model
-from triathlon_runner.grading import Grader
 from triathlon_runner.records import ROW_SETTINGS, UnitRecord, samples_are_copies
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule._identity import identity_of
@@ -91,14 +90,6 @@ class Work:
         """The same work on these of its tasks alone."""
         chosen = tuple(task for task in self.built.chosen if task.task_id in task_ids)
         return replace(self, built=replace(self.built, chosen=chosen))
-
-    async def run(self, task_id: str, sample: int, model: Model, grader: Grader) -> UnitRecord:
-        """Runs one unit to its end.
-
-        Raises:
-            InfrastructureError: the unit stays open.
-        """
-        return await self.built.suite.run(task_id, sample, model, grader, self.settings_hash, self.judge)
 
 
 class Pace(Protocol):

@@ -33,28 +33,28 @@ class ProgressFanout:
     listeners: Sequence[Progress]
 
     def plan(self, model: str, suite: str, *, planned: int, done: int) -> None:
-        for each in self.listeners:
-            each.plan(model, suite, planned=planned, done=done)
+        for listener in self.listeners:
+            listener.plan(model, suite, planned=planned, done=done)
 
     def attach(self, account: Account) -> None:
-        for each in self.listeners:
-            each.attach(account)
+        for listener in self.listeners:
+            listener.attach(account)
 
     def start(self, model: str, suite: str) -> None:
-        for each in self.listeners:
-            each.start(model, suite)
+        for listener in self.listeners:
+            listener.start(model, suite)
 
     def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
-        for each in self.listeners:
-            each.finished(record, from_earlier_run=from_earlier_run)
+        for listener in self.listeners:
+            listener.finished(record, from_earlier_run=from_earlier_run)
 
     def failed(self, model: str, suite: str, reason: str) -> None:
-        for each in self.listeners:
-            each.failed(model, suite, reason)
+        for listener in self.listeners:
+            listener.failed(model, suite, reason)
 
     def say(self, message: str) -> None:
-        for each in self.listeners:
-            each.say(message)
+        for listener in self.listeners:
+            listener.say(message)
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ async def check_references(problems: UserProblems, grader: Grader, passed: Path)
         return
     try:
         async with asyncio.TaskGroup() as group:
-            checks = [group.create_task(_fault(one, grader)) for one in problems.problems]
+            checks = [group.create_task(_fault(problem, grader)) for problem in problems.problems]
     except* SandboxError as errors:
         raise next(leaves(errors)) from errors
     faults = [fault for check in checks if (fault := check.result())]
@@ -51,20 +51,19 @@ def _write(note: Path) -> None:
     note.touch()
 
 
-async def _fault(one: UserProblem, grader: Grader) -> str:
+async def _fault(user_problem: UserProblem, grader: Grader) -> str:
     """Why the problem cannot grade a model, in words; empty where it can."""
-    for problem in (one.problem, *one.tests):
-        wanted = (
+    for problem in (user_problem.problem, *user_problem.tests):
+        promise = (
             "passes its own tests" if isinstance(problem, TestedProblem) else "returns the same each time"
         )
+        expected = f"{user_problem.place}: expected a reference that {promise}, got"
         try:
             verdict = await grader.grade(problem.reference, _without_reference(problem))
         except (UngradableError, ReferenceFailedError) as error:
-            return f"{one.place}: expected a reference that {wanted}, got: {error}; mend one of them"
+            return f"{expected}: {error}; mend one of them"
         if verdict.outcome is not Outcome.PASSED:
-            return (
-                f"{one.place}: expected a reference that {wanted}, got {_in_words(verdict)}; mend one of them"
-            )
+            return f"{expected} {_in_words(verdict)}; mend one of them"
     return ""
 
 

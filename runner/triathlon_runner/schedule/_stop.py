@@ -114,7 +114,7 @@ class RunStoppedError(InfrastructureError):
 
 
 class Control:
-    """Shared by all models of one run, the judge included."""
+    """Lets requests of a run through until it is stopped; all its models and the judge share it."""
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         """`bounds`: money and time that the run may take."""

@@ -10,7 +10,7 @@ from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._identity import WEIGHTS, difference
-from triathlon_runner.schedule._manifest import differs, manifest_of, stands_finished
+from triathlon_runner.schedule._manifest import differs, is_finished, manifest_of
 from triathlon_runner.schedule._models import OpenModel, UnitModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import RunStoppedError
@@ -46,10 +46,11 @@ class SuiteRun:
     def suite(self) -> str:
         return self.work.suite_id
 
-    def same_weights(self, opened: OpenModel) -> bool:
-        """Returns whether the lines were made with the weights served now; if so, writes the manifest.
+    def begin(self, opened: OpenModel) -> bool:
+        """Writes the manifest before anything is asked: after a kill it is known what the lines are.
 
-        The manifest is written before anything is asked: after a kill it is known what the lines are.
+        Returns:
+            Whether units may be asked: not where the lines were made with other weights than are served now.
         """
         before = self.context.folder.read_manifest(self.model, self.suite)
         now = {**self.work.identity, **({WEIGHTS: opened.weights} if opened.weights else {})}
@@ -76,10 +77,11 @@ class SuiteRun:
             ModelUnavailableError: the model cannot go on; likewise ServerLostError.
             UserError: a file cannot be written.
         """
-        context, asked = self.context, UnitModel(model)
+        context, work, asked = self.context, self.work, UnitModel(model)
         self.tried.add(unit[0])
         try:
-            record = await self.work.run(*unit, asked, context.grader)
+            suite = work.built.suite
+            record = await suite.run(*unit, asked, context.grader, work.settings_hash, work.judge)
             self.file.append(record)
         except Exception as error:
             self._leave_open(unit, error)
@@ -161,8 +163,8 @@ def open_suite(
     """
     model, suite, planned = work.row.id, work.suite_id, work.built.count
     before = context.folder.read_manifest(model, suite)
-    as_left = not context.folder.changed_since_manifest(model, suite)
-    if as_left and stands_finished(work, before, context.folder.size(model, suite)):
+    is_unchanged = not context.folder.changed_since_manifest(model, suite)
+    if is_unchanged and is_finished(work, before, context.folder.size(model, suite)):
         context.progress.plan(model, suite, planned=planned, done=planned)
         return None
     lines, record = context.folder.lines(model, suite), work.built.entry.record

@@ -1,7 +1,6 @@
 """A model and a judge that answer from a record, so that a suite grades the same replies once more."""
 
 from collections import defaultdict, deque
-from dataclasses import replace
 
 from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.errors import InfrastructureError
@@ -81,10 +80,10 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
         NotInEvidenceError: graded now, the unit needs a reply that was not asked for.
         SandboxError: our machinery failed.
     """
-    if work.judge is not None:
-        work = replace(work, judge=ReplayJudge(work.judge.id, record))
     model = ReplayModel(record, work.row.kind)
-    return await work.run(record.task_id, record.sample, model, grader)
+    judge = ReplayJudge(work.judge.id, record) if work.judge is not None else None
+    suite = work.built.suite
+    return await suite.run(record.task_id, record.sample, model, grader, work.settings_hash, judge)
 
 
 def _answer(reply: Reply, model: str) -> Answer:

@@ -32,10 +32,10 @@ def test_too_long() -> None:
     outage = Outage(LIMITS, reached=True)
     for _ in range(10):
         outage.failed(0.0)
-    assert outage.seconds(99.0) < outage.patience
-    assert outage.seconds(101.0) >= outage.patience
+    assert outage.seconds(99.0) < outage.seconds_allowed
+    assert outage.seconds(101.0) >= outage.seconds_allowed
     outage.answered(101.0)
-    assert outage.seconds(1000.0) < outage.patience
+    assert outage.seconds(1000.0) < outage.seconds_allowed
 
 
 def test_idle_time_is_no_silence() -> None:
@@ -44,7 +44,7 @@ def test_idle_time_is_no_silence() -> None:
     outage.answered(0.0)
     for _ in range(3):
         outage.failed(5000.0)
-    assert outage.seconds(5001.0) < outage.patience
+    assert outage.seconds(5001.0) < outage.seconds_allowed
 
 
 def test_time_before_the_last_answer_is_no_silence() -> None:
@@ -58,7 +58,7 @@ def test_time_before_the_last_answer_is_no_silence() -> None:
 def test_nothing_but_429s_ends_with_another_reply() -> None:
     """A reply that is neither an answer nor a 429 shows that the server works on requests."""
     outage = Outage(LIMITS, reached=True)
-    outage.refused(0.0)
+    outage.unanswered(0.0)
     outage.replied()
-    outage.refused(90.0)
+    outage.unanswered(90.0)
     assert outage.seconds(100.0) == 10.0

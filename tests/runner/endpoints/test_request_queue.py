@@ -21,7 +21,7 @@ def make(
 
 @asynccontextmanager
 async def passing(queue: RequestQueue) -> AsyncIterator[None]:
-    async with queue.slot(queue.turn(), 1):
+    async with queue.slot(queue.place(), 1):
         yield
 
 
@@ -70,9 +70,9 @@ async def test_first_come_first_served_also_when_tried_again() -> None:
     order: list[str] = []
 
     async def ask(name: str, tries: int) -> None:
-        turn = queue.turn()
+        place = queue.place()
         for number in range(tries):
-            async with queue.slot(turn, 1):
+            async with queue.slot(place, 1):
                 order.append(f"{name}{number}")
                 await asyncio.sleep(0)
 
@@ -112,7 +112,7 @@ async def test_cancelled_between_two_tries() -> None:
     queue, stats = make(1)
 
     async def ask() -> None:
-        async with queue.slot(queue.turn(), 1):
+        async with queue.slot(queue.place(), 1):
             pass
         await asyncio.sleep(10)
 

@@ -11,7 +11,7 @@ from triathlon_runner import catalogue
 from triathlon_runner.endpoints import Completion, Sampling
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.schedule import PROFILES, OpenModel, RowSettings, RunPlan, choose, work_for
+from triathlon_runner.schedule import PROFILES, OpenModel, RunPlan, choose, work_for
 from triathlon_runner.schedule._build import _unlike_their_baseline, at_temperature
 
 API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
@@ -117,10 +117,10 @@ async def test_the_designs_defaults_change_nothing(tmp_path: Path) -> None:
     fake = FakeModel("m", lambda text: text)
     row = OpenModel(
         cast(Any, fake),
-        RowSettings(temperature=lambda suites: registry.temperature(registry.models[0], suites)),
         served_by="a test",
         served_model="m",
         slots=1,
+        temperature=lambda suites: registry.temperature(registry.models[0], suites),
     )
     for suites in (0.0, 0.8):
         await row.ask(Completion("q"), Sampling(8, temperature=suites))

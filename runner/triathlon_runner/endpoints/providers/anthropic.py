@@ -1,7 +1,7 @@
 """Anthropic's own Messages API (`POST /messages`).
 
 Anthropic also has an address that speaks OpenAI's protocol, and says of it that it is for trying models out:
-it gives no reasoning text and ignores settings without a word. The Messages API needs no other package than
+it gives no reasoning text and silently ignores settings. The Messages API needs no other package than
 `openai`, whose client sends any request: what it takes is in this file.
 """
 
@@ -54,10 +54,12 @@ class Anthropic:
                 f"{config.model!r} chats and completes no texts: set `kind: instruct` in its row"
             )
         body: dict[str, Any] = {"model": config.model, "max_tokens": sampling.max_tokens}
-        if system := "\n\n".join(each.content for each in prompt.messages if each.role == "system"):
+        if system := "\n\n".join(message.content for message in prompt.messages if message.role == "system"):
             body["system"] = system
         body["messages"] = [
-            {"role": each.role, "content": each.content} for each in prompt.messages if each.role != "system"
+            {"role": message.role, "content": message.content}
+            for message in prompt.messages
+            if message.role != "system"
         ]
         body.update(self._decoding(question), **config.body)
         return Request(question, "/messages", body)

@@ -67,7 +67,9 @@ class OpenAIChat:
         config, prompt = self._config, question.prompt
         body: dict[str, Any] = {"model": config.model}
         if isinstance(prompt, Chat):
-            body["messages"] = [{"role": each.role, "content": each.content} for each in prompt.messages]
+            body["messages"] = [
+                {"role": message.role, "content": message.content} for message in prompt.messages
+            ]
         else:
             body["prompt"] = prompt.text
         body.update(self._decoding(question), **config.body)
@@ -117,7 +119,7 @@ class OpenAIChat:
         return ParsedReply(cut, usage, served, tuple(oddities), is_empty=uncut is None)
 
     async def server_info(self, client: Client) -> ServerInfo:
-        """Asks vLLM, llama.cpp, Ollama and OpenRouter, each in its way; see `ask_server`."""
+        """Asks vLLM, llama.cpp, Ollama and OpenRouter, each by its interface; see `ask_server`."""
         return await ask_server(client, self._config)
 
 

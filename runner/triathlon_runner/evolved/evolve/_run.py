@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from triathlon_runner.endpoints import Model
+from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._files import Workspace
@@ -23,7 +23,6 @@ MAX_JOBS: Final = 8
 _REQUESTS: Final = {"verbose": 2, "concise": 2, "decompose": 12}
 _USUAL_REQUESTS: Final = 6
 """Questions of a job that goes well the first time; each further round takes about four more."""
-_CHARACTERS_A_TOKEN: Final = 3.5
 _PROMPT_CHARACTERS: Final = 1200
 """Characters of our own prompts around a problem, on average."""
 _TOKENS_A_REPLY: Final = 450
@@ -70,7 +69,7 @@ def estimate(jobs: Iterable[Job], price: Price | None) -> Estimate:
         count = _REQUESTS.get(job.transformation, _USUAL_REQUESTS)
         characters = sum(len(parent.prompt) for parent in job.parents) + _PROMPT_CHARACTERS
         requests += count
-        input_tokens += round(count * characters / _CHARACTERS_A_TOKEN)
+        input_tokens += round(count * characters / CHARACTERS_A_TOKEN)
     output_tokens = requests * _TOKENS_A_REPLY
     usage = Usage(requests=requests, input_tokens=input_tokens, output_tokens=output_tokens)
     return Estimate(len(chosen), requests, input_tokens, output_tokens, cost(usage, price))
