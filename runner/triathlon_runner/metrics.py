@@ -58,9 +58,10 @@ unranked: a column in which more is not better. upper_end: the other end of a me
 
 
 class Contribution(NamedTuple):
-    """What one cluster (a task; for runtime a program) adds to a metric."""
+    """What one unit, or the samples of one task, add to a metric."""
 
     cluster: str
+    """The task; for runtime the program. Several contributions may be of one cluster."""
     numerator: float
     denominator: float
 
@@ -90,9 +91,11 @@ class Metric:
 
     def score(self, records: Sequence[UnitRecord]) -> float:
         """The metric over these records; nan where its denominator is 0."""
-        parts = self.contributions(records)
-        total = sum(part.denominator for part in parts)
-        return self.scale * sum(part.numerator for part in parts) / total if total else float("nan")
+        numerators = denominators = 0.0
+        for _, numerator, denominator in self.contributions(records):
+            numerators += numerator
+            denominators += denominator
+        return self.scale * numerators / denominators if denominators else float("nan")
 
 
 def pass_at_k_metric(k: int, source: str) -> Metric:

@@ -3,14 +3,13 @@
 Each question needs what the one before it needs, so a right answer behind a wrong one is inconsistent.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from triathlon_runner.records import RuntimeRecord, StatementRecord
 from triathlon_runner.runtime._asking import KINDS
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(NamedTuple):
     """R_i of the paper."""
 
     line: int

@@ -3,7 +3,6 @@
 The cluster of every metric is the program: answers about one program are correlated.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final, Literal
@@ -22,41 +21,33 @@ def _units_with_statements(records: Sequence[UnitRecord]) -> Iterator[RuntimeRec
     return (unit for unit in _units(records) if unit.statements)
 
 
-def _sums(parts: Iterator[tuple[str, float, float]]) -> list[Contribution]:
-    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for cluster, numerator, denominator in parts:
-        sums[cluster][0] += numerator
-        sums[cluster][1] += denominator
-    return [Contribution(cluster, *both) for cluster, both in sums.items()]
-
-
 def _share_right(
     step: Literal["coverage", "state", "path"],
 ) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
     answer = attrgetter(step)
 
     def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
-        return _sums(
-            (
+        return [
+            Contribution(
                 unit.program_id,
-                float(sum(answer(statement).correct for statement in unit.statements)),
-                float(len(unit.statements)),
+                sum(answer(statement).correct for statement in unit.statements),
+                len(unit.statements),
             )
             for unit in _units_with_statements(records)
-        )
+        ]
 
     return contributions
 
 
 def _output_right(records: Sequence[UnitRecord]) -> list[Contribution]:
     """One question a (program, input): N' of the paper."""
-    return _sums((unit.program_id, float(unit.output.correct), 1.0) for unit in _units(records))
+    return [Contribution(unit.program_id, unit.output.correct, 1) for unit in _units(records)]
 
 
 def _f1_of_yes(records: Sequence[UnitRecord]) -> list[Contribution]:
     """F1 = 2 TP / (2 TP + FP + FN) of the answer YES; an unusable answer to an executed line is a miss."""
 
-    def parts() -> Iterator[tuple[str, float, float]]:
+    def parts() -> Iterator[Contribution]:
         for unit in _units_with_statements(records):
             hits = mistakes = 0
             for statement in unit.statements:
@@ -65,9 +56,9 @@ def _f1_of_yes(records: Sequence[UnitRecord]) -> list[Contribution]:
                 true = "YES" in statement.coverage.expected
                 hits += answered_yes and true
                 mistakes += answered_yes != true
-            yield unit.program_id, 2.0 * hits, 2.0 * hits + mistakes
+            yield Contribution(unit.program_id, 2 * hits, 2 * hits + mistakes)
 
-    return _sums(parts())
+    return list(parts())
 
 
 def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
@@ -76,23 +67,24 @@ def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
     statements = sum(len(unit.statements) for unit in units)
     weight = statements / len(units) if units else 0.0
 
-    def parts() -> Iterator[tuple[str, float, float]]:
+    def parts() -> Iterator[Contribution]:
         for unit in units:
             right = sum(
                 answer.correct
                 for statement in unit.statements
                 for answer in (statement.coverage, statement.state, statement.path)
             )
-            yield unit.program_id, (right + weight * unit.output.correct) / 4.0, float(len(unit.statements))
+            share = (right + weight * unit.output.correct) / 4.0
+            yield Contribution(unit.program_id, share, len(unit.statements))
 
-    return _sums(parts())
+    return list(parts())
 
 
 def _consistency(records: Sequence[UnitRecord]) -> list[Contribution]:
-    return _sums(
-        (unit.program_id, sum(chain.score for chain in chains(unit)), float(len(unit.statements)))
+    return [
+        Contribution(unit.program_id, sum(chain.score for chain in chains(unit)), len(unit.statements))
         for unit in _units_with_statements(records)
-    )
+    ]
 
 
 IC: Final = Metric(

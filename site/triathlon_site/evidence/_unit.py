@@ -148,18 +148,16 @@ def _statement(statement: StatementRecord, score: float) -> StatementView:
 
 
 def _wrong_replies(record: RuntimeRecord) -> Iterator[tuple[str, str]]:
-    asked = [
-        (f"line {statement.line}, {question}", answer)
-        for statement in record.statements
+    for statement in record.statements:
         for question, answer in (
             ("covered", statement.coverage),
             ("state", statement.state),
             ("next line", statement.path),
-        )
-    ]
-    for place, answer in (*asked, ("output", record.output)):
-        if not answer.correct:
-            yield f"reply: {place}", answer.reply.text
+        ):
+            if not answer.correct:
+                yield f"reply: line {statement.line}, {question}", answer.reply.text
+    if not record.output.correct:
+        yield "reply: output", record.output.reply.text
 
 
 def _evolved(record: EvolvedRecord, parents: Sequence[UnitRecord]) -> EvolvedView:

@@ -218,10 +218,10 @@ def current_protocol(records: Sequence[UnitRecord], manifest: Manifest | None) -
 def parts(metric: Metric, records: Sequence[UnitRecord]) -> Parts:
     """Contributions summed by cluster, in the order of the clusters' names."""
     sums: dict[str, list[float]] = {}
-    for part in metric.contributions(records):
-        total = sums.setdefault(part.cluster, [0.0, 0.0])
-        total[0] += part.numerator
-        total[1] += part.denominator
+    for cluster, numerator, denominator in metric.contributions(records):
+        total = sums.setdefault(cluster, [0.0, 0.0])
+        total[0] += numerator
+        total[1] += denominator
     ordered = sorted(sums)
     numerators, denominators = np.array([sums[cluster] for cluster in ordered]).reshape(-1, 2).T
     return Parts(tuple(ordered), numerators.copy(), denominators.copy())
