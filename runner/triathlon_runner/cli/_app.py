@@ -1,6 +1,8 @@
 """The `triathlon` command and how errors are shown."""
 
+import errno
 import io
+import os
 import sys
 from typing import Annotated
 
@@ -29,6 +31,10 @@ app = App(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+_OUTPUT_LOST = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
+"""Errors without a file's name: of writing to the standard output."""
 
 
 def _show_version(is_set: bool) -> None:
@@ -60,6 +66,17 @@ def run_app() -> None:
             raise
         for message in dict.fromkeys(map(str, errors)):
             print_error(message)
+        raise SystemExit(2) from None
+    except OSError as error:
+        if error.filename is None and error.errno not in _OUTPUT_LOST:
+            sys.excepthook = print_traceback
+            raise
+        what = f"cannot use {str(error.filename)!r}" if error.filename else "cannot write the output"
+        if not error.filename:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else the interpreter tries once more to write it
+        print_error(
+            f"{what}: {error.strerror}; look at its rights, at what it is, and at the room on the disk"
+        )
         raise SystemExit(2) from None
     except Exception:
         sys.excepthook = print_traceback  # typer's hook prints quoted control characters unescaped

@@ -33,7 +33,7 @@ _UNUSABLE = {
     Outcome.REFUSED: ("refused", "the model or a filter of its provider refuses our questions"),
     Outcome.CONTEXT_OVERFLOW: (
         "refused as longer than its context",
-        "start its server with a longer one (vLLM: --max-model-len, Ollama: num_ctx)",
+        "start its server with a longer one (vLLM: --max-model-len, Ollama: OLLAMA_CONTEXT_LENGTH)",
     ),
 }
 """By outcome: how a reply is described, and the advice where nearly all replies of a model end like this."""

@@ -18,7 +18,7 @@ from yarl import URL
 
 from triathlon_runner import __version__
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Unreachable
+from triathlon_runner.endpoints._errors import Malformed, Unreachable
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._network import connection_failure, connector, is_socks, proxy_for
 from triathlon_runner.endpoints._secrets import Secrets
@@ -217,10 +217,10 @@ async def _note_reused(session: object, context: SimpleNamespace, parameters: ob
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """Returns the unpacked body; raises a ValueError if it is longer than any answer."""
+    """Returns the unpacked body; raises `Malformed` if it is longer than any answer."""
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
         if len(body) > LARGEST_REPLY:
-            raise ValueError(f"a reply of more than {LARGEST_REPLY} bytes")
+            raise Malformed(f"a reply of more than {LARGEST_REPLY} bytes")
     return bytes(body)

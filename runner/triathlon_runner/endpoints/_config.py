@@ -48,6 +48,9 @@ Variable = Annotated[str, AfterValidator(_is_variable)]
 Many = Annotated[tuple[T, ...], Field(strict=False)]
 """A YAML list, read as a tuple."""
 
+_OF_THE_ASKER = frozenset(["http-referer", "referer", "user-agent", "x-title"])
+"""Headers that say who asks; OpenRouter shows them on its pages."""
+
 
 class ApiConfig(BaseModel):
     """The `api:` block: where and how a model is asked, and what its provider refuses or renames."""
@@ -90,7 +93,7 @@ class ApiConfig(BaseModel):
     reasoning_max_tokens: int = Field(default=0, ge=0)
     """Tokens that a reasoning model may spend before its answer, on top of the suite's limit."""
     headers: dict[str, str] = Field(default_factory=dict)
-    """Extra HTTP headers; no secrets here."""
+    """Extra HTTP headers; no secrets here. Other ones make another model: see `shaping_headers`."""
     secret_headers: dict[str, Variable] = Field(default_factory=dict)
     """Extra HTTP headers whose values are secret: header name to the name of an environment variable."""
     body: dict[str, Any] = Field(default_factory=dict)
@@ -150,6 +153,11 @@ class ApiConfig(BaseModel):
         if taken := sorted(_SUITE_FIELDS & value.keys()):
             raise ValueError(f"body may not set {', '.join(taken)}: the suite's protocol decides these")
         return value
+
+    @property
+    def shaping_headers(self) -> dict[str, str]:
+        """Returns the headers that may choose a model or a setting: those that only name the asker do not."""
+        return {name: value for name, value in self.headers.items() if name.lower() not in _OF_THE_ASKER}
 
     def missing_variables(self) -> list[str]:
         """Returns the names of the environment variables that this row needs and that are not set."""

@@ -1,6 +1,7 @@
 """A model that is asked through an endpoint: first its cache of replies, then the server until it answers."""
 
 import asyncio
+import json
 import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -353,4 +354,6 @@ async def open_model(
     async with open_client(config, secrets, limits, provider.headers(secrets.key), tell) as client:
         endpoint = Endpoint(config, provider, client, queue, secrets)
         identity = {"provider": engine or config.base_url, "model": config.model, "revision": config.revision}
+        if config.shaping_headers:
+            identity["headers"] = json.dumps(config.shaping_headers, sort_keys=True)
         yield OpenAIModel(model_id, kind, endpoint, cache, identity)

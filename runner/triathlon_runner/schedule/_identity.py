@@ -26,7 +26,17 @@ _RUNNING = frozenset(
     ["env", "device", "gpu_memory_gib", "version", "python", "start_timeout", "max_restarts", "args"]
 )
 """How a server is run; engine, device and precision stand in `served_by`."""
-_SHAPING_ARGUMENTS = ("quantization", "tokenizer", "hf-overrides", "kv-cache-dtype")
+_SHAPING_ARGUMENTS = (
+    "quantization",
+    "tokenizer",
+    "hf-overrides",
+    "kv-cache-dtype",
+    "default-chat-template-kwargs",
+    "generation-config",
+    "load-format",
+    "logits-processors",
+    "override-generation-config",
+)
 """Those of the engine's arguments that make another model of the same weights."""
 
 
@@ -36,7 +46,8 @@ def identity_of(row: ModelRow) -> dict[str, Any]:
         left_out = _ASKING | {"headers", "served_as"}
         if is_loopback(row.api.base_url):
             left_out |= {"base_url"}  # a server on this machine, whose port is arbitrary
-        return row.api.model_dump(mode="json", exclude_defaults=True, exclude=set(left_out))
+        settings = row.api.model_dump(mode="json", exclude_defaults=True, exclude=set(left_out))
+        return settings | ({"headers": row.api.shaping_headers} if row.api.shaping_headers else {})
     assert row.serve is not None, "the registry lets through only rows with api or serve"
     shaping = row.serve.model_dump(mode="json", exclude_defaults=True, exclude=set(_RUNNING))
     arguments = {name.strip("-").replace("_", "-"): value for name, value in row.serve.args.items()}

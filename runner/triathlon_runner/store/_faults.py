@@ -25,7 +25,12 @@ MOST_TOKENS: Final = 2**53
 
 def fault_of_record(record: UnitRecord) -> str:
     """Returns the first impossible number or outcome, in words; empty where there is none."""
-    return next(_out_of_range(record), "") or next(_contradictions(record), "")
+    return impossible_number(record) or next(_contradictions(record), "")
+
+
+def impossible_number(record: UnitRecord) -> str:
+    """The first number that no run writes, in words; empty where there is none."""
+    return next(_out_of_range(record), "")
 
 
 def _out_of_range(record: UnitRecord) -> Iterator[str]:

@@ -154,12 +154,20 @@ class ResultsFolder:
                     yield manifest
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """Yields (model, suite) of every results file, in order."""
+        """Yields (model, suite) of every results file, in order.
+
+        Raises:
+            UserError: a folder or a pipe has the name of one.
+        """
         runs = self.root / "runs"
         for path in sorted(runs.glob("*/**/*.jsonl")):
             model, *suite = path.relative_to(runs).with_suffix("").parts
-            if not path.is_dir():
-                yield model, "/".join(suite)
+            if not path.is_file():
+                raise UserError(
+                    f"expected a plain file of results at {str(path)!r}, got something else, such as a folder"
+                    " or a pipe; move it away"
+                )
+            yield model, "/".join(suite)
 
     def write_manifest(self, manifest: Manifest) -> None:
         replace_file(

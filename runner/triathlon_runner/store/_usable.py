@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.store._faults import fault_of_record
+from triathlon_runner.store._faults import fault_of_record, impossible_number
 from triathlon_runner.store._lines import R, Unit, fault_of_line, fault_of_second
 
 
@@ -22,7 +22,8 @@ def usable_units(path: Path, record: type[UnitRecord]) -> set[Unit]:
 def read_undamaged_records(path: Path, record: type[R]) -> tuple[list[R], dict[int, str]]:
     """Returns the records of one file and, by line number, what is wrong with each line that is none.
 
-    Altered lines are records. A torn last line is skipped; no file has no lines.
+    Lines with an altered outcome are records, those with an impossible number are not. A torn last line is
+    skipped; no file has no lines.
     """
     records: list[R] = []
     faults: dict[int, str] = {}
@@ -34,6 +35,8 @@ def read_undamaged_records(path: Path, record: type[R]) -> tuple[list[R], dict[i
         unit = (parsed.task_id, parsed.sample)
         if first_lines.setdefault(unit, number) != number:
             faults[number] = fault_of_second(unit, first_lines[unit])
+        elif fault := impossible_number(parsed):
+            faults[number] = fault
         else:
             records.append(parsed)
     return records, faults

@@ -207,8 +207,8 @@ def _asl(record: Record) -> Spread | None:
     score = _number(record, "asl")
     if sum(counts) != MBPP_PLUS_TASKS:
         raise UserError(
-            f"published figures of {record['model']!r}: expected sustained_0 to sustained_{LOOPS} with the sum"
-            f" {MBPP_PLUS_TASKS}, got {sum(counts)}; mend the table in results/published/"
+            f"published figures of {record['model']!r}: expected sustained_0 to sustained_{LOOPS} with the"
+            f" sum {MBPP_PLUS_TASKS}, got {sum(counts)}; mend the table in results/published/"
         )
     random = generator("published", "asl", record["model"])
     factor = score / asl_of_counts(counts, LOOPS)

@@ -8,6 +8,7 @@ import pytest
 
 import triathlon_site.cli  # noqa: F401  # adds its commands
 from support.small_run import SmallRun, made
+from triathlon_runner.errors import UserError
 
 SUITE = "evolved/core-seeds"
 LINES = Path("runs/m") / f"{SUITE}.jsonl"
@@ -62,6 +63,29 @@ def test_the_advice_holds(altered: SmallRun) -> None:
     result = altered.run()
     assert result.exit_code == 0 and "1 unit finished, 0 open" in result.output
     assert json.loads(lines.read_text().splitlines()[0])["outcome"] == "passed"
+
+
+def test_verify_names_an_impossible_number(altered: SmallRun) -> None:
+    """The board leaves such a line out, so it cannot pass here."""
+    lines = altered.results / LINES
+    first, second = (json.loads(line) for line in lines.read_text().splitlines())
+    first |= {"outcome": "passed", "usage": first["usage"] | {"input_tokens": -4}}
+    lines.write_text("".join(json.dumps(line) + "\n" for line in (first, second)))
+    result = altered.call("verify")
+    assert result.exit_code == 1
+    assert "line 1: usage.input_tokens: expected 0 or more, got -4" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("command", [("results", "list"), ("verify",), ("results", "diff", "other")])
+def test_a_folder_in_place_of_a_results_file(altered: SmallRun, command: tuple[str, ...]) -> None:
+    """It is named; nothing is silently left out."""
+    lines = altered.results / LINES
+    shutil.copytree(altered.results, altered.root / "other")
+    lines.unlink()
+    lines.mkdir()
+    arguments = (*command, str(altered.results)) if command[-1] == "other" else command
+    error = altered.call(*arguments).exception
+    assert isinstance(error, UserError) and str(lines.name) in str(error)
 
 
 def test_lines_of_another_model_are_not_counted(altered: SmallRun) -> None:

@@ -240,7 +240,13 @@ def with_api(**changes: object) -> ModelRow:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"model": "m2"}, {"revision": "2"}, {"reasoning_effort": "high"}, {"body": {"top_k": 1}}],
+    [
+        {"model": "m2"},
+        {"revision": "2"},
+        {"reasoning_effort": "high"},
+        {"body": {"top_k": 1}},
+        {"headers": {"X-Weights": "other"}},
+    ],
     ids=str,
 )
 async def test_another_revision_is_kept_apart(tmp_path: Path, changes: dict[str, object]) -> None:
@@ -259,7 +265,12 @@ async def test_another_revision_is_kept_apart(tmp_path: Path, changes: dict[str,
 
 @pytest.mark.parametrize(
     "changes",
-    [{"concurrency": 3}, {"timeout_seconds": 9.0}, {"base_url": "http://127.0.0.1:2/v1"}],
+    [
+        {"concurrency": 3},
+        {"timeout_seconds": 9.0},
+        {"base_url": "http://127.0.0.1:2/v1"},
+        {"headers": {"X-Title": "Triathlon"}},
+    ],
     ids=str,
 )
 async def test_how_a_model_is_reached_changes_no_result(tmp_path: Path, changes: dict[str, object]) -> None:
