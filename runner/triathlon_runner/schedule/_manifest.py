@@ -47,6 +47,8 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
     other_hashes = sorted(file.protocols - {work.settings_hash})
     if other_hashes:
         return _other_protocol(work, other_hashes, manifest)
+    if manifest is not None and manifest.protocol != work.settings_hash:
+        return f"a protocol that their manifest does not name (it names {manifest.protocol!r}: restore it)"
     changed = difference(manifest.identity, work.identity) if manifest is not None else ""
     return f"another model: {changed}" if changed else ""
 

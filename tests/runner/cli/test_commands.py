@@ -4,6 +4,8 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from textwrap import indent
@@ -236,3 +238,13 @@ def test_suites_say_where_they_are_graded(monkeypatch: pytest.MonkeyPatch) -> No
     ways = {entry["id"]: entry["graded"] for entry in listed}
     assert ways["evolved/humaneval-plus"] == ways["translation/mbxp"] == ways["loop/core"] == "outside"
     assert {way for suite, way in ways.items() if suite.startswith("runtime/")} == {"in part"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_output_that_cannot_be_written() -> None:
+    """One line says why; no traceback."""
+    command = [str(Path(sys.executable).with_name("triathlon")), "suites"]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.startswith("triathlon: cannot write the output: No space left on device")

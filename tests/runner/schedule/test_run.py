@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -217,6 +218,19 @@ async def test_a_rows_own_temperature_is_another_protocol(tmp_path: Path) -> Non
         protocols.append(bench.records()[0].protocol)
     assert protocols[0] != protocols[1]
     assert {record.outcome for record in bench.records()} == {Outcome.PASSED}
+
+
+async def test_a_manifest_that_names_another_protocol_than_its_lines(tmp_path: Path) -> None:
+    """Somebody has changed it: it is said, and not overwritten."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    await bench.run()
+    path = bench.folder.manifest("m", "evolved/fake")
+    edited = json.dumps(json.loads(path.read_text()) | {"protocol": "0" * 12})
+    path.write_text(edited)
+    summary = await bench.run()
+    (why,) = summary.other_protocol.values()
+    assert "it names '000000000000': restore it" in why
+    assert path.read_text() == edited
 
 
 async def test_told_to_ask_again(tmp_path: Path) -> None:
