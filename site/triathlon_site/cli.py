@@ -259,6 +259,12 @@ def export_command(
     write(f"{counted(done.files, 'file')} of {counted(done.sources, 'results file')}: {out}")
 
 
+def _score(row: dict[str, Any]) -> str:
+    """Both ends, where it is only known to lie between them."""
+    low, upper = f"{row['score']:.4g}", row["score_upper"]
+    return low if upper is None or f"{upper:.4g}" == low else f"{low}–{upper:.4g}"
+
+
 def _rank(row: dict[str, Any]) -> str:
     """With its interval; a column that is not ranked (a rank would say nothing) has a dash."""
     if row["rank"] is None:
@@ -313,7 +319,7 @@ def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
             cells = {
                 "model": str(row["model"]),
                 "column": str(row["title"]),
-                "score": f"{row['score']:.4g}",
+                "score": _score(row),
                 "95 %": f"{row['low']:.4g}–{row['high']:.4g}",
                 "rank": _rank(row).partition(" ")[0] if narrow else _rank(row),
                 "tasks": str(row["tasks"]),

@@ -233,3 +233,14 @@ def test_a_command_of_the_site_does_not_wait_for_the_runners(words: str, added: 
     command = [sys.executable, "-c", program, *words.split()]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.endswith(f"{added}\n")
+
+
+def test_a_score_that_is_known_as_a_range_shows_both_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The committed recordings have loops without a judge: the lower end alone would read as the score."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    results = str(Path(__file__).parents[2] / "results")
+    call = ["scores", "--results", results, "--suites", "loop/mbpp-plus", "--models", "claude-opus-4"]
+    shown = CliRunner().invoke(app, call, env={"COLUMNS": "120"})
+    assert "ASL 7.782–7.787 7.354–8.19" in " ".join(shown.output.split()), shown.output
