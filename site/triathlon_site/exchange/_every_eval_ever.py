@@ -184,9 +184,13 @@ def _data(source: Source) -> dict[str, Any]:
 
 
 def _generation(source: Source) -> dict[str, Any]:
-    """Sampling in the schema's fields, all other settings as text."""
+    """Sampling in the schema's fields, all other settings as text.
+
+    What the model's row calls unsupported was not sent, and is left out.
+    """
     settings = dict(source.manifest.settings)
-    sampling = settings.pop("sampling", {})
+    not_sent = source.manifest.identity.get("unsupported", ())
+    sampling = {key: value for key, value in settings.pop("sampling", {}).items() if key not in not_sent}
     known = {
         name: sampling[name]
         for name in ("temperature", "top_p", "max_tokens")

@@ -98,6 +98,24 @@ def test_reasoning_is_where_the_schema_has_it(results: Path, tmp_path: Path) -> 
     assert traces == {"None", "I think.", "['I think.']"}
 
 
+def test_settings_that_were_not_sent_are_left_out(results: Path, tmp_path: Path) -> None:
+    """A row may call a setting unsupported: its model was not asked with it. Of a drop less is better."""
+    changed = tmp_path / "results"
+    shutil.copytree(results, changed)
+    sampled = []
+    for path in changed.rglob("strong/**/*.manifest.json"):
+        manifest = json.loads(path.read_text())
+        manifest["settings"]["sampling"] = {"temperature": 0.0, "max_tokens": 64}
+        path.write_text(json.dumps(manifest | {"identity": {"unsupported": ["temperature"]}}))
+    _export("every-eval-ever", changed, tmp_path / "out", Wanted(["strong"]))
+    for path in (tmp_path / "out").rglob("*.json"):
+        for row in json.loads(path.read_text())["evaluation_results"]:
+            sampled.append(row["generation_config"]["generation_args"])
+            is_drop = row["metric_config"]["metric_name"].startswith("Drop")
+            assert row["metric_config"]["lower_is_better"] == is_drop
+    assert sampled and all(arguments == {"max_tokens": 64} for arguments in sampled)
+
+
 def test_scores_and_samples_agree(results: Path, tmp_path: Path) -> None:
     """pass@1 is the mean of the samples' scores; the interval holds it; the checksum is the samples'."""
     _export("every-eval-ever", results, tmp_path, Wanted(["strong"], ["evolved/core-seeds"]))
