@@ -153,16 +153,18 @@ class ResultsFolder:
                 if (manifest := self.read_manifest(model, suite)) is not None:
                     yield manifest
 
-    def files(self) -> Iterator[tuple[str, str]]:
+    def files(self, *, skip_others: bool = False) -> Iterator[tuple[str, str]]:
         """Yields (model, suite) of every results file, in order.
 
         Raises:
-            UserError: a folder or a pipe has the name of one.
+            UserError: a folder or a pipe has the name of one, and `skip_others` is not set.
         """
         runs = self.root / "runs"
         for path in sorted(runs.glob("*/**/*.jsonl")):
             model, *suite = path.relative_to(runs).with_suffix("").parts
             if not path.is_file():
+                if skip_others:
+                    continue
                 raise UserError(
                     f"expected a plain file of results at {str(path)!r}, got something else, such as a folder"
                     " or a pipe; move it away"

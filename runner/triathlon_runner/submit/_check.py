@@ -65,7 +65,7 @@ def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     folder, model = ResultsFolder(path.parent.parent), path.name
     if links := list(_links(path)):
         return Submission(folder, model, ()), links
-    suites = tuple(suite for name, suite in folder.files() if name == model)
+    suites = tuple(suite for name, suite in folder.files(skip_others=True) if name == model)
     if not suites:
         raise UserError(f"expected results (*.jsonl with a manifest beside them) in {str(path)!r}, got none")
     known = {VERIFIED, *(f"{suite}{ending}" for suite in suites for ending in ENDINGS)}
