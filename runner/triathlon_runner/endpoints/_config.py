@@ -1,4 +1,4 @@
-"""Where and how a model is asked: the `api:` block of a row of models.yaml."""
+"""Where and how a model is asked: the `api:` block of a row of models.yaml, and the keys that it names."""
 
 import os
 import re
@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from triathlon_runner.endpoints.providers import PROVIDERS
+from triathlon_runner.errors import UserError
+from triathlon_runner.pasted_keys import REMOVED, remove_keys
 
 Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
 """The decoding settings that a provider may refuse."""
@@ -172,3 +174,52 @@ def is_loopback(base_url: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+class Secrets:
+    """The keys of one model, read from the environment; removes them from what a server sends."""
+
+    def __init__(self, config: ApiConfig) -> None:
+        """Reads the variables that the row names.
+
+        Raises:
+            UserError: one of them is not set, or holds several lines.
+        """
+        if missing := config.missing_variables():
+            names = ", ".join(f"${name}" for name in missing)
+            raise UserError(f"Expected the environment to hold {names} for {config.model!r}: not set.")
+        self.key = _line(config.key_env, config) if config.key_env else ""
+        """Empty where the server wants none."""
+        self.headers = {header: _line(name, config) for header, name in config.secret_headers.items()}
+        """Headers whose values are secret."""
+        values = [value for value in (self.key, *self.headers.values()) if len(value) > 3]
+        pattern = "|".join(_json_pattern(value) for value in values) or "(?!)"
+        self.in_reply = re.compile(pattern.encode())
+        """Finds the keys in a reply's bytes: some servers echo them."""
+        self._in_text = re.compile(pattern)
+
+    def __reduce__(self) -> str:
+        raise TypeError("secrets are not pickled")
+
+    def scrub_message(self, text: str) -> str:
+        """Removes the keys from a message about a server, and all else in it that looks like one.
+
+        Not for replies: what a model wrote is graded as it is.
+        """
+        return remove_keys(self._in_text.sub(REMOVED, text))
+
+
+def _json_pattern(value: str) -> str:
+    r"""Matches a key however JSON writes its characters: as they are, as `\/` or as `\u0041`."""
+    return "".join(
+        (r"(?:\\?" if each in '"\\/' else "(?:") + rf"{re.escape(each)}|\\u(?:{code:04x}|{code:04X}))"
+        for each, code in ((each, ord(each)) for each in value)
+    )
+
+
+def _line(variable: str, config: ApiConfig) -> str:
+    """Returns what a variable of the environment holds; raises a UserError if it is more than a line."""
+    value = os.environ[variable].strip()
+    if not value.isprintable():
+        raise UserError(f"Expected one line of text in ${variable} for {config.model!r}, got several.")
+    return value

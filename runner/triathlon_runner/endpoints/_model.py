@@ -18,7 +18,7 @@ from triathlon_runner.endpoints._api import (
     request_in_flight,
 )
 from triathlon_runner.endpoints._cache import ReplyCache, reply_key
-from triathlon_runner.endpoints._config import ApiConfig
+from triathlon_runner.endpoints._config import ApiConfig, Secrets
 from triathlon_runner.endpoints._errors import (
     LostReply,
     Malformed,
@@ -35,7 +35,6 @@ from triathlon_runner.endpoints._errors import (
 from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints._request_queue import RequestQueue, silent
 from triathlon_runner.endpoints._retries import RetryState, exhausted_for
-from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
 from triathlon_runner.endpoints.provider import (
     Client,
@@ -47,7 +46,7 @@ from triathlon_runner.endpoints.provider import (
     ServerInfo,
     open_provider,
 )
-from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.records import Finish, Outcome
 
 _UNREADABLE = 12
 """Stop the model after this many unreadable replies if none was ever valid: base_url is probably wrong."""
@@ -232,7 +231,7 @@ class Endpoint:
         try:
             reply = await self._send(request, self._queue.hangs_after if first else math.inf)
             self._queue.outage.reached = self._queue.outage.has_replied = True
-            parsed = self.provider.read(request, replace(reply, body=self._secrets.scrub_bytes(reply.body)))
+            parsed = self.provider.read(request, reply)
         except NeverReachable as error:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
             raise kind(error.reason) from None
@@ -271,9 +270,7 @@ class Endpoint:
             stats.estimate_answer(request.question.characters, len(reply.text) + len(reply.reasoning))
         stats.oddities.update(parsed.oddities)
         stats.truncated += reply.finish is Finish.LENGTH
-        scrub = self._secrets.scrub  # again: in JSON a key may have been escaped
-        reply = Reply(text=scrub(reply.text), reasoning=scrub(reply.reasoning), finish=reply.finish)
-        return Answer(reply, usage, seconds, scrub(parsed.served_model))
+        return Answer(reply, usage, seconds, parsed.served_model)
 
     def _note_failure(self, request: Request, error: Retryable, sent_at: float) -> None:
         """Tells the queue of a failed try.

@@ -1,6 +1,7 @@
 """A key is sent, and otherwise never seen."""
 
 import asyncio
+import json
 import logging
 import pickle
 import traceback
@@ -23,7 +24,7 @@ from triathlon_runner.endpoints import (
     Sampling,
     open_model,
 )
-from triathlon_runner.endpoints._secrets import Secrets
+from triathlon_runner.endpoints._config import Secrets
 from triathlon_runner.errors import UserError
 
 KEY = "sk-test-" + "x1y2z3" * 5
@@ -209,3 +210,26 @@ def test_a_key_in_the_file_is_refused(wrong: dict[str, object]) -> None:
     assert fault["type"] == "value_error"
     assert KEY not in fault["msg"] and "gsk_" not in fault["msg"]
     assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+async def test_a_key_that_json_escapes(monkeypatch: pytest.MonkeyPatch, ascii_only: bool) -> None:
+    """A key is removed however a server's JSON writes its characters."""
+    key = 'q/r+"s\\tü' + "7" * 8
+    monkeypatch.setenv("TEST_KEY", key)
+    escaped = json.dumps(f"is \\ {key}!", ensure_ascii=ascii_only)
+    variants = [
+        escaped,
+        escaped.replace("/", "\\/"),
+        escaped.replace("+", "\\u002B"),
+        escaped.replace("+", "\\u002b"),
+    ]
+    for variant in variants:
+        raw = (
+            '{"model": "scripted", "choices": [{"finish_reason": "stop", "message": {"content": %s}}]}'
+            % variant
+        ).encode()
+        async with ModelServer(lambda asked, raw=raw: Raw(raw)) as server:
+            row = ApiConfig(base_url=server.base_url, model="scripted", secret_headers={"X-Key": "TEST_KEY"})
+            async with open_model("m", "instruct", row) as model:
+                assert (await model.ask(PROMPT, Sampling(8))).reply.text == "is \\ [key removed]!"
