@@ -218,17 +218,10 @@ async def test_a_key_that_json_escapes(monkeypatch: pytest.MonkeyPatch, ascii_on
     key = 'q/r+"s\\tü' + "7" * 8
     monkeypatch.setenv("TEST_KEY", key)
     escaped = json.dumps(f"is \\ {key}!", ensure_ascii=ascii_only)
-    variants = [
-        escaped,
-        escaped.replace("/", "\\/"),
-        escaped.replace("+", "\\u002B"),
-        escaped.replace("+", "\\u002b"),
-    ]
-    for variant in variants:
-        raw = (
-            '{"model": "scripted", "choices": [{"finish_reason": "stop", "message": {"content": %s}}]}'
-            % variant
-        ).encode()
+    plus = [escaped.replace("+", each) for each in ("\\u002B", "\\u002b")]
+    for content in (escaped, escaped.replace("/", "\\/"), *plus):
+        choice = f'{{"finish_reason": "stop", "message": {{"content": {content}}}}}'
+        raw = f'{{"model": "scripted", "choices": [{choice}]}}'.encode()
         async with ModelServer(lambda asked, raw=raw: Raw(raw)) as server:
             row = ApiConfig(base_url=server.base_url, model="scripted", secret_headers={"X-Key": "TEST_KEY"})
             async with open_model("m", "instruct", row) as model:
