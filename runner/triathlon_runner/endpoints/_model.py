@@ -222,7 +222,6 @@ class Endpoint:
             if wait is not None:
                 await asyncio.sleep(wait)
             elif isinstance(failed, NullContent) and retries.empty_reply_counts:
-                self.stats.oddities["no content, several times: taken for an empty reply"] += 1
                 return failed.answer
             else:
                 raise failed
@@ -268,7 +267,6 @@ class Endpoint:
         stats.count_answer(usage.input_tokens, usage.output_tokens, seconds)
         if usage.uncounted:
             stats.estimate_answer(request.question.characters, len(reply.text) + len(reply.reasoning))
-        stats.oddities.update(parsed.oddities)
         stats.truncated += reply.finish is Finish.LENGTH
         return Answer(reply, usage, seconds, parsed.served_model)
 

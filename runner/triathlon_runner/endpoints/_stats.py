@@ -57,8 +57,6 @@ class EndpointStats:
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     """Outcomes of the questions, those that the cache answered included: empty replies by the outcome that
     they lead to, all others as passed."""
-    oddities: Counter[str] = field(default_factory=Counter)
-    """Harmless departures from the protocol, and how often."""
     _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
     """Spans that do not touch, in order."""
 

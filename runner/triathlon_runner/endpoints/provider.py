@@ -67,12 +67,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """A reply, and what was odd about it."""
+    """What a reply says."""
 
     reply: Reply
     usage: Usage
     served_model: str
-    oddities: tuple[str, ...] = ()
     is_empty: bool = False
     """The server sent a whole reply without any content."""
 
