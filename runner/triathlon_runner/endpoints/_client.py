@@ -25,10 +25,9 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 from yarl import URL
 
 from triathlon_runner import __version__
-from triathlon_runner.endpoints._config import ApiConfig, Secrets, is_loopback
-from triathlon_runner.endpoints._errors import LostReply, Malformed, NeverReachable, Unreachable
+from triathlon_runner.endpoints._api import LostReply, Malformed, NeverReachable, Unreachable
+from triathlon_runner.endpoints._config import ApiConfig, Limits, Secrets, is_loopback
 from triathlon_runner.endpoints._http_errors import PROXY_WANTS_A_USER
-from triathlon_runner.endpoints._limits import Limits
 from triathlon_runner.endpoints.provider import HttpReply
 from triathlon_runner.errors import UserError
 from triathlon_runner.pasted_keys import REMOVED

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import (
+from triathlon_runner.endpoints._api import (
     ModelUnavailableError,
     Retryable,
     Throttled,
     UnexplainedError,
 )
+from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._retries import retry_after
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish

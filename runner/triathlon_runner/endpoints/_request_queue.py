@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from statistics import fmean
 from typing import NamedTuple
 
-from triathlon_runner.endpoints._errors import ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.endpoints._limits import Limits
-from triathlon_runner.endpoints._outage import Outage
+from triathlon_runner.endpoints._api import ModelUnavailableError, ServerUnreachableError
+from triathlon_runner.endpoints._config import Limits
 from triathlon_runner.endpoints._rate_limits import ConcurrencyLimit, LearnedLimit, RateLimit
+from triathlon_runner.endpoints._retries import Outage
 from triathlon_runner.endpoints._stats import EndpointStats
 
 _SECONDS_BETWEEN_LINES = 30.0

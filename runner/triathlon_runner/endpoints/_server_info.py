@@ -8,8 +8,8 @@ import asyncio
 import json
 from typing import Any
 
+from triathlon_runner.endpoints._api import Retryable
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Retryable
 from triathlon_runner.endpoints.provider import Client, ServerInfo
 
 _FIRST_SECONDS, _ALL_SECONDS = 10.0, 300.0

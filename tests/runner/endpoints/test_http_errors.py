@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from triathlon_runner.endpoints import ApiConfig, EndpointError, ModelUnavailableError
-from triathlon_runner.endpoints._errors import Retryable, Throttled
+from triathlon_runner.endpoints._api import Retryable, Throttled
 from triathlon_runner.endpoints._http_errors import classify_http_error, read_failure
 from triathlon_runner.records import Finish
 

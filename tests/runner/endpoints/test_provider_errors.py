@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from triathlon_runner.endpoints import ApiConfig, EndpointError, ModelUnavailableError
-from triathlon_runner.endpoints._errors import Retryable, Throttled
+from triathlon_runner.endpoints._api import Retryable, Throttled
 from triathlon_runner.endpoints._http_errors import classify_http_error, read_failure
 
 CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m", key_env="SOME_KEY")

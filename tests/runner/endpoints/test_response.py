@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triathlon_runner.endpoints import ApiConfig, Chat, Completion, EndpointError, Message, Sampling
-from triathlon_runner.endpoints._errors import (
+from triathlon_runner.endpoints._api import (
     Malformed,
     ModelUnavailableError,
     OtherModel,

@@ -8,9 +8,8 @@ it gives no reasoning text and silently ignores settings. The Messages API needs
 from collections.abc import Mapping
 from typing import Any
 
-from triathlon_runner.endpoints._api import Completion
+from triathlon_runner.endpoints._api import Completion, Malformed, ModelUnavailableError
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Malformed, ModelUnavailableError
 from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
 from triathlon_runner.endpoints.providers.openai_chat import (
     check_model,

@@ -9,9 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from triathlon_runner.endpoints._api import Chat
+from triathlon_runner.endpoints._api import Chat, Malformed, OtherModel, Retryable
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Malformed, OtherModel, Retryable
 from triathlon_runner.endpoints._http_errors import classify_http_error, failure_in_reply, read_failure
 from triathlon_runner.endpoints._server_info import ask_server
 from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
