@@ -17,14 +17,7 @@ Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
 """The decoding settings that a provider may refuse."""
 _SUITE_FIELDS = {
     *get_args(Parameter),
-    "max_completion_tokens",
-    "messages",
-    "model",
-    "n",
-    "prompt",
-    "stop_sequences",
-    "stream",
-    "system",
+    *("max_completion_tokens", "messages", "model", "n", "prompt", "stop_sequences", "stream", "system"),
 }
 """Body fields that the protocol of a suite decides, never the `body` of a row."""
 

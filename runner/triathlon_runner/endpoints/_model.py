@@ -32,7 +32,7 @@ from triathlon_runner.endpoints._cache import ReplyCache, reply_key
 from triathlon_runner.endpoints._config import ApiConfig, Limits, Secrets
 from triathlon_runner.endpoints._request_queue import RequestQueue, silent
 from triathlon_runner.endpoints._retries import RetryState, exhausted_for
-from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
+from triathlon_runner.endpoints._stats import EndpointStats, estimated_tokens
 from triathlon_runner.endpoints.provider import (
     Client,
     Provider,
@@ -121,8 +121,7 @@ class OpenAIModel:
             ModelUnavailableError: the context is shorter than the prompt and the longest reply together.
         """
         server = self._server
-        prompt = math.ceil(request.question.characters / CHARACTERS_A_TOKEN)
-        most = request.question.sampling.max_tokens
+        prompt, most = request.question.estimated_tokens, request.question.sampling.max_tokens
         needed = prompt + most
         if server.context is not None and needed > server.context and not server.is_models_limit:
             raise ModelUnavailableError(
@@ -235,27 +234,22 @@ class Endpoint:
         except Retryable as error:
             self._note_failure(request, error, sent_at)
             raise
-        answer = Answer(parsed.reply, parsed.usage, self._queue.now() - sent_at, parsed.served_model)
-        self._note_answer(request, answer, sent_at, reply.headers)
+        usage, stats = parsed.usage, self.stats
+        answer = Answer(parsed.reply, usage, self._queue.now() - sent_at, parsed.served_model)
+        self._queue.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
+        if (wait := exhausted_for(reply.headers)) is not None:
+            self._queue.wait_for_server(wait, "its limit of requests or tokens is used up")
+        self._unexplained.clear()
+        stats.count_answer(usage.input_tokens, usage.output_tokens, answer.seconds)
+        stats.truncated += answer.reply.finish is Finish.LENGTH
+        if usage.uncounted:
+            written = estimated_tokens(answer.reply.text, answer.reply.reasoning)
+            stats.count_uncounted(request.question.estimated_tokens, written)
         if parsed.is_empty:
             empty = NullContent(answer)
             self.stats.last_error = empty.reason
             raise empty
         return answer
-
-    def _note_answer(
-        self, request: Request, answer: Answer, sent_at: float, headers: Mapping[str, str]
-    ) -> None:
-        """Counts an answer for the queue and the panel."""
-        usage, reply, stats = answer.usage, answer.reply, self.stats
-        self._queue.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
-        self._unexplained.clear()
-        if (wait := exhausted_for(headers)) is not None:
-            self._queue.wait_for_server(wait, "its limit of requests or tokens is used up")
-        stats.count_answer(usage.input_tokens, usage.output_tokens, answer.seconds)
-        if usage.uncounted:
-            stats.estimate_answer(request.question.characters, len(reply.text) + len(reply.reasoning))
-        stats.truncated += reply.finish is Finish.LENGTH
 
     def _note_failure(self, request: Request, error: Retryable, sent_at: float) -> None:
         """Tells the queue of a failed try.
@@ -268,7 +262,7 @@ class Endpoint:
         if isinstance(error, Unreachable) and error.was_connected:
             self._queue.outage.reached = True
         if isinstance(error, LostReply | Malformed):
-            self.stats.estimate_lost_reply(request.question.characters)
+            self.stats.count_lost_reply(request.question.estimated_tokens)
         if isinstance(error, Malformed):
             self._unreadable += 1
             self._by_another_model += isinstance(error, OtherModel)
@@ -308,7 +302,7 @@ async def open_model(
         engine: Describes a server that we started: it is up, and has `concurrency` slots. Its port is
             arbitrary, so the cache's keys hold this text and not the address.
         cache: Where replies are looked up before a request is sent, and stored.
-        limits: Attempts, waits and concurrency.
+        limits: Attempts, waits and concurrency; the row's own come first.
         may_send: Called before each request; while it returns False, questions wait until they are cancelled.
         say: Gets a line where the server cannot be reached or asks us to wait.
 

@@ -17,8 +17,6 @@ from triathlon_runner.endpoints._config import Limits
 
 _EMPTY_REPLIES_THAT_COUNT = 5
 """After this many empty replies in a row to one question the empty reply counts as the model's answer."""
-
-
 _LONGEST_FIRST_WAIT = 2.0
 """Most seconds between two requests to a server that no connection was ever made to."""
 
