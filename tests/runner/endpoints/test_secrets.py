@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from support.model_server import ModelServer
+from support.model_server import ModelServer, Script
 from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Status
 from triathlon_runner.endpoints import (
     ApiConfig,
@@ -212,6 +212,10 @@ def test_a_key_in_the_file_is_refused(wrong: dict[str, object]) -> None:
     assert KEY not in str(caught.value)
 
 
+def always(response: Response) -> Script:
+    return lambda asked: response
+
+
 @pytest.mark.parametrize("ascii_only", [True, False])
 async def test_a_key_that_json_escapes(monkeypatch: pytest.MonkeyPatch, ascii_only: bool) -> None:
     """A key is removed however a server's JSON writes its characters."""
@@ -222,7 +226,7 @@ async def test_a_key_that_json_escapes(monkeypatch: pytest.MonkeyPatch, ascii_on
     for content in (escaped, escaped.replace("/", "\\/"), *plus):
         choice = f'{{"finish_reason": "stop", "message": {{"content": {content}}}}}'
         raw = f'{{"model": "scripted", "choices": [{choice}]}}'.encode()
-        async with ModelServer(lambda asked, raw=raw: Raw(raw)) as server:
+        async with ModelServer(always(Raw(raw))) as server:
             row = ApiConfig(base_url=server.base_url, model="scripted", secret_headers={"X-Key": "TEST_KEY"})
             async with open_model("m", "instruct", row) as model:
                 assert (await model.ask(PROMPT, Sampling(8))).reply.text == "is \\ [key removed]!"
