@@ -79,12 +79,8 @@ async def open_client(
 ) -> AsyncIterator[OpenAIClient]:
     """Opens a client for one model's server and closes its connections at the end.
 
-    Args:
-        config: The row's `api:` block.
-        secrets: Its secret headers.
-        limits: How long connecting may take.
-        authorization: The headers with which the provider shows the key.
-        say: Gets a line where the first connection takes long.
+    `authorization`: the headers with which the provider shows the key. `say` gets a line where the first
+    connection takes long.
 
     Raises:
         UserError: a proxy or certificate cannot be used, or a header cannot be sent.
