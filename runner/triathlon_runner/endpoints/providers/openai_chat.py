@@ -3,7 +3,6 @@
 The functions that read errors, JSON, model names, reasoning and stop sequences are there for all providers.
 """
 
-import functools
 import json
 import re
 from collections.abc import Mapping
@@ -187,7 +186,6 @@ def check_model(config: ApiConfig, served: str) -> None:
         )
 
 
-@functools.lru_cache(256)
 def is_related(asked: str, served: str) -> bool:
     """Whether two names may mean one model: equal but for folder, case, date, build number or tag."""
     first, second = (_VERSION.sub("", name.lower().rpartition("/")[2]) for name in (asked, served))
@@ -196,8 +194,6 @@ def is_related(asked: str, served: str) -> bool:
 
 def clean(text: str) -> str:
     """The text without lone surrogates, which no file could hold."""
-    if text.isascii():
-        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -223,8 +219,6 @@ def split_reasoning(text: str) -> tuple[str, str]:
     opening tag into the prompt), every tagged block that begins a line, and all from an opening tag that is
     never closed.
     """
-    if "<" not in text and "◁" not in text:
-        return text, ""
     reasoning: list[str] = []
     answer = text
     first_close, first_open = _ANY_CLOSE.search(answer), _OPEN.search(answer)
