@@ -1,11 +1,10 @@
-"""From a reply to a program, by rules that say what they changed."""
+"""From a reply to a program, by rules that say what they changed: answers, and completions of base models."""
 
+import ast
 import re
 from dataclasses import dataclass
 
-from triathlon_runner.extraction._choose_piece import answer_piece
-from triathlon_runner.extraction._code_pieces import code_pieces
-from triathlon_runner.extraction._completion import completed, unfinished, without_docstring
+from triathlon_runner.extraction._pieces import answer_piece, code_pieces
 from triathlon_runner.extraction._repair import (
     under_the_tests_name,
     with_missing_names,
@@ -14,7 +13,11 @@ from triathlon_runner.extraction._repair import (
 )
 from triathlon_runner.extraction._text import code_blocks, visible_text, without_end_tokens
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.syntax import parse_or_none
+from triathlon_runner.syntax import Function, defined_names, parse_or_none, statements
+
+_MAX_FLUSH_LINES = 200
+"""Most unindented lines that a function may have within strings and brackets."""
+_ENDS_A_BODY = re.compile(r"^[ \t]*(return|yield|raise|pass)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +32,6 @@ class Extraction:
     """None where there is a program."""
     written: str = ""
     """The model's own code as it wrote it, before those changes and without the prompt's docstring."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    """What may be done to an answer beyond taking it out of the reply; see `extract_program`."""
-
-    other_names: bool
-    as_written: bool
-    typing_names: bool
-
-
-_NO_ANSWER = Extraction("", outcome=Outcome.NO_ANSWER)
 
 
 def extract_program(
@@ -71,69 +62,115 @@ def extract_program(
             the prompt.
         typing_names: whether names of `typing` that only annotations use are imported where they lack.
     """
-    if reply.finish is not Finish.STOP and not (completes and reply.finish is Finish.LENGTH):
+    cut_short = reply.finish is Finish.LENGTH
+    if reply.finish is not Finish.STOP and not (completes and cut_short):
         return Extraction("", outcome=reply.finish.outcome_without_answer)
     text = visible_text(reply.text)
     if completes:
-        extraction = _from_completion(text, entry_point, prompt, cut_short=reply.finish is Finish.LENGTH)
+        extraction = _from_completion(text, entry_point, prompt, cut_short=cut_short)
         if extraction:
             return extraction
-    rules = _Rules(other_names and not as_written, as_written, typing_names and not as_written)
-    return _from_answer(text, entry_point, prompt, rules)
-
-
-def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: bool) -> Extraction | None:
-    """None where the reply does not continue the prompt: it may answer it."""
-    whole = completed(prompt, text, entry_point)
-    if whole:
-        return Extraction(whole[0], tuple(whole[1]), written=without_docstring(whole[0], entry_point))
-    if cut_short:
-        return Extraction("", outcome=Outcome.TRUNCATED)
-    program = unfinished(prompt, text, entry_point)
-    if program:
-        return Extraction(program, written=without_docstring(program, entry_point))
-    return None
-
-
-def _from_answer(text: str, entry_point: str, prompt: str, rules: _Rules) -> Extraction:
-    as_written = rules.as_written
     pieces = code_pieces(text if as_written else without_end_tokens(text), entry_point, as_written=as_written)
-    answer = answer_piece(pieces, entry_point, methods=rules.other_names)
+    answer = answer_piece(pieces, entry_point, methods=other_names and not as_written)
     if answer is None:
-        return _from_body(text, entry_point, prompt) if not as_written else _NO_ANSWER
+        return (
+            Extraction("", outcome=Outcome.NO_ANSWER) if as_written else _from_body(text, entry_point, prompt)
+        )
     other_blocks = [piece.code for piece in pieces if piece.code != answer.code]
-    sources = [*(("another block", code) for code in other_blocks), ("the prompt", _with_body(prompt))]
+    helpers = prompt if parse_or_none(prompt) else prompt.rstrip() + "\n    pass\n"
+    sources = [*(("another block", code) for code in other_blocks), ("the prompt", helpers)]
     program, changes = answer.code, list(answer.changes)
-    if rules.other_names:
-        program, bound = under_the_tests_name(program, entry_point, other_blocks)
-        changes += bound
     if not as_written:
-        program, dropped = without_demonstration(program, entry_point)
-        changes += dropped
-    program, added = with_missing_names(program, sources, entry_point)
-    changes += added
-    if rules.typing_names:
-        program, imported = with_typing_names(program)
-        changes += imported
+        if other_names:
+            program = under_the_tests_name(program, entry_point, other_blocks, changes)
+        program = without_demonstration(program, entry_point, changes)
+    program = with_missing_names(program, sources, entry_point, changes)
+    if typing_names and not as_written:
+        program = with_typing_names(program, changes)
     return Extraction(program.strip("\n") + "\n", tuple(changes), written=answer.code.strip("\n"))
 
 
 def _from_body(text: str, entry_point: str, prompt: str) -> Extraction:
-    """A body alone, under the prompt's signature."""
-    body = unfinished(prompt, _possible_body(text), entry_point)
-    if not body:
-        return _NO_ANSWER
-    written = without_docstring(body, entry_point)
-    return Extraction(body, ("put the body under the prompt's signature",), written=written)
-
-
-def _with_body(prompt: str) -> str:
-    """The prompt as a program: a signature without a docstring gets a body."""
-    return prompt if parse_or_none(prompt) else prompt.rstrip() + "\n    pass\n"
-
-
-def _possible_body(text: str) -> str:
-    """What may be a function's body alone: the only block, or the text."""
+    """A body alone, the only block or the text, under the prompt's signature."""
     blocks = code_blocks(text)
     body = blocks[0].code if len(blocks) == 1 else text
-    return body if re.search(r"^[ \t]*(return|yield|pass|raise)\b", body, re.MULTILINE) else ""
+    program = _unfinished(prompt, body if _ENDS_A_BODY.search(body) else "", entry_point)
+    if not program:
+        return Extraction("", outcome=Outcome.NO_ANSWER)
+    written = _without_docstring(program, entry_point)
+    return Extraction(program, ("put the body under the prompt's signature",), written=written)
+
+
+def _from_completion(text: str, entry_point: str, prompt: str, *, cut_short: bool) -> Extraction | None:
+    """Prompt and continuation, cut where that leaves the function; None where it does not continue one.
+
+    What follows the function is another example that the model invents, and no part of its answer; a server
+    with a fitting stop sequence would have ended the reply there.
+    """
+    for joined, change in _joined(prompt, text):
+        program = _cut(joined, len(prompt), entry_point)
+        if program is not None:
+            rest = joined[len(program) :].strip()
+            changes = (*change, *(["cut off what follows the function"] if rest else []))
+            return Extraction(program, changes, written=_without_docstring(program, entry_point))
+    if cut_short:
+        return Extraction("", outcome=Outcome.TRUNCATED)
+    program = _unfinished(prompt, text, entry_point)
+    return Extraction(program, written=_without_docstring(program, entry_point)) if program else None
+
+
+def _unfinished(prompt: str, text: str, entry_point: str) -> str | None:
+    """Prompt and whole continuation, where together they parse and define the function with a body."""
+    for joined, _ in _joined(prompt, text):
+        if entry_point in defined_names(joined) and _has_body(joined, entry_point):
+            return joined
+    return None
+
+
+def _joined(prompt: str, text: str) -> list[tuple[str, list[str]]]:
+    """The possible joins of both, with what was changed; the first is as the model wrote it."""
+    joined: list[tuple[str, list[str]]] = [(prompt + text, [])]
+    stripped = text.lstrip("\n")
+    if stripped and not stripped[0].isspace() and _ENDS_A_BODY.search(stripped):
+        joined.append((f"{prompt}    {stripped}", ["indented the first line"]))
+        body = "\n".join(f"    {line}" if line.strip() else line for line in stripped.split("\n"))
+        joined.append((prompt + body, ["indented the body"]))
+    return joined
+
+
+def _cut(joined: str, asked: int, entry_point: str) -> str | None:
+    """The text up to the first unindented line after the function that leaves it complete."""
+    position = tries = 0
+    for line in joined.splitlines(keepends=True):
+        if position >= asked and line.strip() and not line[0].isspace():
+            program = joined[:position]
+            if program[asked:].strip() and _has_body(program, entry_point):
+                return program.rstrip() + "\n"
+            tries += 1
+            if tries == _MAX_FLUSH_LINES:
+                return None
+        position += len(line)
+    return None
+
+
+def _has_body(program: str, entry_point: str) -> bool:
+    """Whether a function of this name has more in it than a docstring."""
+    functions = [s for s in statements(program) if isinstance(s, Function) and s.name == entry_point]
+    return any(len(function.body) > 1 or not _has_docstring(function) for function in functions)
+
+
+def _without_docstring(program: str, entry_point: str) -> str:
+    """The program without the docstring under the function: it is the prompt's, not the model's."""
+    lines = program.split("\n")
+    for statement in statements(program):
+        if isinstance(statement, Function) and statement.name == entry_point and _has_docstring(statement):
+            first = statement.body[0]
+            if first.lineno > statement.lineno and len(statement.body) > 1:
+                lines[first.lineno - 1 : first.end_lineno] = []
+                break
+    return "\n".join(lines).strip("\n")
+
+
+def _has_docstring(function: Function) -> bool:
+    first = function.body[0]
+    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)

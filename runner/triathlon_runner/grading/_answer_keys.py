@@ -4,7 +4,7 @@ A key is a file, mapped into memory: one problem of MBPP+ (Mbpp/255) has outputs
 twenty times that as Python objects.
 """
 
-import asyncio
+import contextlib
 import hashlib
 import mmap
 import os
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from triathlon_runner.datasets import Problem
+from triathlon_runner.grading._once import Once
 from triathlon_runner.sandbox import (
     Call,
     Ended,
@@ -42,6 +43,13 @@ RAISED = "raised"
 """Marks an input on which the reference raises; the value is the exception's type."""
 MAX_DECODED_BYTES = 64 << 20
 """A longer output is compared as it was sent and never decoded: as objects it would fill the memory."""
+
+
+class ReferenceFailedError(SandboxError):
+    """A problem's own reference did not return on every input: the problem can't be graded here."""
+
+    def __init__(self, task_id: str, why: str) -> None:
+        super().__init__(f"the reference of {task_id} did not return on every input: {why}")
 
 
 class AnswerKey:
@@ -104,8 +112,7 @@ class AnswerKeys:
     def __init__(self, sandbox: Sandbox, folder: Path | None) -> None:
         self._sandbox = sandbox
         self._folder = folder
-        self._known: dict[Problem, AnswerKey] = {}
-        self._making: dict[Problem, asyncio.Lock] = {}
+        self._keys = Once(self._read_or_make)
 
     async def of(self, problem: Problem) -> AnswerKey:
         """The key, from memory, disk or the reference itself.
@@ -113,53 +120,33 @@ class AnswerKeys:
         Raises:
             SandboxError: the sandbox, or the reference, failed.
         """
-        known = self._known.get(problem)
-        if known is None:
-            async with self._making.setdefault(
-                problem, asyncio.Lock()
-            ):  # once, also for several callers at the same time
-                known = self._known.get(problem) or await self._read_or_make(problem)
-                self._known[problem] = known
-            self._making.pop(problem, None)
-        return known
+        return await self._keys.get(problem)
 
     async def _read_or_make(self, problem: Problem) -> AnswerKey:
         if self._folder is None:
-            return await _make_unnamed(self._sandbox, problem)
+            with tempfile.TemporaryFile() as file:
+                await write_key(self._sandbox, problem, file)
+                return _map_into_memory(file)
         path = self._folder / key_name(problem)
-        return _read_file(path) or await _make_file(self._sandbox, problem, path)
-
-
-async def _make_file(sandbox: Sandbox, problem: Problem, path: Path) -> AnswerKey:
-    """Runs the reference and writes its key; a half-written one never has the name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        try:
-            await write_key(sandbox, problem, file)
-        except BaseException:
-            os.unlink(file.name)  # noqa: PTH108 (beside the rename)
-            raise
-        os.replace(file.name, path)  # noqa: PTH105
-        return _map_into_memory(file)
-
-
-async def _make_unnamed(sandbox: Sandbox, problem: Problem) -> AnswerKey:
-    with tempfile.TemporaryFile() as file:
-        await write_key(sandbox, problem, file)
-        return _map_into_memory(file)
+        with (
+            contextlib.suppress(FileNotFoundError, MalformedError, ValueError, TypeError),
+            path.open("rb") as file,
+        ):
+            return _map_into_memory(file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            try:
+                await write_key(self._sandbox, problem, file)
+            except BaseException:  # a half-written key never has the name
+                os.unlink(file.name)  # noqa: PTH108 (beside the rename)
+                raise
+            os.replace(file.name, path)  # noqa: PTH105
+            return _map_into_memory(file)
 
 
 def _map_into_memory(file: IO[bytes]) -> AnswerKey:
     file.flush()
     return AnswerKey(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-
-
-def _read_file(path: Path) -> AnswerKey | None:
-    try:
-        with path.open("rb") as file:
-            return _map_into_memory(file)
-    except (FileNotFoundError, MalformedError, ValueError, TypeError):
-        return None
 
 
 def key_name(problem: Problem) -> str:
@@ -213,11 +200,7 @@ def _failure_reason(problem: Problem, execution: Execution, raised: Sequence[Rai
     """Why there are no expected outputs: how the reference ended, or what it raised on every input."""
     if execution.detail:
         return execution.detail
-    faults = [
-        f"{result.type}: {result.message}"
-        for result in (*raised, *execution.results)
-        if isinstance(result, Raised)
-    ]
+    faults = [str(result) for result in (*raised, *execution.results) if isinstance(result, Raised)]
     if not faults:
         return f"it {execution.ended.value.replace('_', ' ')}"
     on_every_input = f"on {problem.inputs[0][:_SHOWN_OF_INPUT]} and every other input " if raised else ""
@@ -242,10 +225,3 @@ async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:
     if len(values) != len(calls):
         raise ReferenceFailedError(problem.task_id, "an input is not a tuple of plain values")
     return values
-
-
-class ReferenceFailedError(SandboxError):
-    """A problem's own reference did not return on every input: the problem can't be graded here."""
-
-    def __init__(self, task_id: str, why: str) -> None:
-        super().__init__(f"the reference of {task_id} did not return on every input: {why}")
