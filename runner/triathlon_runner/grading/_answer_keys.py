@@ -25,6 +25,7 @@ from triathlon_runner.sandbox import (
     Limits,
     MalformedError,
     Prepared,
+    PythonWire,
     Raised,
     Returned,
     Sandbox,
@@ -34,7 +35,6 @@ from triathlon_runner.sandbox import (
     decode,
     encode,
     is_plain,
-    prepare,
 )
 from triathlon_runner.syntax import literal_tuple
 
@@ -189,7 +189,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
         raise ReferenceFailedError(problem.task_id, _failure_reason(problem, execution, raised))
     call_ends = []
     for call in calls:
-        file.write(prepare(call))
+        file.write(PythonWire().call(call))
         call_ends.append(file.tell())
     arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
     index = encode((ends, odd, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)

@@ -7,11 +7,13 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
 
+from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
     Call,
     Ended,
     Execution,
     Job,
+    MalformedError,
     Prepared,
     Raised,
     Returned,
@@ -19,12 +21,11 @@ from triathlon_runner.sandbox._api import (
     Sent,
     malformed,
 )
-from triathlon_runner.sandbox._decode import MalformedError
-from triathlon_runner.sandbox._exchange import Exchange
-from triathlon_runner.sandbox._inside import frames, messages
+from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._inside.confine import SCRATCH_BYTES
-from triathlon_runner.sandbox._wire import wire_of
-from triathlon_runner.sandbox._worker import ChildEnd, Worker
+from triathlon_runner.sandbox._json_wire import JsonWire
+from triathlon_runner.sandbox._python_wire import PythonWire
+from triathlon_runner.sandbox._worker import ChildEnd, Exchange, Worker
 
 Relay = Callable[[Call], Awaitable[Returned | Raised | None]]
 """Makes a call for the child in another process; None where that process has ended."""
@@ -54,7 +55,7 @@ class Run:
         self._job = job
         self._worker = worker
         self._relay = relay
-        self._wire = wire_of(job.language)
+        self._wire = PythonWire() if job.language is Language.PYTHON else JsonWire()
         self.finished = not interactive and relay is None
         self._interactive = not self.finished
         self._frames: deque[tuple[bytes, bytes]] = deque()
@@ -130,7 +131,7 @@ class Run:
 
     def _opening(self) -> bytes:
         limits, calls = self._job.limits, self._job.calls
-        parts = [frames.MEMORY.pack(limits.memory_bytes), self._wire.program(self._job)]
+        parts = [messages.MEMORY.pack(limits.memory_bytes), self._wire.program(self._job)]
         if isinstance(calls, Prepared):
             return b"".join([*parts, calls.frames])
         # A child whose calls are relayed would take its next call for the answer to one of them.
@@ -146,14 +147,14 @@ class Run:
         while True:
             if self._frames:
                 kind, payload = self._frames.popleft()
-                if kind == frames.ASK:
+                if kind == messages.ASK:
                     await self._make_relayed_call(payload)
                     continue
                 index = self._answered
                 self._answered += 1
                 if self._relay is not None:
                     self._send_next_call()
-                if kind == frames.RAISED:
+                if kind == messages.RAISED:
                     return index, self._wire.raised(payload)
                 return index, Sent(payload, self._wire.value)
             if self._end.done():
@@ -230,11 +231,11 @@ class Run:
     def _on_frame(self, kind: bytes, payload: bytes) -> bool:
         """Queues a frame for the iteration; False where the child may send no more."""
         self._wake()
-        if not self._loaded and kind in (frames.LOADED, frames.NOT_LOADED):
+        if not self._loaded and kind in (messages.LOADED, messages.NOT_LOADED):
             return self._on_load(kind, payload)
-        if kind == frames.ASK and self._relay is not None and not self._relaying:
+        if kind == messages.ASK and self._relay is not None and not self._relaying:
             self._relaying = True
-        elif self._loaded and kind in (frames.VALUE, frames.RAISED) and self._arrived < self._asked:
+        elif self._loaded and kind in (messages.VALUE, messages.RAISED) and self._arrived < self._asked:
             self._arrived += 1
         else:
             self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
@@ -244,12 +245,12 @@ class Run:
 
     def _on_load(self, kind: bytes, payload: bytes) -> bool:
         self._loaded = True
-        if kind == frames.NOT_LOADED:
+        if kind == messages.NOT_LOADED:
             self._not_loaded = (self._wire.raised(payload),)
             self.stop(Ended.NOT_LOADED)
         elif self._relay is not None and not self._job.calls:
             self.finish()
-        return kind == frames.LOADED
+        return kind == messages.LOADED
 
     def _on_broken(self, detail: str) -> None:
         self.stop(Ended.DIED, detail)

@@ -1,4 +1,4 @@
-"""One template server as the runner sees it: a process with a control socket, running one job at a time."""
+"""The runner's ends of a template server (a process with a control socket) and of its child's pipes."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.sandbox._api import SandboxError
-from triathlon_runner.sandbox._exchange import Exchange
 from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._limits import Limits
 
@@ -32,10 +31,168 @@ START_SECONDS = 60.0
 END_SECONDS = 5.0
 PIPES = 4
 
+CHUNK = 1 << 18
+PIPE_BYTES = 1 << 16
+"""Size of a pipe's buffer: this much is written or read at once."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.05
+"""Seconds between two reads of a child's results, at first and later: most children end before the first."""
+GROWTH = 1.5
+BUSY_BYTES = PIPE_BYTES // 4
+"""A child that sends more than this between two reads is read without pauses."""
+
 MakeSettings = Callable[[Path], dict[str, Any]]
 """Returns the settings of a server that may use this empty directory."""
 Ends = tuple[int, ...]
 """The runner's ends of a child's pipes: jobs, results, standard output and error."""
+
+
+class Exchange:
+    """Four pipes: to the child, from the child, its standard output, its standard error.
+
+    `on_frame(kind, payload)` is called for each frame; once it returns False no more are delivered.
+    """
+
+    def __init__(
+        self, ends: tuple[int, ...], on_frame: Callable[[bytes, bytes], bool],
+        on_broken: Callable[[str], None], *, frame_limit: int, output_limit: int,
+    ) -> None:  # fmt: skip
+        """Takes ownership of the descriptors, which must not block."""
+        self._on_frame = on_frame
+        self._on_broken = on_broken
+        self._frame_limit = frame_limit
+        self._output_limit = output_limit
+        self._bytes_missing = 0
+        self._parts: list[bytes] = []
+        self._printed = (bytearray(), bytearray())
+        self._ignores_results = False
+        self._pending = memoryview(b"")
+        self._finishing = False
+        self._sink, self._results, self._out, self._err = ends
+        self._loop = asyncio.get_running_loop()
+        self._open = set(ends)
+        self._watched: set[int] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def feed(self, data: bytes, *, last: bool) -> None:
+        """Queues frames for the child; after the last one its input ends. No effect after that."""
+        if self._sink < 0:
+            return
+        self._pending = memoryview(bytes(self._pending) + data) if self._pending else memoryview(data)
+        self._finishing = last
+        self._write()
+
+    def _write(self) -> None:
+        try:
+            while self._pending:
+                self._pending = self._pending[os.write(self._sink, self._pending[:CHUNK]) :]
+        except BlockingIOError:
+            self._loop.add_writer(self._sink, self._write)
+            self._watched.add(self._sink)
+            return
+        except BrokenPipeError:
+            self._pending = memoryview(b"")
+            self._finishing = True
+        if self._sink in self._watched:
+            self._loop.remove_writer(self._sink)
+            self._watched.remove(self._sink)
+        if self._finishing:
+            self._open.remove(self._sink)
+            os.close(self._sink)
+            self._sink = -1
+
+    def listen(self, *, at_once: bool) -> None:
+        """Begins to read: at once, or at intervals until the child has sent much."""
+        if at_once:
+            for descriptor, read in self._readers():
+                self._loop.add_reader(descriptor, read)
+                self._watched.add(descriptor)
+        else:
+            self._read_later(FIRST_PAUSE)
+
+    def _readers(self) -> tuple[tuple[int, Callable[[], int]], ...]:
+        return (
+            (self._results, self._read_results),
+            (self._out, lambda: self._read_printed(self._out, 0)),
+            (self._err, lambda: self._read_printed(self._err, 1)),
+        )
+
+    def _read_later(self, seconds: float) -> None:
+        self._timer = self._loop.call_later(seconds, self._read_waiting, seconds)
+
+    def _read_waiting(self, seconds: float) -> None:
+        self._timer = None
+        if max([read() for _, read in self._readers()]) > BUSY_BYTES:
+            self.listen(at_once=True)
+        else:
+            self._read_later(min(LONGEST_PAUSE, seconds * GROWTH))
+
+    def _read(self, descriptor: int) -> bytes:
+        try:
+            data = os.read(descriptor, CHUNK)
+        except BlockingIOError:
+            return b""
+        if not data:
+            self._stop_watching(descriptor)
+        return data
+
+    def _stop_watching(self, descriptor: int) -> None:
+        if descriptor in self._watched:
+            self._watched.remove(descriptor)
+            self._loop.remove_reader(descriptor)
+
+    def _read_results(self) -> int:
+        data = self._read(self._results)
+        if data and not self._ignores_results:
+            self._parts.append(data)
+            self._bytes_missing -= len(data)
+            if self._bytes_missing <= 0:
+                self._deliver(b"".join(self._parts))
+        return len(data)
+
+    def _deliver(self, data: bytes) -> None:
+        """Passes on all whole frames; the rest waits until its frame is complete."""
+        at, end, head = 0, len(data), messages.HEADER.size
+        self._bytes_missing = 0
+        while not self._ignores_results and end - at >= head:
+            kind, size = messages.HEADER.unpack_from(data, at)
+            if size > self._frame_limit:
+                self._ignores_results = True
+                self._on_broken(f"a frame of {size} bytes where {self._frame_limit} are allowed")
+                break
+            after = at + head + size
+            if after > end:
+                self._bytes_missing = after - end
+                break
+            self._ignores_results = not self._on_frame(kind, data[at + head : after])
+            at = after
+        self._parts = [] if self._ignores_results or at == end else [data[at:]]
+
+    def _read_printed(self, descriptor: int, which: int) -> int:
+        data = self._read(descriptor)
+        printed = self._printed[which]
+        printed += data[: self._output_limit - len(printed)]
+        return len(data)
+
+    def drain(self) -> None:
+        """Reads what is still in the pipes; called when the child is dead."""
+        for _, read in self._readers():
+            while read():
+                pass
+
+    def printed(self, which: int) -> str:
+        return self._printed[which].decode("utf-8", "replace")
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for descriptor in self._watched:
+            self._loop.remove_reader(descriptor)
+            self._loop.remove_writer(descriptor)
+        for descriptor in self._open:
+            os.close(descriptor)
+        self._watched, self._open = set(), set()
+        self._sink = -1
 
 
 @dataclass(frozen=True, slots=True)

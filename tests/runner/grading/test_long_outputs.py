@@ -5,8 +5,7 @@ import pytest
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading import ProgramGrader, _program
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.sandbox._decode import decode
+from triathlon_runner.sandbox import decode, open_sandbox
 
 LONG = Problem(
     task_id="test/long",

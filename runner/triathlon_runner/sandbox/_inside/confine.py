@@ -3,10 +3,11 @@
 import os
 import resource
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from . import landlock, namespaces, syscalls, system
+from . import namespaces, syscalls, system
 
 FILE_BYTES = 16 << 20
 """The largest file that a child may write."""
@@ -20,6 +21,20 @@ otherwise ends a child at its job's limit. The kernel sends SIGKILL then; a chil
 (`syscalls`)."""
 RULESET = 100
 """The descriptor that holds the Landlock rules, in the server and until a child has applied them."""
+
+# Landlock: which files a child may open, whatever their permissions. What is not allowed here is denied.
+_EXECUTE, _WRITE, _READ, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_REG, _MAKE_SYM = 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 12
+_REFER, _TRUNCATE = 1 << 13, 1 << 14
+_ON_FILES = _EXECUTE | _WRITE | _READ | _TRUNCATE
+
+_MAY_READ = _READ | _READ_DIR
+_MAY_LIST = _READ_DIR
+_MAY_READ_AND_RUN = _MAY_READ | _EXECUTE
+_MAY_USE_DEVICE = _READ | _WRITE
+_MAY_WRITE = (
+    _MAY_READ | _WRITE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _REFER | _TRUNCATE
+)
 
 _NOBODY = 65534
 _COMMON_LIMITS = (
@@ -126,8 +141,8 @@ def prepare(settings: Mapping[str, Any]) -> Confinement:
     system.take([system.no_new_privileges()])
     covered = settings["level"] == "namespaces"  # an empty directory is mounted over what is hidden
     rules = [*_read_rules(visible, () if covered else hidden, settings["runnable"])]
-    rules.append((scratch, landlock.SCRATCH))
-    ruleset = landlock.ruleset([*rules, *((path, landlock.DEVICE) for path in namespaces.DEVICES)])
+    rules.append((scratch, _MAY_WRITE))
+    ruleset = _ruleset([*rules, *((path, _MAY_USE_DEVICE) for path in namespaces.DEVICES)])
     if ruleset is not None:
         os.dup2(ruleset, RULESET)
         os.close(ruleset)
@@ -187,11 +202,44 @@ def _read_rules(
     for path in visible:
         inside = [hidden_path for hidden_path in hidden if hidden_path.startswith(path + "/")]
         if not inside:
-            yield path, landlock.READ
+            yield path, _MAY_READ
             continue
-        yield path, landlock.LIST
+        yield path, _MAY_LIST
         for entry in os.scandir(path) if os.path.isdir(path) else ():
             if entry.path not in inside:
-                yield entry.path, landlock.READ
+                yield entry.path, _MAY_READ
     for path in runnable:
-        yield path, landlock.READ_AND_RUN
+        yield path, _MAY_READ_AND_RUN
+
+
+def _ruleset(rules: Iterable[tuple[str, int]]) -> int | None:
+    """A descriptor of Landlock's rules (path, rights), or None where the kernel has no Landlock."""
+    version = system.landlock_version()
+    if version == 0:
+        return None
+    handled = _rights_of_version(version)
+    network, scoped = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
+    request = struct.pack("<3Q", handled, network, scoped)
+    descriptor = system.landlock_ruleset(request[: 24 if version >= 6 else 16 if version >= 4 else 8])
+    for path, rights in rules:
+        _allow(descriptor, path, rights & handled)
+    return descriptor
+
+
+def _rights_of_version(version: int) -> int:
+    """All rights over files that this Landlock version has; it refuses rules with any other."""
+    bits = 13 + (version >= 2) + (version >= 3) + (version >= 5)
+    return (1 << bits) - 1
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return  # a missing file cannot be opened anyway
+    try:
+        if not os.path.isdir(path):
+            rights &= _ON_FILES
+        system.landlock_allow(ruleset, struct.pack("<Qi", rights, descriptor))
+    finally:
+        os.close(descriptor)

@@ -18,9 +18,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from . import child, confine, frames, messages, namespaces
-from .cpu_clock import CpuClock
-from .scratch import ScratchFolder
+from . import child, confine, messages, namespaces
+from .limits import CpuClock, ScratchFolder
 
 STANDARD = "bisect collections.abc copy functools heapq itertools math operator re string typing"
 """Modules that many programs of the data sets import: imported once, before the first fork. Each makes every
@@ -220,12 +219,12 @@ def _become_child(
 def _read_memory_limit() -> int:
     """Waits for a job; returns the memory that it may use. Exits where the runner closes the pipe."""
     data = b""
-    while len(data) < frames.MEMORY.size:
-        part = os.read(_SOURCE, frames.MEMORY.size - len(data))
+    while len(data) < messages.MEMORY.size:
+        part = os.read(_SOURCE, messages.MEMORY.size - len(data))
         if not part:
             os._exit(0)
         data += part
-    (memory_bytes,) = frames.MEMORY.unpack(data)
+    (memory_bytes,) = messages.MEMORY.unpack(data)
     return int(memory_bytes)
 
 
