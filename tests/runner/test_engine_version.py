@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "6d434a77baf8a9cbdc45e91014fcc7ac4392798b203408b048f295124ea4fae5")
+DECIDED = (1, "ee260cc564a4573cb63616846ae54ac8ffab1a3f885fd19fbca74385d0641773")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
