@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "ee260cc564a4573cb63616846ae54ac8ffab1a3f885fd19fbca74385d0641773")
+DECIDED = (1, "52f3939f64148b9a20f6ff5e2efddd57fe9269d222262139ccaea9eb5953f8bf")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

@@ -233,9 +233,7 @@ def _is_all_code(text: str) -> bool:
 def _between_prose(text: str, *, examples: bool) -> list[CodePiece]:
     """The statements in the text, in order, parted where there is prose between them.
 
-    Args:
-        text: Code and prose, line by line.
-        examples: Whether assertions and calls are statements of the program, too.
+    `examples`: whether assertions and calls are statements of the program, too.
     """
     lines = text.split("\n")
     pieces: list[CodePiece] = []

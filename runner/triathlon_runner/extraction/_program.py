@@ -196,11 +196,8 @@ def _with_missing_names(
 ) -> str:
     """The program with the imports and helpers that it lacks and a source has.
 
-    Args:
-        program: what the model wrote.
-        sources: (where from, code), the nearest first.
-        entry_point: never taken from a source: the model has to write it.
-        changes: gets a description of each change.
+    `sources` are pairs of a description and code, the nearest first. `entry_point` is never taken from them:
+    the model has to write it.
     """
     for where, code in sources:
         added = _statements_for(program, code, entry_point)

@@ -56,11 +56,7 @@ class AnswerKey:
     """What a problem's reference returned, one entry an input."""
 
     def __init__(self, data: "mmap.mmap | bytes") -> None:
-        """Reads a key's file.
-
-        Raises:
-            MalformedError: the data are no answer key.
-        """
+        """Reads a key's file; raises MalformedError where the data are no answer key."""
         if bytes(data[: len(FORMAT)]) != FORMAT:
             raise MalformedError("no answer key")
         size = int.from_bytes(data[-8:], "little")

@@ -98,11 +98,7 @@ def _source(name: str) -> str:
 
 
 def _test_methods(test: str) -> tuple[Method, ...]:
-    """The test methods of a unittest module, in the order of its text.
-
-    Raises:
-        SyntaxError: it is no Python.
-    """
+    """The test methods of a unittest module, in its order; raises SyntaxError where it is no Python."""
     return tuple(
         (statement.name, item.name)
         for statement in parse(test).body

@@ -80,11 +80,7 @@ def _in_lines(file: Path, problems: Mapping[str, AnyProblem], broken: list[str])
 
 
 def _sample_of_line(line: bytes, problems: Mapping[str, AnyProblem]) -> Sample:
-    """The sample of one line.
-
-    Raises:
-        ValueError: it holds none; says what is wrong.
-    """
+    """The sample of one line; raises ValueError with what is wrong where it holds none."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -192,20 +192,16 @@ class StoredResults:
 
     def __init__(self, execution: Execution, results: Sequence[Sent | Raised]) -> None:
         self.execution = execution
-        self._results = iter(enumerate(results))
+        self._results = results
         self._exhausted = False
 
     async def __aenter__(self) -> "StoredResults":
         return self
 
-    def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
-        return self
-
-    async def __anext__(self) -> tuple[int, Sent | Raised]:
-        for item in self._results:
-            return item
+    async def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
+        for item in enumerate(self._results):
+            yield item
         self._exhausted = True
-        raise StopAsyncIteration
 
     async def __aexit__(
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None

@@ -73,5 +73,5 @@ async def try_language(sandbox: Sandbox, language: Language) -> LanguageHealth:
 
 
 def _hint(language: Language) -> str:
-    interpreter = LANGUAGES[language].interpreter
-    return f"on Debian: apt-get install {interpreter.package}" if interpreter else "the runner's own Python"
+    package = LANGUAGES[language].package
+    return f"on Debian: apt-get install {package}" if package else "the runner's own Python"

@@ -130,9 +130,8 @@ def _collection(tag: str, content: list[Any], depth: int) -> Any:
 def _is_key(key: Any) -> bool:
     """Whether a value can be a key of a dict: text or a small number.
 
-    Others could be made to collide in its table, or are equal in Python only.
-
-    A map with such a key (a list, a symbol, a truth value, 1 beside 1.0) stays a list of pairs.
+    Others could be made to collide in its table, or are equal in Python only. A map with such a key (a list,
+    a symbol, a truth value, 1 beside 1.0) stays a list of pairs.
     """
     return isinstance(key, str) or (type(key) in (int, float) and abs(key) < _LARGEST_EXACT)
 

@@ -180,11 +180,7 @@ class LocalSandbox:
             await others[0].pop().close()  # out of the pool first, because closing takes a while
 
     async def check(self) -> None:
-        """Runs a first program.
-
-        Raises:
-            SandboxError: the level does not work here.
-        """
+        """Runs a first program; raises SandboxError where the level does not work here."""
         execution = await self.run(Job("def f(x):\n    return x + 1\n", (Call("f", (1,)),)))
         if execution.results != (Returned(2),):
             raise SandboxError(f"a first program did not run: {execution.detail}")

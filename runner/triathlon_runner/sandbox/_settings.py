@@ -49,24 +49,21 @@ def server_settings(
         "reserves_memory": False,
         "outer_id": unused_id() if os.geteuid() == 0 else None,
     }
-    interpreter = LANGUAGES[language].interpreter
-    if interpreter is None:
+    spec = LANGUAGES[language]
+    if not spec.command:
+        path = _site_folders() if libraries else []
         visible = [*_interpreter(), *_library_folders(libraries)]
-        return settings | {
-            "path": _site_folders() if libraries else [],
-            "visible": visible,
-            "hidden": _hidden(),
-        }
-    program = shutil.which(interpreter.command[0])
+        return settings | {"path": path, "visible": visible, "hidden": _hidden()}
+    program = shutil.which(spec.command[0])
     if program is None:
-        raise SandboxError(f"{language} is not installed: {interpreter.command[0]!r} is not on the PATH")
-    executable, harness = str(Path(program).resolve()), str(_HARNESSES / interpreter.harness)
-    visible = [path for path in (*_system_libraries(), *interpreter.libraries) if Path(path).exists()]
+        raise SandboxError(f"{language} is not installed: {spec.command[0]!r} is not on the PATH")
+    executable, harness = str(Path(program).resolve()), str(_HARNESSES / spec.harness)
+    visible = [path for path in (*_system_libraries(), *spec.libraries) if Path(path).exists()]
     return settings | {
         "visible": _outermost([*visible, executable, harness]),
         "runnable": [executable, *_loaders()],
-        "command": [executable, *interpreter.command[1:], harness],
-        "reserves_memory": interpreter.reserves_memory,
+        "command": [executable, *spec.command[1:], harness],
+        "reserves_memory": spec.reserves_memory,
     }
 
 

@@ -120,7 +120,6 @@ class Exchange:
         self._timer = self._loop.call_later(seconds, self._read_waiting, seconds)
 
     def _read_waiting(self, seconds: float) -> None:
-        self._timer = None
         if max([read() for _, read in self._readers()]) > BUSY_BYTES:
             self.listen(at_once=True)
         else:
@@ -131,14 +130,10 @@ class Exchange:
             data = os.read(descriptor, CHUNK)
         except BlockingIOError:
             return b""
-        if not data:
-            self._stop_watching(descriptor)
-        return data
-
-    def _stop_watching(self, descriptor: int) -> None:
-        if descriptor in self._watched:
+        if not data and descriptor in self._watched:
             self._watched.remove(descriptor)
             self._loop.remove_reader(descriptor)
+        return data
 
     def _read_results(self) -> int:
         data = self._read(self._results)
@@ -185,7 +180,6 @@ class Exchange:
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
         for descriptor in self._watched:
             self._loop.remove_reader(descriptor)
             self._loop.remove_writer(descriptor)
@@ -216,7 +210,7 @@ class Worker:
         self._killed = False
         self._loop = asyncio.get_running_loop()
         self._ends: Ends = ()
-        self._waiting: asyncio.Future[None] | None = None
+        self._news = asyncio.Event()
         self._report: tuple[Any, ...] | None = None
         self._fault = ""
         self.usable = True
@@ -224,48 +218,25 @@ class Worker:
 
     @classmethod
     async def start(cls, make_settings: MakeSettings) -> "Worker":
-        """Starts a server and waits until its first child is ready.
-
-        Raises:
-            SandboxError: it did not get ready.
-        """
+        """Starts a server and waits until its first child is ready; raises SandboxError where it does not."""
         directory = Path(tempfile.mkdtemp(prefix="triathlon-room-"))
         try:
             settings = make_settings(directory)
-            worker = await cls._spawn(settings, directory)
+            worker = cls(*await _spawn(settings), directory)
         except BaseException:
             _remove(directory)
             raise
         try:
             async with asyncio.timeout(START_SECONDS):
                 await worker.ready()
-        except TimeoutError:
+        except BaseException as error:
             await worker.close()
+            if not isinstance(error, TimeoutError):
+                raise
             raise SandboxError(f"the sandbox server did not start within {START_SECONDS:g} s") from None
-        except BaseException:
-            await worker.close()
-            raise
         if settings["level"] == "namespaces":  # nothing is mounted on it any more
             _remove(directory)
         return worker
-
-    @classmethod
-    async def _spawn(cls, settings: dict[str, Any], directory: Path) -> "Worker":
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
-        try:
-            with theirs:
-                process = await asyncio.create_subprocess_exec(
-                    sys.executable, "-s", "-S", "-B", "-P", str(BOOT), str(theirs.fileno()),
-                    marshal.dumps(settings).hex(),
-                    stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()], env=_ENVIRONMENT,
-                    cwd="/", start_new_session=True,
-                )  # fmt: skip
-        except BaseException:
-            ours.close()
-            raise
-        return cls(process, ours, directory)
 
     def _on_message(self) -> None:
         """Takes one message of the server's: a child was forked, one has ended, or the server failed."""
@@ -283,30 +254,19 @@ class Worker:
         if message[:1] == messages.ENDED:
             self._report = messages.REPORT.unpack(message)
         elif message != messages.READY:
-            self._fail(message[1:].decode("utf-8", "replace") or "the sandbox server ended")
-        if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_result(None)
-
-    def _fail(self, fault: str) -> None:
-        self._fault = fault
-        self.usable = False
-        self._loop.remove_reader(self._control)
+            self._fault = message[1:].decode("utf-8", "replace") or "the sandbox server ended"
+            self.usable = False
+            self._loop.remove_reader(self._control)
+        self._news.set()
 
     async def _next_message(self) -> None:
         if self._fault:
             raise SandboxError(self._fault)
-        self._waiting = self._loop.create_future()
-        try:
-            await self._waiting
-        finally:
-            self._waiting = None
+        self._news.clear()
+        await self._news.wait()
 
     async def ready(self) -> None:
-        """Waits until a child is ready.
-
-        Raises:
-            SandboxError: the server is gone.
-        """
+        """Waits until a child is ready; raises SandboxError where the server is gone."""
         while not self._ends:
             await self._next_message()
 
@@ -372,6 +332,23 @@ class Worker:
             self._kill()
             await self._process.wait()
         await asyncio.to_thread(_remove, self._directory)
+
+
+async def _spawn(settings: dict[str, Any]) -> tuple[asyncio.subprocess.Process, socket.socket]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setblocking(False)
+    options = ("-s", "-S", "-B", "-P", str(BOOT), str(theirs.fileno()), marshal.dumps(settings).hex())
+    try:
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *options,
+                stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()], env=_ENVIRONMENT, cwd="/", start_new_session=True,
+            )  # fmt: skip
+    except BaseException:
+        ours.close()
+        raise
+    return process, ours
 
 
 def _remove(directory: Path) -> None:

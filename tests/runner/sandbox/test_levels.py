@@ -21,7 +21,7 @@ WITHOUT_LANDLOCK = """
     with tempfile.TemporaryDirectory() as directory:
         settings = server_settings(sys.argv[1], Language.PYTHON, frozenset(), Path(directory))
         try:
-            confine.prepare(settings)
+            confine.Confinement(settings)
         except OSError as error:
             print("refused:", error)
         else:

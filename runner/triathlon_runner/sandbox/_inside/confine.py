@@ -2,7 +2,6 @@
 
 import os
 import resource
-import signal
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -55,37 +54,54 @@ class Confinement:
     As much as possible is prepared before the fork: in a fork every memory page that is written is copied.
     """
 
-    def __init__(
-        self, scratch: str, ids: tuple[int, int] | None, keep: int, ruleset: int | None, filter_: bytes,
-        memory_limit: int,
-    ) -> None:  # fmt: skip
-        """`ids`: user and group to become; None where everyone is the same unprivileged user.
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        """Enters the namespaces of the level, if it has any, and prepares what children apply.
 
-        `keep`: capabilities that a child keeps, none or reading where the interpreter lies in a private
-        directory. `memory_limit`: the kind of limit that bounds memory.
+        Raises:
+            OSError: the level does not work here.
         """
-        self.scratch = scratch
+        directory, outer = settings["directory"], settings["outer_id"]
+        visible, hidden, runnable = settings["visible"], settings["hidden"], settings["runnable"]
+        in_namespaces = settings["level"] == "namespaces"
+        if not in_namespaces and not system.landlock_version():
+            raise OSError(
+                "without namespaces only Landlock keeps files out of reach, and this kernel has none "
+                "(5.13 or later, `landlock` among the active LSMs)"
+            )
+        user = None  # where everyone is the same unprivileged user
+        if in_namespaces:
+            namespaces.enter(directory, visible, hidden, outer)
+            user = None if outer is None else namespaces.CHILD_ID
+        elif outer is not None:
+            user = _mapped(outer)
+            os.chown(directory, user, user)
+        self.scratch: str = namespaces.SCRATCH if in_namespaces else directory
         """The only directory that a child may write to; also its working directory."""
-        self._memory_limit = memory_limit
-        self._filter = syscalls.Filter(filter_)
-        self._steps: list[system.Step] = []
-        if ids is not None:
-            user, group = ids
-            self._steps += [
-                system.keep_capabilities(),  # until the last step but some drops all but `keep`
+        system.take([system.NO_NEW_PRIVILEGES])
+        # In namespaces, an empty directory is mounted over what is hidden.
+        rules = [*_read_rules(visible, () if in_namespaces else hidden, runnable), (self.scratch, _MAY_WRITE)]
+        ruleset = _ruleset([*rules, *((path, _MAY_USE_DEVICE) for path in namespaces.DEVICES)])
+        if ruleset is not None:
+            os.dup2(ruleset, RULESET)
+            os.close(ruleset)
+        _limit(alone=user is not None)
+        system.take([system.NOT_DUMPABLE])
+        os.chdir(self.scratch)
+        keep = 0 if in_namespaces or user is None else _needed_capabilities([*visible, *runnable], user)
+        self._steps = [system.drop_capabilities(keep), system.NOT_DUMPABLE, system.DIE_WITH_PARENT]
+        if user is not None:
+            self._steps[:0] = [
+                system.KEEP_CAPABILITIES,  # until the step that drops all but `keep`
                 *([(os.setgroups, ([],))] if _may_set_groups() else []),
-                (os.setresgid, (group, group, group)),
+                (os.setresgid, (user, user, user)),
                 (os.setresuid, (user, user, user)),
             ]
-        self._steps += [
-            system.drop_capabilities(keep),
-            system.not_dumpable(),
-            system.die_with_parent(signal.SIGKILL),
-        ]
+        self._rules: list[system.Step] = []
         if ruleset is not None:
-            self._rules: tuple[system.Step, ...] = (system.landlock_restrict(ruleset), (os.close, (ruleset,)))
-        else:
-            self._rules = ()
+            self._rules = [system.landlock_restrict(RULESET), (os.close, (RULESET,))]
+        self._filter = syscalls.Filter(syscalls.build_child_filter())
+        self._memory_limit = resource.RLIMIT_DATA if settings["reserves_memory"] else resource.RLIMIT_AS
+        syscalls.Filter(syscalls.build_server_filter(may_exec=bool(runnable))).install()
 
     def apply(self) -> None:
         """Confines the calling child for good.
@@ -116,71 +132,23 @@ def _may_set_groups() -> bool:
     return True
 
 
-def prepare(settings: Mapping[str, Any]) -> Confinement:
-    """Enters the namespaces of the level, if it has any, and prepares what children apply.
-
-    Raises:
-        OSError: the level does not work here.
-    """
-    directory, outer = settings["directory"], settings["outer_id"]
-    visible, hidden = settings["visible"], settings["hidden"]
-    if settings["level"] != "namespaces" and not system.landlock_version():
-        raise OSError(
-            "without namespaces only Landlock keeps files out of reach, and this kernel has none "
-            "(5.13 or later, `landlock` among the active LSMs)"
-        )
-    if settings["level"] == "namespaces":
-        namespaces.enter(directory, visible, hidden, outer)
-        scratch = namespaces.SCRATCH
-        ids = None if outer is None else (namespaces.CHILD_ID, namespaces.CHILD_ID)
-    else:
-        scratch = directory
-        ids = None if outer is None else _mapped(outer)
-        if ids is not None:
-            os.chown(directory, *ids)
-    system.take([system.no_new_privileges()])
-    covered = settings["level"] == "namespaces"  # an empty directory is mounted over what is hidden
-    rules = [*_read_rules(visible, () if covered else hidden, settings["runnable"])]
-    rules.append((scratch, _MAY_WRITE))
-    ruleset = _ruleset([*rules, *((path, _MAY_USE_DEVICE) for path in namespaces.DEVICES)])
-    if ruleset is not None:
-        os.dup2(ruleset, RULESET)
-        os.close(ruleset)
-    _limit(alone=ids is not None)
-    system.take([system.not_dumpable()])
-    os.chdir(scratch)
-    confinement = Confinement(
-        scratch=scratch,
-        ids=ids,
-        keep=_needed_capabilities(settings, ids),
-        ruleset=None if ruleset is None else RULESET,
-        filter_=syscalls.build_child_filter(),
-        memory_limit=resource.RLIMIT_DATA if settings["reserves_memory"] else resource.RLIMIT_AS,
-    )
-    syscalls.Filter(syscalls.build_server_filter(may_exec=bool(settings["runnable"]))).install()
-    return confinement
-
-
-def _mapped(outer: int) -> tuple[int, int]:
-    """Returns the id, or that of `nobody` in a container whose range of ids is too small."""
+def _mapped(outer: int) -> int:
+    """The user id, or that of `nobody` in a container whose range of ids is too small."""
     with open("/proc/self/uid_map", encoding="ascii") as lines:
         ranges = [tuple(map(int, line.split())) for line in lines]
-    known = any(first <= outer < first + count for first, _, count in ranges)
-    return (outer, outer) if known else (_NOBODY, _NOBODY)
+    return outer if any(first <= outer < first + count for first, _, count in ranges) else _NOBODY
 
 
-def _needed_capabilities(settings: Mapping[str, Any], ids: tuple[int, int] | None) -> int:
-    """Keeps an interpreter in a private home directory readable, by one capability.
+def _needed_capabilities(readable: Sequence[str], user: int) -> int:
+    """None, or reading: it keeps an interpreter in a private home directory readable.
 
     Landlock limits what it opens to the interpreter.
     """
-    if settings["level"] == "namespaces" or ids is None:
-        return 0
-    paths = [path for path in (*settings["visible"], *settings["runnable"]) if os.path.exists(path)]
+    paths = [path for path in readable if os.path.exists(path)]
     pid = os.fork()
     if pid == 0:
-        os.setresgid(ids[1], ids[1], ids[1])
-        os.setresuid(ids[0], ids[0], ids[0])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
         os._exit(0 if all(os.access(path, os.R_OK) for path in paths) else 1)
     _, status = os.waitpid(pid, 0)
     return 0 if status == 0 else system.CAP_DAC_READ_SEARCH

@@ -51,13 +51,8 @@ def main(control: int, configuration: str) -> None:
         os.environ.clear()  # not before: it keeps some libraries from starting threads
         if len(os.listdir("/proc/self/task")) > 1:  # namespaces need one thread, as a fork has
             namespaces.go_on_in_a_fork()
-        server = Server(
-            channel,
-            confine.prepare(settings),
-            settings["command"],
-            watch=settings["level"] != "namespaces",
-        )
-        server.serve()
+        watch = settings["level"] != "namespaces"
+        Server(channel, confine.Confinement(settings), settings["command"], watch=watch).serve()
     except (OSError, ImportError, KeyError) as error:
         channel.send(messages.FAILED + str(error).encode())
 
@@ -108,10 +103,7 @@ class Server:
         while True:
             pid = self._fork(report)
             message = self._channel.recv(messages.SIZE)
-            while message[:1] in (
-                messages.KILL,
-                messages.READING,
-            ):  # meant for the child before, which had ended
+            while message in (messages.KILL, messages.READING):  # for the child before, which had ended
                 message = self._channel.recv(messages.SIZE)
             if not message:
                 return
@@ -150,13 +142,8 @@ class Server:
             confined = os.eventfd_read(self._confined) == 1
         except BlockingIOError:
             confined = False
-        return messages.REPORT.pack(
-            messages.ENDED,
-            status,
-            usage.ru_utime + usage.ru_stime,
-            note,
-            confined,
-        )
+        cpu_seconds = usage.ru_utime + usage.ru_stime
+        return messages.REPORT.pack(messages.ENDED, status, cpu_seconds, note, confined)
 
     def _wait(self, pid: int, clock: CpuClock) -> int:
         """Waits for the child's end; kills it at a limit, on request, or when the runner is gone."""
