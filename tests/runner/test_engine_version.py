@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "52f3939f64148b9a20f6ff5e2efddd57fe9269d222262139ccaea9eb5953f8bf")
+DECIDED = (1, "932c0491f4ad8c90032989df60a47df0ef4f4def31b29acb64e24545d4f5bf41")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

@@ -107,7 +107,6 @@ class GradeOptions:
     model: str = ""
     """Name of the model; part of every line."""
     inputs: Literal["base", "all"] = "all"
-    level: str = "auto"
     jobs: int | None = None
     """Programs at once; None: as many as cores."""
     keys: Path | None = None
@@ -140,7 +139,7 @@ async def grade_samples(
         splits=options.inputs == "all" and any(map(_has_more_than_base, problems)),
         broken=broken,
     )
-    async with open_sandbox(options.level, options.jobs) as sandbox:
+    async with open_sandbox(jobs=options.jobs) as sandbox:
         report.level = sandbox.level
         functions, classes = ProgramGrader(sandbox, options.keys), ClassGrader(sandbox)
 

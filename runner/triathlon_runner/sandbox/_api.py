@@ -103,8 +103,6 @@ class Returned:
     """The call returned; `value` is plain data, decoded."""
 
     value: Any
-    size: int = field(default=0, compare=False)
-    """Bytes of the encoded value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,5 +255,3 @@ class Sandbox(Protocol):
             SandboxError: our machinery failed.
         """
         ...
-
-    async def aclose(self) -> None: ...

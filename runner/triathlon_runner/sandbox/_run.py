@@ -269,7 +269,7 @@ class Run:
 
 
 def _decoded(result: Sent | Raised) -> Returned | Raised:
-    return result if isinstance(result, Raised) else Returned(result.value(), len(result.payload))
+    return result if isinstance(result, Raised) else Returned(result.value())
 
 
 def _relayed_call(question: object) -> Call:

@@ -40,11 +40,6 @@ GROWTH = 1.5
 BUSY_BYTES = PIPE_BYTES // 4
 """A child that sends more than this between two reads is read without pauses."""
 
-MakeSettings = Callable[[Path], dict[str, Any]]
-"""Returns the settings of a server that may use this empty directory."""
-Ends = tuple[int, ...]
-"""The runner's ends of a child's pipes: jobs, results, standard output and error."""
-
 
 class Exchange:
     """Four pipes: to the child, from the child, its standard output, its standard error.
@@ -209,7 +204,7 @@ class Worker:
         self._directory = directory
         self._killed = False
         self._loop = asyncio.get_running_loop()
-        self._ends: Ends = ()
+        self._ends: tuple[int, ...] = ()
         self._news = asyncio.Event()
         self._report: tuple[Any, ...] | None = None
         self._fault = ""
@@ -217,8 +212,11 @@ class Worker:
         self._loop.add_reader(control, self._on_message)
 
     @classmethod
-    async def start(cls, make_settings: MakeSettings) -> "Worker":
-        """Starts a server and waits until its first child is ready; raises SandboxError where it does not."""
+    async def start(cls, make_settings: Callable[[Path], dict[str, Any]]) -> "Worker":
+        """Starts a server and waits until its first child is ready; raises SandboxError where it does not.
+
+        `make_settings` returns the settings of a server that may use this empty directory.
+        """
         directory = Path(tempfile.mkdtemp(prefix="triathlon-room-"))
         try:
             settings = make_settings(directory)
@@ -270,8 +268,8 @@ class Worker:
         while not self._ends:
             await self._next_message()
 
-    def take_ends(self) -> Ends:
-        """Returns the runner's ends of the ready child's pipes; the caller closes them."""
+    def take_ends(self) -> tuple[int, ...]:
+        """The runner's ends of the ready child's pipes, as `Exchange` takes them; the caller closes them."""
         self.usable = self._killed = False
         ends, self._ends = self._ends, ()
         return ends

@@ -302,7 +302,7 @@ class _Writer:
         self.put(_pack_size(b"s", len(text)) + text)
 
 
-_ITEMS = {list: b"l", tuple: b"t", set: b"e", frozenset: b"z"}
+_ITEMS: dict[type, bytes] = {list: b"l", tuple: b"t", set: b"e", frozenset: b"z"}
 _EXACT: dict[type, Callable[[_Writer, Any, int], None]] = {
     type(None): lambda writer, _value, _depth: writer.put(b"N"),
     bool: lambda writer, value, _depth: writer.put(b"T" if value is True else b"F"),

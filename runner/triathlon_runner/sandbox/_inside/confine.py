@@ -185,29 +185,19 @@ def _ruleset(rules: Iterable[tuple[str, int]]) -> int | None:
     version = system.landlock_version()
     if version == 0:
         return None
-    handled = _rights_of_version(version)
+    # All rights over files that this version has; it refuses rules with any other.
+    handled = (1 << 13 + (version >= 2) + (version >= 3) + (version >= 5)) - 1
     network, scoped = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
     request = struct.pack("<3Q", handled, network, scoped)
-    descriptor = system.landlock_ruleset(request[: 24 if version >= 6 else 16 if version >= 4 else 8])
+    ruleset = system.landlock_ruleset(request[: 24 if version >= 6 else 16 if version >= 4 else 8])
     for path, rights in rules:
-        _allow(descriptor, path, rights & handled)
-    return descriptor
-
-
-def _rights_of_version(version: int) -> int:
-    """All rights over files that this Landlock version has; it refuses rules with any other."""
-    bits = 13 + (version >= 2) + (version >= 3) + (version >= 5)
-    return (1 << bits) - 1
-
-
-def _allow(ruleset: int, path: str, rights: int) -> None:
-    try:
-        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return  # a missing file cannot be opened anyway
-    try:
-        if not os.path.isdir(path):
-            rights &= _ON_FILES
-        system.landlock_allow(ruleset, struct.pack("<Qi", rights, descriptor))
-    finally:
-        os.close(descriptor)
+        try:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # a missing file cannot be opened anyway
+        try:
+            allowed = handled & (rights if os.path.isdir(path) else rights & _ON_FILES)
+            system.landlock_allow(ruleset, struct.pack("<Qi", allowed, descriptor))
+        finally:
+            os.close(descriptor)
+    return ruleset
