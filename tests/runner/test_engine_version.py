@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "934eac623048bb282db3e3c3be98811d820bd7db921d3608e841b2ffe679fa51")
+DECIDED = (1, "96ca3cd19c8bdd1b9d5eea01bdb13d47790a1da0ade94673ce1529efb0f14e59")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
