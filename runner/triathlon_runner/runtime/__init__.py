@@ -1,4 +1,9 @@
-"""The runtime discipline (REval): what does a program do while it runs, and do the answers fit together?"""
+"""The runtime discipline (REval): what does a program do while it runs, and do the answers fit together?
+
+A question is built by `_construct` and asked by `_suite` and `_asking`. Its answer is read and graded by
+`_grade`: a value with `_states` and `_literals`, a completed assertion with `_assertions`, `_fillings` and
+`_check`, which has it executed by `_sandboxed/programs`. `_metrics` makes scores of the records.
+"""
 
 from triathlon_runner.runtime._catalogue import DATASETS, DISCIPLINE, catalogue, question_source
 from triathlon_runner.runtime._grade import Graded, grade_output

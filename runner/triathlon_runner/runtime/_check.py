@@ -29,12 +29,12 @@ async def run_calls(
     libraries: frozenset[str],
     *,
     cpu_seconds: tuple[float, float] = (4.0, 1.0),
-    after_a_death: bool = True,
+    restart: bool = True,
 ) -> list[Returned | Raised | Execution]:
     """The result of each call of a program of `_sandboxed`; of one that ended its child, the execution.
 
-    A child gets `cpu_seconds`, the second number for each of its calls. `after_a_death` the calls behind one
-    that ended its child are made in another child; without it they have no results.
+    A child gets `cpu_seconds`, the second number for each of its calls. Where a call ends its child, those
+    behind it are made in another child; without `restart` they are not made.
 
     Raises:
         SandboxError: the sandbox itself failed.
@@ -49,7 +49,7 @@ async def run_calls(
         results += execution.results
         if len(execution.results) < len(rest):
             results.append(execution)
-            if not after_a_death:
+            if not restart:
                 break
     return results
 
@@ -66,7 +66,7 @@ async def compute_values(sandbox: Sandbox, filled: Filled, libraries: frozenset[
         Call("compute", (list(filled.imports), filled.setup, expression))
         for expression in filled.computed.values()
     ]
-    results = await run_calls(sandbox, "programs", calls, libraries & {"numpy"}, after_a_death=False)
+    results = await run_calls(sandbox, "programs", calls, libraries & {"numpy"}, restart=False)
     values: dict[str, str] = {}
     for name, result in zip(filled.computed, results, strict=False):
         if not isinstance(result, Returned):

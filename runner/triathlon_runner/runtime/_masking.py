@@ -32,15 +32,13 @@ def statements_text(statements: list[ast.stmt]) -> str:
     return ast.unparse(_copy(statements))
 
 
-def mask_test(statements: list[ast.stmt]) -> Masked | None:
-    """A test's body with all its assertions masked, save those in loops; None where it has none."""
+def mask_test(statements: list[ast.stmt]) -> Masked:
+    """A test's body with all its assertions masked, save those in loops; an empty text where it has none."""
     body = _copy(statements)
     originals: list[str] = []
     for statement in _straight(body.body):
         _mask_statement(statement, originals)
-    if not originals:
-        return None
-    text = ast.unparse(body)
+    text = ast.unparse(body) if originals else ""
     read_masked(text)
     return Masked(text, tuple(originals))
 

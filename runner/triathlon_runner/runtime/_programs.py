@@ -99,7 +99,7 @@ def _tests(case: ast.ClassDef) -> list[Function]:
 
 
 def _test_input(
-    index: int, case: ast.ClassDef, method: Function, text: str, masked: Masked | None
+    index: int, case: ast.ClassDef, method: Function, text: str, masked: Masked
 ) -> InputQuestions:
     """One test method as an input, with what its set-up does."""
     setup = [
@@ -113,8 +113,8 @@ def _test_input(
         setup="\n".join(setup),
         test_class=case.name,
         test_method=method.name,
-        masked=masked.text if masked else "",
-        originals=masked.originals if masked else (),
+        masked=masked.text,
+        originals=masked.originals,
         statements=(),
     )
 

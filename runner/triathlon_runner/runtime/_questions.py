@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Strict
 from triathlon_runner.runtime._assertions import Masked
+from triathlon_runner.store import replace_file
 from triathlon_runner.suites import DataSetInfo
 
 SCHEMA: Final = 1
@@ -137,17 +138,7 @@ def write_questions(questions: QuestionFile, path: Path) -> None:
     Raises:
         UserError: it can't be written there.
     """
-    text = questions.model_dump_json(by_alias=True, exclude_defaults=False, indent=1)
-    partial = path.with_suffix(".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text + "\n", "utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise UserError(
-            f"expected a place for the questions that can be written, got {str(path)!r}: {error}."
-            " Make it writable or name another one."
-        ) from error
+    replace_file(path, questions.model_dump_json(by_alias=True, indent=1) + "\n")
 
 
 def read_questions(path: Path) -> QuestionFile:

@@ -203,7 +203,7 @@ def blocks(function: Function) -> list[Block]:
     and `except*`.
     """
     order = [Block()]
-    _Flow().run(function.body, order[0])
+    _BlockBuilder().run(function.body, order[0])
     for block in order:
         order += [target for target in block.next if target not in order]
     return order
@@ -215,7 +215,7 @@ def functions(program: ast.Module) -> Iterator[Function]:
     return iter(sorted(nodes, key=lambda function: (function.lineno, function.col_offset)))
 
 
-class _Flow:
+class _BlockBuilder:
     """Follows the statements of a function and makes blocks of them."""
 
     def __init__(self) -> None:

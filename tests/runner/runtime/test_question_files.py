@@ -119,7 +119,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written(file: Path, tmp_path: Path) -> None:
     """Named with what to do about it."""
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(UserError, match=r"questions that can be written, got .*taken/mine\.json"):
+    with pytest.raises(UserError, match=r"cannot write .*taken/mine\.json.*make it writable"):
         write_questions(read_questions(file), tmp_path / "taken" / "mine.json")
 
 
