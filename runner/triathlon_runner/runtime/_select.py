@@ -163,7 +163,7 @@ def _changed(trace: Trace, line: int) -> list[str]:
     new: dict[str, None] = {}
     changed: dict[str, None] = {}
     attributes: dict[str, None] = {}
-    for step in trace.at(line):
+    for step, _ in trace.at(line):
         for name, value in sorted((step.after or {}).items()):
             if value != step.before.get(name):
                 kind = attributes if name.startswith("self.") else changed if name in step.before else new

@@ -1,6 +1,6 @@
 """The trace of one run: its steps, and what can be read from them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -41,27 +41,22 @@ class Trace:
     steps: tuple[Step, ...] = ()
 
     @cached_property
-    def _places(self) -> Mapping[int, list[int]]:
-        places: dict[int, list[int]] = {}
-        for number, step in enumerate(self.steps):
-            places.setdefault(step.line, []).append(number)
-        return places
+    def _executions(self) -> Mapping[int, list[tuple[Step, Step | None]]]:
+        executions: dict[int, list[tuple[Step, Step | None]]] = {}
+        for step, following in zip(self.steps, (*self.steps[1:], None), strict=False):
+            executions.setdefault(step.line, []).append((step, following))
+        return executions
 
     def executed(self, line: int) -> bool:
-        return line in self._places
+        return line in self._executions
 
-    def at(self, line: int) -> Iterator[Step]:
-        """The executions of a line, in order."""
-        return (self.steps[number] for number in self._places.get(line, ()))
-
-    def _next(self, line: int) -> Iterator[Step | None]:
-        """The step that followed each execution of a line; None for the last one of all."""
-        last = len(self.steps) - 1
-        return (self.steps[number + 1] if number < last else None for number in self._places.get(line, ()))
+    def at(self, line: int) -> Sequence[tuple[Step, Step | None]]:
+        """The executions of a line in order, each with the step that followed; None where none did."""
+        return self._executions.get(line, ())
 
     def successors(self, line: int) -> frozenset[int]:
         """The lines that were begun next; `NOT_EXECUTED` where nothing was, or the line never ran."""
-        lines = {step.line if step else NOT_EXECUTED for step in self._next(line)}
+        lines = {following.line if following else NOT_EXECUTED for _, following in self.at(line)}
         return frozenset(lines or {NOT_EXECUTED})
 
     def observed(self, line: int, variable: str) -> tuple[Value, ...]:
@@ -70,12 +65,12 @@ class Trace:
         Any watched expression; without a watch the local variables and attributes of `self`.
         """
         return _different(
-            step.watched.get(variable) or (step.after or {}).get(variable) for step in self.at(line)
+            step.watched.get(variable) or (step.after or {}).get(variable) for step, _ in self.at(line)
         )
 
     def values_at_next_step(self, line: int, variable: str) -> tuple[Value, ...]:
         """The values of a name at the step that followed: how REval reads a variable of a called function."""
-        return _different(step.before.get(variable) for step in self._next(line) if step)
+        return _different(step.before.get(variable) for _, step in self.at(line) if step)
 
 
 def _different(values: Iterable[Value | None]) -> tuple[Value, ...]:

@@ -77,15 +77,12 @@ async def grade_prediction(sandbox: Sandbox, task: PredictionTask, asked: Asked,
     program, question = task.output_question()
     try:
         if asked == "input":
-            filled = fill_arguments(task, answer)
-        else:
-            with reading_an_answer():
-                assertion = as_output_assertion(answer, question.text)
+            return await grade_filled(sandbox, program, question, fill_arguments(task, answer))
+        with reading_an_answer():
+            assertion = as_output_assertion(answer, question.text)
+        return await grade_output(sandbox, program, question, assertion)
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
-    if asked == "input":
-        return await grade_filled(sandbox, program, question, filled)
-    return await grade_output(sandbox, program, question, assertion)
 
 
 def as_output_assertion(answer: str, call: str) -> str:
