@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "932c0491f4ad8c90032989df60a47df0ef4f4def31b29acb64e24545d4f5bf41")
+DECIDED = (1, "3deb90135efa8606273f2f256460c1cdeb7a2a3661d6b2aa7e8e16f80a9aecb4")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
