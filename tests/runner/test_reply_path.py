@@ -50,7 +50,7 @@ def documented_path() -> list[str]:
 
 
 async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:
-    """From the HTTP client to the line in `results/` a reply goes through eight files, all in the document."""
+    """From the HTTP client to the line in `results/` a reply goes through 8 files, all in the document."""
     follower = Follower()
     async with ModelServer(lambda _: "no program") as server:
         run = LoopRun(tmp_path, server.base_url, problems=[ADD])

@@ -140,6 +140,7 @@ class Transport(httpx2.AsyncBaseTransport):
         self._slow: asyncio.TimerHandle | None = None
         trace = aiohttp.TraceConfig()
         trace.on_connection_reuseconn.append(_note_reused)
+        trace.on_connection_create_start.append(self._note_connecting)
         trace.on_connection_create_end.append(self._note_connected)
         self._session = aiohttp.ClientSession(
             connector=_connector(config, self._proxy),
@@ -154,9 +155,6 @@ class Transport(httpx2.AsyncBaseTransport):
         Raises:
             Unreachable: no whole reply came.
         """
-        if not self._connected and self._slow is None:
-            message = f"still connecting to {self._config.base_url}"
-            self._slow = asyncio.get_running_loop().call_later(_SLOW_CONNECT_SECONDS, self._say, message)
         failure: Unreachable | None = None
         while failure is None:
             attempt = SimpleNamespace(reused=False)
@@ -194,6 +192,11 @@ class Transport(httpx2.AsyncBaseTransport):
             self._replied = True
             headers = [pair for pair in response.headers.items() if pair[0].lower() != "content-encoding"]
             return httpx2.Response(response.status, headers=headers, content=bytes(body), request=request)
+
+    async def _note_connecting(self, *_: object) -> None:
+        if not self._connected and self._slow is None:
+            message = f"still connecting to {self._config.base_url}"
+            self._slow = asyncio.get_running_loop().call_later(_SLOW_CONNECT_SECONDS, self._say, message)
 
     async def _note_connected(self, *_: object) -> None:
         self._connected = True
