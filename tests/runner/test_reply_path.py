@@ -50,7 +50,7 @@ def documented_path() -> list[str]:
 
 
 async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:
-    """From the HTTP client to the line in `results/` a reply goes through nine files, all in the document."""
+    """From the HTTP client to the line in `results/` a reply goes through 8 files, all in the document."""
     follower = Follower()
     async with ModelServer(lambda _: "no program") as server:
         run = LoopRun(tmp_path, server.base_url, problems=[ADD])
@@ -61,4 +61,4 @@ async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path
             sys.setprofile(None)
     assert len(run.records()) == 1
     assert follower.files - BESIDE_THE_PATH == set(documented_path())
-    assert len(documented_path()) == 9
+    assert len(documented_path()) == 8
