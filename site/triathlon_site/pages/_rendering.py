@@ -27,7 +27,7 @@ from triathlon_site.pages import (
 from triathlon_site.pages import board as board_pages
 from triathlon_site.pages import published as published_pages
 from triathlon_site.pages._reported import ReportedTables, same_model
-from triathlon_site.published import SAME, Published, fact_sources
+from triathlon_site.published import SAME, Published, count_facts
 from triathlon_site.recordings import Recordings
 from triathlon_site.render import Draft, Environment, Link, Page
 from triathlon_site.scores import Board, Overall
@@ -129,7 +129,7 @@ def _sections(site: Gathered) -> tuple[Section, ...]:
         lambda: _compare_section(site),
         lambda: _published_section(site, tables()),
         lambda: imported.drafts(site.imported, site.models),
-        lambda: _other_section(site, tables()),
+        lambda: _other_section(site),
         lambda: data_files(site.boards, site.overalls, site.models, site.notices, reported_by_board(site)),
         *(
             partial(
@@ -212,16 +212,17 @@ def _published_section(site: Gathered, tables: ReportedTables) -> Parts:
         yield from published_files(site.published)
 
 
-def _other_section(site: Gathered, tables: ReportedTables) -> Parts:
+def _other_section(site: Gathered) -> Parts:
     yield from method.drafts(site.results)
     if site.boards:
         yield from changes.drafts(site.history, site.boards, site.models, site.results.models)
-    yield _data_draft(site, tables)
+    yield _data_draft(site)
     yield from core_files(site.url)
 
 
-def _data_draft(site: Gathered, tables: ReportedTables) -> Draft:
-    facts = fact_sources(tables.facts, tables.models) if tables.facts else None
+def _data_draft(site: Gathered) -> Draft:
+    published = site.published
+    facts = count_facts(published.facts, published.fact_sources) if published and published.facts else None
     packed = list(archives(site.results, site.boards, site.models, site.url))
     json_ld = data.dataset(
         site.boards,
