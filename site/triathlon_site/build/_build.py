@@ -18,10 +18,9 @@ from triathlon_runner.registry import Registry
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import counted
-from triathlon_site.build._folder import check_apart, check_empty, sweep
 from triathlon_site.build._gather import gather
 from triathlon_site.build._unchanged import Built, inputs_of, last_build, remember_build, site_of
-from triathlon_site.build._write import evidence_files, write_site
+from triathlon_site.build._write import check_apart, check_empty, evidence_files, sweep, write_site
 from triathlon_site.history import HISTORY_FILE, write_history
 from triathlon_site.load import AggregateCache, Notice, file_state
 from triathlon_site.pages import Gathered, Rendering

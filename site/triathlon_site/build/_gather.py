@@ -1,4 +1,4 @@
-"""From the results to everything that pages are made of."""
+"""From the results to everything that pages are made of, and to DataFrames."""
 
 import os
 import tempfile
@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
@@ -20,7 +21,9 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry
 from triathlon_runner.store import IMPORTED
 from triathlon_runner.suites import SuiteEntry
+from triathlon_site.agreement import matrix
 from triathlon_site.evidence import EvidenceExtractor
+from triathlon_site.exports import score_frame
 from triathlon_site.history import read_history, snapshot_of
 from triathlon_site.load import (
     AggregateCache,
@@ -31,7 +34,7 @@ from triathlon_site.load import (
     suite_ids,
 )
 from triathlon_site.models import model_infos, recorded_infos
-from triathlon_site.pages import Gathered
+from triathlon_site.pages import Gathered, reported_by_board
 from triathlon_site.published import read_published
 from triathlon_site.recordings import read_recordings
 from triathlon_site.render import Environment, find_templates
@@ -184,3 +187,56 @@ def _overalls(boards: Sequence[Board]) -> dict[str, Overall]:
     by_family = {f: [board for board in boards if board.plan.family == f] for f in FAMILIES}
     firsts = {family: first_boards(family_boards) for family, family_boards in by_family.items()}
     return {family: overall(family_boards) for family, family_boards in firsts.items() if family_boards}
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """What the site shows, before it is a page."""
+
+    units: dict[str, pd.DataFrame]
+    """By suite, a row a unit: model, task, sample, outcome, each metric over it alone, usage, seconds."""
+    scores: pd.DataFrame
+    """A row a board, model and column: score, interval, rank; the columns of `data/<board>.csv`."""
+    agreement: pd.DataFrame
+    """(board, column) × (board, column): Spearman's rho of the scores over the models that have both."""
+    published: dict[str, pd.DataFrame]
+    """By table, what others published: texts, as the CSV files in `results/published/` have them."""
+
+
+def frames(results: Path | str, registry: Registry | None = None, *, cache: Path | None = None) -> Frames:
+    """Reads and scores a folder of results, and returns the numbers of its site as DataFrames.
+
+    Args:
+        results: the folder of results.
+        registry: what is known of the models, for their names.
+        cache: where is kept what was read; left out, every results file is read.
+
+    Raises:
+        UserError: there is no such folder, or what is in it cannot be read.
+    """
+    site = gather(Path(results), registry, cache=cache)
+    scores = score_frame(site.boards, site.models, reported_by_board(site))
+    published = site.published.tables if site.published else {}
+    return Frames(
+        units=_units(site.results),
+        scores=scores,
+        agreement=_agreement(scores),
+        published={name: pd.DataFrame(rows) for name, rows in published.items()},
+    )
+
+
+def _agreement(scores: pd.DataFrame) -> pd.DataFrame:
+    if scores.empty:
+        return pd.DataFrame()
+    ranked = scores[scores["rank"].notna()]
+    return matrix(ranked.pivot(index="model", columns=["board", "column"], values="score"), "spearman")
+
+
+def _units(results: Results) -> dict[str, pd.DataFrame]:
+    suites: dict[str, list[pd.DataFrame]] = {}
+    for file in results.files:
+        if file.units:
+            frame = file.frame.copy()
+            frame.insert(0, "model", file.model)
+            suites.setdefault(file.suite, []).append(frame)
+    return {suite: pd.concat(frames, ignore_index=True) for suite, frames in suites.items()}

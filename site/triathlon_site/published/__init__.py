@@ -1,10 +1,16 @@
 """What others published: read from `results/published/`, part of no tier and no paired test."""
 
-from triathlon_site.published._csv_file import read_table
-from triathlon_site.published._fact_sources import FactSources, fact_sources
-from triathlon_site.published._facts import UNDISCLOSED, ModelFacts, read_facts
-from triathlon_site.published._joined import JoinedModel, join_models
-from triathlon_site.published._read import DoubtfulAlias, Published, Source, read_published
+from triathlon_site.published._models import FactSources, JoinedModel, fact_sources, join_models
+from triathlon_site.published._read import (
+    UNDISCLOSED,
+    DoubtfulAlias,
+    ModelFacts,
+    Published,
+    Source,
+    read_facts,
+    read_published,
+    read_table,
+)
 from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
 from triathlon_site.published._tables import (
     PublishedBoard,

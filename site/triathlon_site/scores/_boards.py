@@ -47,6 +47,11 @@ class Column:
         return self.parts[0][1].maximum
 
     @property
+    def suites(self) -> list[str]:
+        """Ids of the suites that the score is made of."""
+        return [suite for suite, _ in self.parts]
+
+    @property
     def headline(self) -> bool:
         return self.role == "headline"
 

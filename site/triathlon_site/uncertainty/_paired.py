@@ -22,7 +22,9 @@ from scipy.special import betainc, betaincinv, ndtri, stdtrit
 
 from triathlon_site.uncertainty._bootstrap import (
     DRAWS,
+    LEVEL,
     Array,
+    Interval,
     Sample,
     generator,
     mean_denominator,
@@ -30,7 +32,6 @@ from triathlon_site.uncertainty._bootstrap import (
     task_weights,
     weighted_sums,
 )
-from triathlon_site.uncertainty._interval import LEVEL, Interval
 
 MANY: Final = 12
 """Different selections of tasks among the models of a suite beyond which each pair of them gets fewer draws:

@@ -1,10 +1,70 @@
-"""What changed between two builds, and why."""
+"""What moved from build to build: kept in `results/history.json`, shown as a page and a feed.
 
-from collections.abc import Iterator, Mapping
+A build reads the file and writes it only where `triathlon build --history` asks for that.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final, Literal
 
 from triathlon_runner.records import Strict
-from triathlon_site.history._snapshot import Place, Snapshot
+from triathlon_runner.store import replace_file
+from triathlon_site.load import Notice, Results
+from triathlon_site.scores import Board, Overall
+
+HASH_DIGITS: Final = 16
+"""Digits of a hash: enough to distinguish two states of one file."""
+
+
+class Place(Strict):
+    """One model on one board."""
+
+    rank: int
+    of: int
+    """Models that the board ranks."""
+
+
+class SuiteState(Strict):
+    """One file of results."""
+
+    protocol: str
+    sha256: str
+    """The first `HASH_DIGITS` digits of the file's."""
+    tasks: int
+
+
+class Snapshot(Strict):
+    """Everything that changes are computed from."""
+
+    places: dict[str, dict[str, Place]]
+    """By board (`overall-core` for an overall one) and model."""
+    suites: dict[str, dict[str, SuiteState]]
+    """By model and suite."""
+
+
+def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Snapshot:
+    places = {f"overall-{family}": _overall_places(overall) for family, overall in overalls.items()}
+    places |= {board.plan.id: _places(board) for board in boards}
+    suites: dict[str, dict[str, SuiteState]] = {}
+    for file in results.files:
+        if file.units:
+            state = SuiteState(protocol=file.protocol, sha256=file.sha256[:HASH_DIGITS], tasks=file.units)
+            suites.setdefault(file.model, {})[file.suite] = state
+    return Snapshot(places=places, suites=suites)
+
+
+def _overall_places(overall: Overall) -> dict[str, Place]:
+    ranked = [row for row in overall.rows if row.rank]
+    return {row.model: Place(rank=row.rank.rank, of=len(ranked)) for row in ranked if row.rank}
+
+
+def _places(board: Board) -> dict[str, Place]:
+    scores = board.headline.scores
+    return {
+        model: Place(rank=score.rank.rank, of=len(scores)) for model, score in scores.items() if score.rank
+    }
+
 
 Kind = Literal["new model", "gone model", "new results", "changed protocol", "moved"]
 OWN: Final = "its own results changed"
@@ -122,3 +182,59 @@ def _passed_by(model: str, old: Mapping[str, Place], new: Mapping[str, Place]) -
         behind = rival not in old or old[rival].rank >= old[model].rank
         if rival != model and behind and new[rival].rank < new[model].rank:
             yield rival
+
+
+HISTORY_FILE: Final = "history.json"
+KEPT: Final = 100
+"""Changes remembered; older ones are dropped."""
+_NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "triathlon-leaderboard changes")
+
+
+class History(Strict):
+    """The last build, and what moved at each."""
+
+    schema_version: Literal[1] = 1
+    last: Snapshot | None = None
+    changes: tuple[Change, ...] = ()
+    """The newest first."""
+
+    def after(self, snapshot: Snapshot, date: str, version: str) -> "History":
+        """The history with the changes since the last build; the first build has none to compare with."""
+        if self.last is None or snapshot == self.last:
+            return self if self.last else History(last=snapshot)
+        events = changes_between(self.last, snapshot)
+        if not events:
+            return History(last=snapshot, changes=self.changes)
+        text = "\n".join((date, version, *(event.model_dump_json() for event in events)))
+        change = Change(id=uuid.uuid5(_NAMESPACE, text).urn, date=date, version=version, events=events)
+        older = (change_before.shortened() for change_before in self.changes[: KEPT - 1])
+        return History(last=snapshot, changes=(change, *older))
+
+
+def read_history(results: Path) -> tuple[History, list[Notice]]:
+    """Reads the history; empty where the file is missing, or unreadable: then a notice says why."""
+    try:
+        return History.model_validate_json((results / HISTORY_FILE).read_bytes()), []
+    except FileNotFoundError:
+        return History(), []
+    except (OSError, ValueError) as error:
+        message = f"cannot be read ({type(error).__name__}): what moved begins anew"
+        return History(), [Notice(file=HISTORY_FILE, message=message)]
+
+
+def history_text(history: History) -> str:
+    """The content of the file: one line of JSON."""
+    return history.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
+
+
+def write_history(results: Path, history: History) -> None:
+    """Written only where it differs.
+
+    Raises:
+        OSError: what is there cannot be read.
+        UserError: the folder cannot be written; the site is complete without.
+    """
+    text = history_text(history)
+    path = results / HISTORY_FILE
+    if not path.exists() or path.read_bytes() != text.encode():
+        replace_file(path, text)
