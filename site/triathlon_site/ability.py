@@ -15,9 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
-from scipy.special import expit, gammaln, logit, logsumexp
+from scipy.special import gammaln, logit, logsumexp
+
+from triathlon_site.uncertainty import LEVEL
 
 Array = np.typing.NDArray[np.float64]
 Places = np.typing.NDArray[np.int64]
@@ -37,6 +40,12 @@ _SCATTER_SPREAD: Final = 0.5
 """Prior standard deviation of log s_c."""
 _TREND_SPREAD: Final = 1.0
 """Prior standard deviation of g."""
+CENTRE: Final = 50.0
+"""The index of the mean of all models."""
+POINTS: Final = 10.0
+"""Index points of one standard deviation of all models."""
+RESAMPLES: Final = 200
+DRAWS_EACH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,27 +207,6 @@ def abilities(columns: Columns, cells: Cells) -> Array:
     return np.asarray(np.exp(log_joint - logsumexp(log_joint, axis=1)[:, None]))
 
 
-def predict_scores(
-    columns: Columns, posterior: Array, column: int, tasks: int, random: np.random.Generator, draws: int
-) -> Array:
-    """Scores in 0..1 that a model with this posterior, shape (grid,), may have in a column of `tasks`
-    tasks.
-    """
-    ability = random.choice(GRID, size=draws, p=posterior)
-    scatter = columns.scatters[column] * random.standard_t(FREEDOM, size=draws)
-    share = expit(columns.slopes[column] * ability - columns.offsets[column] + scatter)
-    return np.asarray(random.binomial(tasks, share) / tasks)
-
-
-CENTRE: Final = 50.0
-"""The index of the mean of all models."""
-POINTS: Final = 10.0
-"""Index points of one standard deviation of all models."""
-RESAMPLES: Final = 200
-DRAWS_EACH: Final = 10
-LEVEL: Final = 0.95
-
-
 @dataclass(frozen=True, slots=True)
 class IndexColumn:
     """One column that the index is fitted to."""
@@ -309,20 +297,19 @@ def compute_index(
     ranks = 1 + (-draws).argsort(axis=1).argsort(axis=1)
     rank_low, rank_high = np.quantile(ranks, [tail, 1 - tail], axis=0, method="closest_observation")
     order = (-means).argsort().argsort() + 1
-    numbers = np.bincount(cells.model, minlength=cells.models)
-    points = [CENTRE + POINTS * (values - centre) / spread for values in (means, low, high)]
-    rows = zip(
-        *points, order, np.minimum(rank_low, order), np.maximum(rank_high, order), numbers, strict=True
+    value, low, high = (CENTRE + POINTS * (ends - centre) / spread for ends in (means, low, high))
+    table = pd.DataFrame(
+        {
+            "value": value,
+            "low": np.minimum(low, value),
+            "high": np.maximum(high, value),
+            "rank": order,
+            "rank_low": np.minimum(rank_low, order).astype(int),
+            "rank_high": np.maximum(rank_high, order).astype(int),
+            "columns": np.bincount(cells.model, minlength=cells.models),
+        }
     )
-    return Index(
-        tuple(
-            IndexRow(
-                float(value), min(float(bottom), float(value)), max(float(top), float(value)), *map(int, rest)
-            )
-            for value, bottom, top, *rest in rows
-        ),
-        draws,
-    )
+    return Index(tuple(IndexRow(*row) for row in table.itertuples(index=False)), draws)
 
 
 def years(month: str) -> float:

@@ -26,6 +26,13 @@ Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 DRAWS: Final = 1000
 CELLS: Final = 1 << 23
 """Numbers that are held at a time, about."""
+Method = Literal["spearman", "kendall"]
+Spans = tuple[Array, Array]
+"""Lower and upper ends."""
+FEWEST: Final = 3
+"""Fewer models say nothing: two always agree or disagree completely."""
+FEWEST_FOR_INTERVAL: Final = 5
+TWO_SIDED: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
 def drawn(n: int, name: str) -> Array:
@@ -90,15 +97,6 @@ def _cosines(products: NDArray[np.floating], norms: NDArray[np.floating], pairs:
     with np.errstate(invalid="ignore", divide="ignore"):
         cosines = products / np.sqrt(squares[:, pairs[0]] * squares[:, pairs[1]])
     return np.clip(cosines, -1.0, 1.0)
-
-
-Method = Literal["spearman", "kendall"]
-Spans = tuple[Array, Array]
-"""Lower and upper ends."""
-FEWEST: Final = 3
-"""Fewer models say nothing: two always agree or disagree completely."""
-FEWEST_FOR_INTERVAL: Final = 5
-TWO_SIDED: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,21 +118,21 @@ COLUMNS: Final = (
         "a unit",
         "Tokens that the model wrote, reasoning included.",
         lambda cost: cost.output_tokens,
-        lambda value: f"{value:,.0f}",
+        "{:,.0f}".format,
     ),
     CostColumn(
         "Reasoning tokens",
         "a unit",
         "Part of the output tokens that the server names as reasoning.",
         lambda cost: cost.reasoning_tokens,
-        lambda value: f"{value:,.0f}",
+        "{:,.0f}".format,
     ),
     CostColumn(
         "Speed",
         "output tokens / s",
         "Over all requests in flight, in the newest run.",
         lambda cost: cost.tokens_per_second,
-        lambda value: f"{value:,.0f}",
+        "{:,.0f}".format,
     ),
     CostColumn(
         "Cut replies",
@@ -204,16 +204,10 @@ def most_of_headline(board: Board, model: str) -> float | None:
     In a mean over suites, the mean of their bounds. None where no reply was cut, or a suite with cut replies
     has a score that is no mean over units.
     """
-    total, files = 0.0, _files(board, model)
-    metrics = dict(board.headline.column.parts)
-    for file in files:
-        if not file.cut_replies:
-            continue
-        rise = most_with_more_tokens(file, metrics[file.suite])
-        if rise is None:
-            return None
-        total += rise
-    return total / len(files) if total else None
+    metrics, files = dict(board.headline.column.parts), _files(board, model)
+    rises = [most_with_more_tokens(file, metrics[file.suite]) for file in files if file.cut_replies]
+    known = [rise for rise in rises if rise is not None]
+    return sum(known) / len(files) if len(known) == len(rises) and any(known) else None
 
 
 def most_with_more_tokens(file: FileAggregate, metric: Metric) -> float | None:
@@ -222,13 +216,11 @@ def most_with_more_tokens(file: FileAggregate, metric: Metric) -> float | None:
     None where nothing was cut, replies are not known, or the score is not the mean over its units, so that
     units cannot be graded one by one.
     """
-    frame = file.frame
     if not file.cut_replies:
         return None
+    frame = file.frame
     values = frame[metric.id].to_numpy(float)
-    parts = file.metrics[metric.id]
-    score = metric.scale * parts.numerators.sum() / parts.denominators.sum()
-    if np.isnan(values).any() or not np.isclose(values.mean(), score):
+    if np.isnan(values).any() or not np.isclose(values.mean(), file.metrics[metric.id].score(metric)):
         return None
     cut = (frame["cut_replies"] > 0).to_numpy() & (frame["outcome"] != Outcome.PASSED.value).to_numpy()
     return float((metric.maximum - values[cut]).sum() / len(values))
@@ -236,5 +228,4 @@ def most_with_more_tokens(file: FileAggregate, metric: Metric) -> float | None:
 
 def _files(board: Board, model: str) -> list[FileAggregate]:
     """Those that the headline comes from."""
-    suites = {suite for suite, _ in board.headline.column.parts}
-    return [file for file in board.files[model] if file.suite in suites]
+    return [file for file in board.files[model] if file.suite in board.headline.column.suites]

@@ -15,6 +15,15 @@ from triathlon_site.scores import Board, Overall
 
 HASH_DIGITS: Final = 16
 """Digits of a hash: enough to distinguish two states of one file."""
+Kind = Literal["new model", "gone model", "new results", "changed protocol", "moved"]
+OWN: Final = "its own results changed"
+OTHERS: Final = "others came, went or changed"
+NAMED_MODELS: Final = 6
+"""Models that an event names; more are counted."""
+HISTORY_FILE: Final = "history.json"
+KEPT: Final = 100
+"""Changes remembered; older ones are dropped."""
+_NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "triathlon-leaderboard changes")
 
 
 class Place(Strict):
@@ -44,33 +53,25 @@ class Snapshot(Strict):
 
 
 def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Snapshot:
-    places = {f"overall-{family}": _overall_places(overall) for family, overall in overalls.items()}
-    places |= {board.plan.id: _places(board) for board in boards}
+    """The places of all models, and the states of all files that count."""
+    ranks = {
+        f"overall-{family}": {row.model: row.rank.rank for row in overall.rows if row.rank}
+        for family, overall in overalls.items()
+    }
+    ranks |= {
+        board.plan.id: {m: score.rank.rank for m, score in board.headline.scores.items() if score.rank}
+        for board in boards
+    }
+    places = {
+        board: {model: Place(rank=rank, of=len(of_board)) for model, rank in of_board.items()}
+        for board, of_board in ranks.items()
+    }
     suites: dict[str, dict[str, SuiteState]] = {}
     for file in results.files:
         if file.units:
             state = SuiteState(protocol=file.protocol, sha256=file.sha256[:HASH_DIGITS], tasks=file.units)
             suites.setdefault(file.model, {})[file.suite] = state
     return Snapshot(places=places, suites=suites)
-
-
-def _overall_places(overall: Overall) -> dict[str, Place]:
-    ranked = [row for row in overall.rows if row.rank]
-    return {row.model: Place(rank=row.rank.rank, of=len(ranked)) for row in ranked if row.rank}
-
-
-def _places(board: Board) -> dict[str, Place]:
-    scores = board.headline.scores
-    return {
-        model: Place(rank=score.rank.rank, of=len(scores)) for model, score in scores.items() if score.rank
-    }
-
-
-Kind = Literal["new model", "gone model", "new results", "changed protocol", "moved"]
-OWN: Final = "its own results changed"
-OTHERS: Final = "others came, went or changed"
-NAMED_MODELS: Final = 6
-"""Models that an event names; more are counted."""
 
 
 class Event(Strict):
@@ -117,36 +118,43 @@ class Change(Strict):
 
 def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
     """Models first, then results and protocols, then places; each in the order of names."""
-    return (*_models(before, after), *_results(before, after), *_moves(before, after))
-
-
-def _models(before: Snapshot, after: Snapshot) -> Iterator[Event]:
-    for model in sorted(after.suites.keys() - before.suites.keys()):
-        yield Event(kind="new model", model=model, suites=tuple(sorted(after.suites[model])))
-    for model in sorted(before.suites.keys() - after.suites.keys()):
-        yield Event(kind="gone model", model=model)
+    new, gone = (sorted(a.suites.keys() - b.suites.keys()) for a, b in ((after, before), (before, after)))
+    results = tuple(_results(before, after))
+    return (
+        *(Event(kind="new model", model=m, suites=tuple(sorted(after.suites[m]))) for m in new),
+        *(Event(kind="gone model", model=model) for model in gone),
+        *results,
+        *_moves(before, after, results),
+    )
 
 
 def _results(before: Snapshot, after: Snapshot) -> Iterator[Event]:
     for model in sorted(after.suites.keys() & before.suites.keys()):
         old, new = before.suites[model], after.suites[model]
-        asked_anew = tuple(
-            suite for suite in sorted(new) if suite in old and new[suite].protocol != old[suite].protocol
-        )
-        added = tuple(
+        asked_anew = [s for s in sorted(new) if s in old and new[s].protocol != old[s].protocol]
+        added = [
             suite
-            for suite in sorted(new)
-            if suite not in asked_anew and (suite not in old or new[suite].sha256 != old[suite].sha256)
-        )
+            for suite in sorted(new.keys() - asked_anew)
+            if suite not in old or new[suite].sha256 != old[suite].sha256
+        ]
         if asked_anew:
-            yield Event(kind="changed protocol", model=model, suites=asked_anew)
+            yield Event(kind="changed protocol", model=model, suites=tuple(asked_anew))
         if added:
-            yield Event(kind="new results", model=model, suites=added)
+            yield Event(kind="new results", model=model, suites=tuple(added))
 
 
-def _moves(before: Snapshot, after: Snapshot) -> Iterator[Event]:
-    """Rank changes of models ranked in both builds; `why` tells whether the model's own results changed."""
-    changed = _changed(before, after)
+def _moves(before: Snapshot, after: Snapshot, results: Sequence[Event]) -> Iterator[Event]:
+    """Rank changes of models ranked in both builds; `why` tells whether the model's own results changed.
+
+    A variant's results do not change its rank.
+    """
+    changed = {
+        (event.model, place)
+        for event in results
+        for suite in event.suites
+        for place in ("overall", suite.partition("/")[0])
+        if "@" not in suite
+    }
     for board in sorted(after.places.keys() & before.places.keys()):
         old, new = before.places[board], after.places[board]
         for model in sorted(new.keys() & old.keys(), key=lambda model: (new[model].rank, model)):
@@ -158,20 +166,10 @@ def _moves(before: Snapshot, after: Snapshot) -> Iterator[Event]:
                     board=board,
                     before=old[model].rank,
                     after=new[model].rank,
-                    why=OWN if board.partition("-")[0] in changed.get(model, ()) else OTHERS,
+                    why=OWN if (model, board.partition("-")[0]) in changed else OTHERS,
                     passed_by=passed_by[:NAMED_MODELS],
                     passed_by_more=max(0, len(passed_by) - NAMED_MODELS),
                 )
-
-
-def _changed(before: Snapshot, after: Snapshot) -> dict[str, set[str]]:
-    """By model, the disciplines in which its results changed; a variant's results do not change its rank."""
-    changed: dict[str, set[str]] = {}
-    for event in _results(before, after):
-        plain = [suite for suite in event.suites if "@" not in suite]
-        if plain:
-            changed.setdefault(event.model, {"overall"}).update(suite.partition("/")[0] for suite in plain)
-    return changed
 
 
 def _passed_by(model: str, old: Mapping[str, Place], new: Mapping[str, Place]) -> Iterator[str]:
@@ -182,12 +180,6 @@ def _passed_by(model: str, old: Mapping[str, Place], new: Mapping[str, Place]) -
         behind = rival not in old or old[rival].rank >= old[model].rank
         if rival != model and behind and new[rival].rank < new[model].rank:
             yield rival
-
-
-HISTORY_FILE: Final = "history.json"
-KEPT: Final = 100
-"""Changes remembered; older ones are dropped."""
-_NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "triathlon-leaderboard changes")
 
 
 class History(Strict):

@@ -14,6 +14,9 @@ from triathlon_site.uncertainty import LEVEL, Draws, Sample, paired_p_values
 Array = NDArray[np.float64]
 Places = NDArray[np.int32]
 """draws × models: the rank of each model within each draw."""
+SIGNIFICANCE: Final = 0.05
+STEPS: Final = 40
+"""Weights are tried in steps of 1/40: 861 weightings of three disciplines."""
 
 
 class DrawnRanks(NamedTuple):
@@ -143,9 +146,6 @@ def rank_shifts(
     ]
 
 
-SIGNIFICANCE: Final = 0.05
-
-
 def tiers(
     samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float64], upper: Sequence[Sample] = ()
 ) -> list[int | None]:
@@ -181,12 +181,6 @@ def tiers(
             result[position] = tier
         order = order[end:]
     return result
-
-
-STEPS: Final = 40
-"""Weights are tried in steps of 1/40: 861 weightings of three disciplines."""
-
-Array = NDArray[np.float64]
 
 
 def percentiles(scores: Sequence[float] | Array) -> Array:

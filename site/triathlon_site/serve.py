@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from triathlon_runner.errors import UserError
 from triathlon_site.render import find_templates, installed_environment
-from triathlon_site.watch import Versions, rebuild_command, run_rebuild, snapshot, watch, watched_places
+from triathlon_site.watch import Versions, rebuild_site, snapshot, watch, watched_places
 
 COMPRESSED: Final = frozenset({".html", ".css", ".js", ".json", ".csv", ".svg", ".xml", ".tex"})
 """Texts, which every host of static pages sends compressed."""
@@ -143,7 +143,7 @@ def serve_watching(
     Raises:
         UserError: as `make_server`; the first build failed and there is no older site.
     """
-    rebuild = partial(run_rebuild, rebuild_command(results, folder, models_file))
+    rebuild = partial(rebuild_site, results, folder, models_file)
     versions, stop = Versions(), threading.Event()
     places = watched_places(results, models_file)
     before = snapshot(places)

@@ -27,6 +27,9 @@ CLOSE: Final = 0.02
 EXACT: Final = 1e-9
 
 Array = NDArray[np.float64]
+FEWEST_MODELS: Final = 5
+"""Fewer models neither tell tasks apart nor make one suspect."""
+WHOLE: Final = 1 - EXACT
 
 
 def suspects(scores: Array, rest: Array, known: NDArray[np.bool_], name: str) -> NDArray[np.bool_]:
@@ -80,14 +83,6 @@ def _p_values(
                 observed = scores[has, task] @ rest[has, task]
                 low[task] += (scores[:, task][orders] @ rest[has, task] <= observed + EXACT).sum()
     return low / (1 + draws)
-
-
-FEWEST_MODELS: Final = 5
-"""Fewer models neither tell tasks apart nor make one suspect."""
-EXACT: Final = 1e-9
-WHOLE: Final = 1 - EXACT
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from typing import Final
 import triathlon_runner
 import triathlon_site
 from triathlon_runner.suites_file import suites_file_beside
+from triathlon_site.load import file_state
 from triathlon_site.render import find_templates
 
 INTERVAL: Final = 0.5
 """Seconds between two looks at the files."""
 
-Snapshot = Mapping[str, tuple[int, int]]
+Snapshot = Mapping[str, str]
 
 
 class Versions:
@@ -40,26 +41,18 @@ class Versions:
 
 def snapshot(places: Sequence[Path]) -> Snapshot:
     """Size and time of change of every file below these folders, by path; a place may also be a file."""
-    found: dict[str, tuple[int, int]] = {}
-    for place in places:
-        files = [place] if place.is_file() else place.rglob("*")
-        for path in files:
-            try:
-                status = path.stat()
-            except FileNotFoundError:
-                continue  # removed since it was listed
-            if path.is_file() and "__pycache__" not in path.parts:
-                found[os.fspath(path)] = (status.st_size, status.st_mtime_ns)
-    return found
+    paths = (path for place in places for path in ([place] if place.is_file() else place.rglob("*")))
+    return {
+        os.fspath(path): file_state(path)
+        for path in paths
+        if "__pycache__" not in path.parts and path.is_file()
+    }
 
 
 def watched_places(results: Path, models_file: Path | None) -> list[Path]:
     """What a site is built from: results, lists of models and suites, templates, the packages' code."""
-    packages = [
-        Path(file).parent for module in (triathlon_runner, triathlon_site) if (file := module.__file__)
-    ]
-    suites_file = suites_file_beside(models_file)
-    lists = [path for path in (models_file, suites_file) if path]
+    packages = [Path(package.__path__[0]) for package in (triathlon_runner, triathlon_site)]
+    lists = [path for path in (models_file, suites_file_beside(models_file)) if path]
     return [results, *lists, find_templates(), *packages]
 
 
@@ -92,12 +85,11 @@ def watch(
             versions.advance()
 
 
-def rebuild_command(results: Path, out: Path, models_file: Path | None) -> list[str]:
-    """The command that builds the site in a process of its own, which has the changed code."""
+def rebuild_site(results: Path, out: Path, models_file: Path | None) -> bool:
+    """Builds the site in a process of its own, which has the changed code; says whether that succeeded.
+
+    Its messages stand on the terminal.
+    """
     command = [sys.executable, "-m", "triathlon_site", "build", "--results", str(results), "--out", str(out)]
-    return [*command, "--models-file", str(models_file)] if models_file else command
-
-
-def run_rebuild(command: Sequence[str]) -> bool:
-    """Runs the command, whose messages stand on the terminal, and says whether it succeeded."""
-    return subprocess.run(command, check=False).returncode == 0
+    models = ["--models-file", str(models_file)] if models_file else []
+    return subprocess.run([*command, *models], check=False).returncode == 0

@@ -10,6 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from threadpoolctl import threadpool_limits
+
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED
 from triathlon_runner.store import IMPORTED
@@ -28,20 +30,8 @@ READ: Final = ("runs", "published", "archive", IMPORTED, RECORDED)
 """Folders among the results that builds read."""
 _LEFT: Final = re.compile(r"\.(\d+)\.(new|old)")
 """How folders of a build at work end: its process, and whether they are a draft or a site set aside."""
-
-
-def check_replaceable(out: Path) -> None:
-    """Refuses to replace a folder that is no site of ours.
-
-    Raises:
-        UserError: naming the folder.
-    """
-    if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
-        raise UserError(
-            f"--out {str(out)!r} is a folder that no earlier build wrote; name a new or an empty one"
-        )
-    if out.exists() and not out.is_dir():
-        raise UserError(f"--out {str(out)!r} is a file; name a folder")
+File = tuple[str, Path]
+"""Path on the site, and the file that is copied there."""
 
 
 def check_apart(results: Path, out: Path) -> None:
@@ -78,23 +68,6 @@ def check_empty(results: Path, out: Path, *, strict: bool = False) -> None:
         )
 
 
-def replace_site(draft: Path, out: Path) -> None:
-    """Puts the new site in the old one's place; the old one back if that fails.
-
-    `sweep` puts it back where the process was killed between the two steps.
-    """
-    old = out.with_name(f".{out.name}.{os.getpid()}.old")
-    if out.exists():
-        out.rename(old)
-    try:
-        draft.rename(out)
-    except OSError:
-        if old.exists():
-            old.rename(out)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
 def sweep(out: Path) -> None:
     """Removes what killed builds left beside `out`; a site that was set aside comes back if there is none."""
     for left in sorted(out.parent.glob(f".{glob.escape(out.name)}.*"), reverse=True):
@@ -115,12 +88,6 @@ def _runs(process: int) -> bool:
     except PermissionError:
         pass  # somebody else's
     return True
-
-
-COPIED_AT_A_TIME: Final = 1000
-"""Pages of evidence that one job copies."""
-File = tuple[str, Path]
-"""Path on the site, and the file that is copied there."""
 
 
 def evidence_files(site: Gathered) -> Iterator[File]:
@@ -153,29 +120,32 @@ def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, p
     Raises:
         UserError: `out` holds something else than a site, or cannot be written.
     """
-    check_replaceable(out)
+    if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
+        raise UserError(
+            f"--out {str(out)!r} is a folder that no earlier build wrote; name a new or an empty one"
+        )
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {str(out)!r} is a file; name a folder")
     out = out.resolve()  # behind a link, its target is replaced, not the link
-    draft = out.with_name(f".{out.name}.{os.getpid()}.new")
+    draft, old = (out.with_name(f".{out.name}.{os.getpid()}.{kind}") for kind in ("new", "old"))
+    sections = [partial(_write_section, draft, rendering, number) for number in range(len(rendering))]
     try:
         draft.mkdir(parents=True)
         assets = _write_assets(draft, rendering.environment)
-        pages = list(chain.from_iterable(run_all(_jobs(draft, rendering, list(files)), processes)))
+        with threadpool_limits(1):  # sums in one order give the same bytes everywhere
+            pages = list(chain(*run_all([partial(_copy, draft, list(files)), *sections], processes)))
         _check_names([*assets, *pages])
-        replace_site(draft, out)
+        if out.exists():
+            out.rename(old)  # `sweep` puts it back where the process is killed before the next step
+        draft.rename(out)
     except OSError as error:
+        if old.exists() and not out.exists():
+            old.rename(out)
         raise UserError(f"cannot write the site to {str(out)!r} ({error}); pass another --out") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
     return len(pages)
-
-
-def _jobs(draft: Path, rendering: Rendering, files: Sequence[File]) -> list[partial[list[str]]]:
-    """Each writes some pages and returns their paths."""
-    starts = range(0, len(files), COPIED_AT_A_TIME)
-    return [
-        *(partial(_write_section, draft, rendering, number) for number in range(len(rendering))),
-        *(partial(_copy, draft, files[start : start + COPIED_AT_A_TIME]) for start in starts),
-    ]
 
 
 def _write_section(draft: Path, rendering: Rendering, number: int) -> list[str]:

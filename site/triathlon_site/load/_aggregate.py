@@ -42,6 +42,10 @@ class Parts:
     numerators: NDArray[np.float64]
     denominators: NDArray[np.float64]
 
+    def score(self, metric: Metric) -> float:
+        """The score of all clusters together, on the scale of `metric`, whose parts these are."""
+        return float(metric.scale * self.numerators.sum() / self.denominators.sum())
+
 
 @dataclass(frozen=True)
 class Extracts:

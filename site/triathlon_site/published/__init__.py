@@ -14,7 +14,6 @@ from triathlon_site.published._read import (
 from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
 from triathlon_site.published._tables import (
     PublishedBoard,
-    PublishedRow,
     is_model,
     published_boards,
     sustained,
@@ -31,7 +30,6 @@ __all__ = [
     "Places",
     "Published",
     "PublishedBoard",
-    "PublishedRow",
     "Source",
     "fact_sources",
     "is_model",

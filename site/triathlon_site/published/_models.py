@@ -8,6 +8,11 @@ from triathlon_site.published._read import ALIAS_SOURCES, ModelFacts, Published
 from triathlon_site.published._tables import PublishedBoard, PublishedRow, PublishedScore
 from triathlon_site.render import formats
 
+NOT_CHECKED: Final = "2026-11-23"
+"""Day on which the facts were last gone through, without opening an address."""
+NEAR: Final = 0.1
+"""Sizes that differ by less than this share count as equal: 7 and 6.7 billion."""
+
 
 @dataclass(frozen=True, slots=True)
 class JoinedModel:
@@ -38,12 +43,6 @@ def join_models(published: Published, boards: Sequence[PublishedBoard]) -> tuple
         if (board.id, row.name) not in joined_rows
     ]
     return (*joined, *single)
-
-
-NOT_CHECKED: Final = "2026-11-23"
-"""Day on which the facts were last gone through, without opening an address."""
-NEAR: Final = 0.1
-"""Sizes that differ by less than this share count as equal: 7 and 6.7 billion."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """The CSV files of `results/published/`, and one model under the names that they give it."""
 
 import csv
-import dataclasses
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,25 @@ from typing import Final
 from triathlon_runner.errors import UserError
 
 Record = dict[str, str]
+NAME: Final = "models-info.csv"
+UNDISCLOSED: Final = "undisclosed"
+_NUMBER: Final = (r"\d+(\.\d+)?", "a number")
+_MONTH: Final = (r"\d{4}-(0[1-9]|1[0-2])", "a month such as 2024-11")
+_ADDRESS: Final = (r"(?s)https://.*", "an address that begins with https://")
+_FORMS: Final = {
+    "parameters_b": (rf"{UNDISCLOSED}|{_NUMBER[0]}", "a number"),
+    "active_b": _NUMBER,
+    "context": _NUMBER,
+    "price_in": _NUMBER,
+    "price_out": _NUMBER,
+    "open_weights": ("yes|no", "yes or no"),
+    "released": _MONTH,
+    "price_date": _MONTH,
+    "price_link": _ADDRESS,
+    "card": _ADDRESS,
+}
+"""By column of `models-info.csv`, what a cell with something in it must be: a pattern, and in words."""
+ALIAS_SOURCES: Final = ("evaloop", "reval", "evoeval", "evalplus", "cruxeval")
 
 
 def read_table(path: Path, expected: Sequence[str]) -> tuple[Record, ...]:
@@ -36,11 +54,6 @@ def read_table(path: Path, expected: Sequence[str]) -> tuple[Record, ...]:
         if len(cells) != len(head):
             raise UserError(f"{path}, line {line}: expected {len(head)} cells, got {len(cells)}")
     return tuple(dict(zip(head, cells, strict=True)) for _, cells in rows)
-
-
-NAME: Final = "models-info.csv"
-UNDISCLOSED: Final = "undisclosed"
-_MONTH: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,34 +118,17 @@ def read_facts(folder: Path) -> Mapping[str, ModelFacts]:
         raise UserError(f"{path}: expected the columns {', '.join(columns)}, got {unknown[0]!r}")
     facts: dict[str, ModelFacts] = {}
     for line, row in enumerate(rows, start=2):
-        fault = "a second row" if row["model"] in facts else _fault(row)
-        if fault:
-            raise UserError(f"{path}, line {line}: {fault} of {row['model']!r}")
+        faults = [
+            f"{name}: expected {expected}, got {row[name]!r}"
+            for name, (pattern, expected) in _FORMS.items()
+            if row[name] and not re.fullmatch(pattern, row[name])
+        ]
+        if row["model"] in facts:
+            faults = ["a second row"]
+        if faults:
+            raise UserError(f"{path}, line {line}: {faults[0]} of {row['model']!r}")
         facts[row["model"]] = ModelFacts(**row)
     return facts
-
-
-def _fault(row: Mapping[str, str]) -> str:
-    for name in ("parameters_b", "active_b", "context", "price_in", "price_out"):
-        value = row[name]
-        if value and not (name == "parameters_b" and value == UNDISCLOSED) and not _is_number(value):
-            return f"{name}: expected a number, got {value!r}"
-    if row["open_weights"] not in ("", "yes", "no"):
-        return f"open_weights: expected yes or no, got {row['open_weights']!r}"
-    for name in ("released", "price_date"):
-        if row[name] and not _MONTH.fullmatch(row[name]):
-            return f"{name}: expected a month such as 2024-11, got {row[name]!r}"
-    for name in ("price_link", "card"):
-        if row[name] and not row[name].startswith("https://"):
-            return f"{name}: expected an address that begins with https://, got {row[name]!r}"
-    return ""
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\d+(\.\d+)?", text) is not None
-
-
-ALIAS_SOURCES: Final = ("evaloop", "reval", "evoeval", "evalplus", "cruxeval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,29 +177,20 @@ def read_published(folder: Path) -> Published | None:
     """
     if not folder.is_dir():
         return None
-    sources = {row["table"]: Source(**row) for row in read_table(folder / "sources.csv", _fields(Source))}
-    missing = [name for name in ALIAS_SOURCES if name not in sources]
-    if missing:
+    source_columns, doubt_columns = ([f.name for f in fields(kind)] for kind in (Source, DoubtfulAlias))
+    sources = {row["table"]: Source(**row) for row in read_table(folder / "sources.csv", source_columns)}
+    if missing := [name for name in ALIAS_SOURCES if name not in sources]:
         raise UserError(f"{folder / 'sources.csv'}: no row for the table {missing[0]!r}")
     tables = {name: read_table(folder / f"{name}.csv", ("model",)) for name in sources}
     aliases = read_table(folder / "aliases.csv", ("model", *ALIAS_SOURCES))
-    doubtful = read_table(folder / "doubtful_aliases.csv", _fields(DoubtfulAlias))
+    doubtful = read_table(folder / "doubtful_aliases.csv", doubt_columns)
     for name in ALIAS_SOURCES:
-        _check_names(folder / f"{name}.csv", tables[name])
+        for model, count in Counter(row["model"] for row in tables[name]).items():
+            if count > 1:
+                raise UserError(f"{folder / f'{name}.csv'}: two rows of {model!r}; a model has one")
     _check_aliases(folder, tables, aliases)
     doubts = tuple(DoubtfulAlias(**row) for row in doubtful)
     return Published(tables, sources, aliases, doubts, read_facts(folder))
-
-
-def _fields(row_class: type[Source | DoubtfulAlias]) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(row_class))
-
-
-def _check_names(path: Path, rows: Sequence[Record]) -> None:
-    names = Counter(row["model"] for row in rows)
-    for name, count in names.items():
-        if count > 1:
-            raise UserError(f"{path}: two rows of {name!r}; a model has one")
 
 
 def _check_aliases(folder: Path, tables: dict[str, tuple[Record, ...]], aliases: tuple[Record, ...]) -> None:

@@ -35,6 +35,7 @@ DIGITS: Final = 9
 Array = NDArray[np.float64]
 Draws = NDArray[np.float64]
 """draws × models: one column of scores a model; nan where a model has no task."""
+LEVEL: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,28 +127,29 @@ def _halves(seed: str, draws: int) -> Array:
     return np.asarray(np.square(generator("seed", seed).standard_normal((2, draws))) / 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """What the tasks of a sample add up to in each draw, before the pseudo-tasks; read only."""
-
-    numerators: Array
-    """models × draws; scaled as the scores are."""
-    denominators: Array
-    """models × draws; of one row where all models ran the same tasks."""
-
-
 @lru_cache(maxsize=8)
-def weighted_sums(sample: Sample, draws: int = DRAWS) -> Sums:
-    """Kept for the next look: scores, and every comparison of two models, are made of them."""
+def weighted_sums(sample: Sample, draws: int = DRAWS) -> tuple[Array, Array]:
+    """Numerators (scaled as the scores are) and denominators of all tasks in each draw, models × draws.
+
+    Where all models ran the same tasks, the denominators have one row. Kept for the next look: scores, and
+    every comparison of two models, are made of them.
+    """
     weights = task_weights(sample.origins, draws).T
     rows = sample.denominators
     alike = len(rows) > 1 and bool((rows == rows[0]).all())
-    return Sums((sample.scale * sample.numerators) @ weights, (rows[:1] if alike else rows) @ weights)
+    return (sample.scale * sample.numerators) @ weights, (rows[:1] if alike else rows) @ weights
 
 
 def draw(sample: Sample, draws: int = DRAWS) -> Draws:
-    """Scores of every model under `draws` random weightings of the tasks: what ranks are made of."""
-    return _weighted(sample, *end_weights(sample.suite, len(sample.models), draws), draws)
+    """Scores of every model under `draws` random weightings of the tasks: what ranks are made of.
+
+    The pseudo-tasks are the same for every metric of a suite. Half the square of a standard normal number is
+    Gamma(1/2), the weight of Jeffreys' prior. Each model has its own: models with equal results are then in
+    either order equally often.
+    """
+    normal = generator("ends", sample.suite).standard_normal((2, draws, len(sample.models)))
+    bottom, top = (np.square(numbers.T, order="C") / 2 for numbers in normal)
+    return _weighted(sample, top, bottom + top, draws)
 
 
 def draw_ends(sample: Sample, draws: int = DRAWS) -> tuple[Draws, Draws]:
@@ -159,39 +161,22 @@ def draw_ends(sample: Sample, draws: int = DRAWS) -> tuple[Draws, Draws]:
     the one of Clopper and Pearson (Biometrika 26, 1934; none and one), as a score moves in steps of a whole
     task.
     """
-    less, more = outer_weights(sample.suite, draws)
-    both = less + more
-    return _weighted(sample, less, both, draws), _weighted(sample, more, both, draws)
+    random = generator("outer", sample.suite)
+    less, more = (random.standard_gamma(0.5 + step, draws) for step in (-STEP, STEP))
+    return _weighted(sample, less, less + more, draws), _weighted(sample, more, less + more, draws)
 
 
 def _weighted(sample: Sample, top: Array, both: Array, draws: int) -> Draws:
     """Scores with pseudo-tasks: weights of the one at the top of the scale, and of both together."""
-    sums = weighted_sums(sample, draws)
+    numerators, denominators = weighted_sums(sample, draws)
     unit = mean_denominator(sample)[:, None]
     scores = top * (sample.maximum * unit)
-    scores += sums.numerators
+    scores += numerators
     whole = both * unit
-    whole += sums.denominators
+    whole += denominators
     with np.errstate(invalid="ignore"):
         scores /= whole  # a model without tasks: 0 / 0 is nan
     return scores.T
-
-
-def end_weights(suite: str, models: int, draws: int) -> tuple[Array, Array]:
-    """Models × draws weights of the pseudo-task at the top and of both, the same for every metric of a suite.
-
-    Half the square of a standard normal number is Gamma(1/2), the weight of Jeffreys' prior. Each model has
-    its own: models with equal results are then in either order equally often.
-    """
-    normal = generator("ends", suite).standard_normal((2, draws, models))
-    bottom, top = (np.square(numbers.T, order="C") / 2 for numbers in normal)
-    return top, bottom + top
-
-
-def outer_weights(suite: str, draws: int) -> tuple[Array, Array]:
-    """Two times draws: the smaller and the larger weight of a pseudo-task, the same for all models."""
-    random = generator("outer", suite)
-    return random.standard_gamma(0.5 - STEP, draws), random.standard_gamma(0.5 + STEP, draws)
 
 
 def mean_denominator(sample: Sample) -> Array:
@@ -202,11 +187,6 @@ def mean_denominator(sample: Sample) -> Array:
 def _ratio(numerator: Array, denominator: Array, scale: float) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(denominator > 0, scale * numerator / denominator, np.nan)
-
-
-Array = NDArray[np.float64]
-
-LEVEL: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
