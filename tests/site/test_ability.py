@@ -24,7 +24,7 @@ from triathlon_site.ability import (
 )
 from triathlon_site.build import build
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 THREE = tuple(IndexColumn(f"c{n}", f"column {n}", 300) for n in range(3))
 
 
