@@ -41,6 +41,7 @@ from triathlon_site.scores import (
     FAMILIES,
     Board,
     BoardPlan,
+    Overall,
     first_boards,
     overall,
     plan_boards,
@@ -85,9 +86,10 @@ def gather(
     with threadpool_limits(1):  # sums in one order give the same bytes everywhere
         boards = with_baselines(_score(plans, measured))
         imported_boards = tuple(_score(plans, imported))
-    families = {family: [board for board in boards if board.plan.family == family] for family in FAMILIES}
-    firsts = {family: first_boards(of_family) for family, of_family in families.items()}
-    overalls = {family: overall(of_family) for family, of_family in firsts.items() if of_family}
+    overalls: dict[str, Overall] = {}
+    for family in FAMILIES:
+        if firsts := first_boards([board for board in boards if board.plan.family == family]):
+            overalls[family] = overall(firsts)
     before, faults = read_history(results)
     measured = replace(measured, notices=(*measured.notices, *faults, *imported.notices))
     named = {*measured.models, *imported.models, *(skipped.model for skipped in measured.skipped)}

@@ -78,7 +78,8 @@ def overall_frame(overall: Overall, models: Models) -> pd.DataFrame:
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows as Python's own values; None for what is not known."""
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+    rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
+    return [dict(zip(frame.columns, row, strict=True)) for row in rows]
 
 
 def noise_records(files: Sequence[FileAggregate]) -> list[dict[str, Any]]:

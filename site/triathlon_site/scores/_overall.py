@@ -52,7 +52,7 @@ def _shifted(board: Board, boards: Sequence[Board]) -> Board:
     return replace(board, columns=columns, baseline=f"{source.plan.discipline} {baseline.column.title}")
 
 
-def _ranks_of(board: Board, column: ColumnScores, models: Sequence[str]) -> DrawnRanks:
+def _ranks_of(board: Board, column: ColumnScores, models: list[str]) -> DrawnRanks:
     """The ranks among `models`, in their order; models that are not on the board come last."""
     if sorted(board.models) == models:
         return column.ranked

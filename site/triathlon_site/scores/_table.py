@@ -223,28 +223,35 @@ def _column_scores(
     drawn = drawn_columns[column]
     headline = next((other for other in drawn_columns if other.headline), next(iter(drawn_columns)))
     baseline = next((other for other in drawn_columns if other.role == "baseline"), None)
-    upper, unknown = drawn.upper, [None] * len(models)
+    upper = drawn.upper
+    unknown: list[None] = [None] * len(models)
     upper_samples = upper.samples if upper else ()
     is_reference = column.role in {"headline", "baseline"}
     tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0)
     pairwise = differences(drawn.samples, upper_samples) if column.role != "curve" else NO_DIFFERENCES
-    per_model = zip(
-        models,
-        drawn.values.tolist(),
-        drawn.intervals(),
-        tasks.tolist(),
-        ranks(drawn.values, pairwise.better) if column.ranked else unknown,
-        tiers(drawn.samples, drawn.values, upper_samples) if is_reference else unknown,
-        drawn.shifts_from(drawn_columns[baseline]) if baseline and column.headline else unknown,
-        (upper or drawn).values.tolist() if column.upper else unknown,
-        drawn.shifts_from(drawn_columns[headline]) if column.ranked and not column.headline else unknown,
-        strict=True,
-    )
-    scores = {
-        model: Score(value, *numbers, *_grade(column, by_suite, model))
-        for model, value, *numbers in per_model
-        if not math.isnan(value)
-    }
+    values, intervals = drawn.values.tolist(), drawn.intervals()
+    rank = ranks(drawn.values, pairwise.better) if column.ranked else unknown
+    tier = tiers(drawn.samples, drawn.values, upper_samples) if is_reference else unknown
+    shift = drawn.shifts_from(drawn_columns[baseline]) if baseline and column.headline else unknown
+    upper_values = (upper or drawn).values.tolist() if column.upper else unknown
+    is_compared = column.ranked and not column.headline
+    contrast = drawn.shifts_from(drawn_columns[headline]) if is_compared else unknown
+    scores: dict[str, Score] = {}
+    for row, model in enumerate(models):
+        if not math.isnan(values[row]):
+            grade, judged_again = _grade(column, by_suite, model)
+            scores[model] = Score(
+                value=values[row],
+                interval=intervals[row],
+                tasks=int(tasks[row]),
+                rank=rank[row],
+                tier=tier[row],
+                shift=shift[row],
+                upper=upper_values[row],
+                contrast=contrast[row],
+                grade=grade,
+                judged_again=judged_again,
+            )
     no_ranks = DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2)
     return ColumnScores(column, scores, drawn.samples, pairwise, drawn.ranked if is_reference else no_ranks)
 

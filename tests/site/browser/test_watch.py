@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from support.site import small_results
-from triathlon_site.serve import make_server
-from triathlon_site.watch import Versions, rebuild_site, snapshot, watch, watched_places
+from triathlon_site.serve import Versions, make_server, rebuild_site, snapshot, watch, watched_places
 
 
 class Watched:
