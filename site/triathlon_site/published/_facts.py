@@ -1,6 +1,7 @@
-"""`models-info.csv`: facts of the models of every table, each with the source in which it was read."""
+"""`models-info.csv`: facts of the models of every table; `fact_sources.csv`: where each was read."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -10,6 +11,7 @@ from triathlon_runner.errors import UserError
 from triathlon_site.published._csv_file import read_table
 
 NAME: Final = "models-info.csv"
+SOURCES: Final = "fact_sources.csv"
 UNDISCLOSED: Final = "undisclosed"
 FACTS: Final = (
     "organization",
@@ -22,7 +24,22 @@ FACTS: Final = (
     "price",
 )
 """The kinds of facts, as the column `sources` names them; a price is four columns."""
-_MONTH: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
+_NUMBER: Final = (r"\d+(\.\d+)?", "a number")
+_MONTH: Final = (r"\d{4}-(0[1-9]|1[0-2])", "a month such as 2024-11")
+_ADDRESS: Final = (r"(?s)https://.*", "an address that begins with https://")
+_FORMS: Final = {
+    "parameters_b": (rf"{UNDISCLOSED}|{_NUMBER[0]}", "a number"),
+    "active_b": _NUMBER,
+    "context": _NUMBER,
+    "price_in": _NUMBER,
+    "price_out": _NUMBER,
+    "open_weights": ("yes|no", "yes or no"),
+    "released": _MONTH,
+    "price_date": _MONTH,
+    "price_link": _ADDRESS,
+    "card": _ADDRESS,
+}
+"""By column of `models-info.csv`, what a cell with something in it must be: a pattern, and in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +120,9 @@ def read_facts(folder: Path) -> Mapping[str, ModelFacts]:
 
 
 def _fault(row: Mapping[str, str]) -> str:
-    for name in ("parameters_b", "active_b", "context", "price_in", "price_out"):
-        value = row[name]
-        if value and not (name == "parameters_b" and value == UNDISCLOSED) and not _is_number(value):
-            return f"{name}: expected a number, got {value!r}"
-    if row["open_weights"] not in ("", "yes", "no"):
-        return f"open_weights: expected yes or no, got {row['open_weights']!r}"
-    for name in ("released", "price_date"):
-        if row[name] and not _MONTH.fullmatch(row[name]):
-            return f"{name}: expected a month such as 2024-11, got {row[name]!r}"
-    for name in ("price_link", "card"):
-        if row[name] and not row[name].startswith("https://"):
-            return f"{name}: expected an address that begins with https://, got {row[name]!r}"
+    for name, (pattern, expected) in _FORMS.items():
+        if row[name] and not re.fullmatch(pattern, row[name]):
+            return f"{name}: expected {expected}, got {row[name]!r}"
     return _fault_of_sources(row)
 
 
@@ -136,5 +144,65 @@ def _fault_of_sources(row: Mapping[str, str]) -> str:
     return f"{missing[0]}: expected a value beside the price, got ''" if "price" in known and missing else ""
 
 
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\d+(\.\d+)?", text) is not None
+@dataclass(frozen=True, slots=True)
+class FactSource:
+    """A page or file in which facts were read."""
+
+    source: str
+    """Its name in the column `sources` of `models-info.csv`."""
+    read: str
+    """What it is and which facts were read there."""
+    address: str
+    """Empty for the model's own name and for tables in the same folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactSources:
+    """How many models have each kind of fact, and how many facts each source gave."""
+
+    models: int
+    complete: int
+    """Models with an organisation, a size or `undisclosed`, open weights or not, and a release month."""
+    known: Mapping[str, int]
+    """Number of models by kind of fact."""
+    sources: tuple[tuple[FactSource, int], ...]
+    """Each source and the number of facts read there, the most first."""
+
+
+def read_fact_sources(folder: Path, facts: Mapping[str, ModelFacts]) -> tuple[FactSource, ...]:
+    """The sources of the facts; none where there are no facts.
+
+    Raises:
+        UserError: a source twice, an address that is none, or a fact whose source is not in the list.
+    """
+    if not facts:
+        return ()
+    path = folder / SOURCES
+    sources: dict[str, FactSource] = {}
+    for line, row in enumerate(read_table(path, [field.name for field in fields(FactSource)]), start=2):
+        if row["source"] in sources:
+            raise UserError(f"{path}, line {line}: a second row of {row['source']!r}")
+        if row["address"] and not row["address"].startswith("https://"):
+            raise UserError(
+                f"{path}, line {line}: expected an address that begins with https://, got {row['address']!r}"
+            )
+        sources[row["source"]] = FactSource(row["source"], row["read"], row["address"])
+    for model in facts.values():
+        for fact, source in model.sources_by_fact.items():
+            if source not in sources:
+                raise UserError(f"{path}: no row {source!r}, where {fact} of {model.model!r} was read")
+    return tuple(sources.values())
+
+
+def count_facts(facts: Mapping[str, ModelFacts], sources: tuple[FactSource, ...]) -> FactSources:
+    """Counts facts by kind and by source."""
+    used = Counter(source for model in facts.values() for source in model.sources_by_fact.values())
+    return FactSources(
+        models=len(facts),
+        complete=sum(
+            bool(model.organization and model.parameters_b and model.open_weights and model.released)
+            for model in facts.values()
+        ),
+        known={fact: sum(fact in model.sources_by_fact for model in facts.values()) for fact in FACTS},
+        sources=tuple(sorted(((one, used[one.source]) for one in sources), key=lambda pair: -pair[1])),
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from triathlon_runner.errors import UserError
 from triathlon_site.published import ModelFacts, count_facts, read_facts, read_published
-from triathlon_site.published._fact_sources import FactSource, read_fact_sources
+from triathlon_site.published._facts import FactSource, read_fact_sources
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
 

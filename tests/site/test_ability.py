@@ -19,13 +19,12 @@ from triathlon_site.ability import (
     abilities,
     compute_index,
     fit_columns,
-    predict_scores,
     resample_columns,
     years,
 )
 from triathlon_site.build import build
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 THREE = tuple(IndexColumn(f"c{n}", f"column {n}", 300) for n in range(3))
 
 
@@ -106,16 +105,6 @@ def test_one_step_is_near_a_whole_fit() -> None:
     ratio = np.std(np.log(steps), axis=0) / np.std(np.log(fits), axis=0)
     assert (ratio > 0.5).all()
     assert (ratio < 2).all()
-
-
-def test_predictions_are_shares_of_tasks() -> None:
-    """A predicted score is a whole number of tasks, around what the columns say."""
-    _, scores, released = simulated(60, 11)
-    cells = Cells.from_scores(scores, np.full(3, 300.0), released)
-    columns = fit_columns(cells)
-    random = np.random.default_rng(0)
-    drawn = predict_scores(columns, abilities(columns, cells)[0], 0, 300, random, 500)
-    np.testing.assert_allclose(drawn * 300, np.round(drawn * 300), atol=1e-9)
 
 
 def test_a_model_without_scores_is_refused() -> None:

@@ -10,13 +10,17 @@ worse in one column than in all others. g, a_c, b_c and the scatter's scale s_c 
 likelihood (Bock and Aitkin 1981) with weak priors; theta is integrated over a grid.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
-from scipy.special import expit, gammaln, logit, logsumexp
+from scipy.special import gammaln, logit, logsumexp
+
+from triathlon_site.uncertainty import LEVEL
 
 Array = np.typing.NDArray[np.float64]
 Places = np.typing.NDArray[np.int64]
@@ -36,6 +40,12 @@ _SCATTER_SPREAD: Final = 0.5
 """Prior standard deviation of log s_c."""
 _TREND_SPREAD: Final = 1.0
 """Prior standard deviation of g."""
+CENTRE: Final = 50.0
+"""The index of the mean of all models."""
+POINTS: Final = 10.0
+"""Index points of one standard deviation of all models."""
+RESAMPLES: Final = 200
+DRAWS_EACH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,13 +207,138 @@ def abilities(columns: Columns, cells: Cells) -> Array:
     return np.asarray(np.exp(log_joint - logsumexp(log_joint, axis=1)[:, None]))
 
 
-def predict_scores(
-    columns: Columns, posterior: Array, column: int, tasks: int, random: np.random.Generator, draws: int
-) -> Array:
-    """Scores in 0..1 that a model with this posterior, shape (grid,), may have in a column of `tasks`
-    tasks.
+@dataclass(frozen=True, slots=True)
+class IndexColumn:
+    """One column that the index is fitted to."""
+
+    id: str
+    title: str
+    tasks: int
+    """Binomial trials that stand for its noise: no more than there are independent tasks."""
+
+
+COLUMNS: Final = (
+    IndexColumn("loop", "ASL on MBPP+, divided by 10", 378),
+    IndexColumn("runtime_output", "CRUXEval output pass@1", 800),
+    IndexColumn("runtime_consistency", "DREval incremental consistency", 154),
+    IndexColumn("evolved", "EvoEval mean pass@1", 164),
+    IndexColumn("humaneval_plus", "HumanEval+ pass@1", 164),
+    IndexColumn("mbpp_plus", "MBPP+ pass@1", 378),
+)
+"""Questions of one DREval program, and problems evolved from one seed, count as one trial. A task of the loop
+scores between 0 and 1, so its variance is at most that of a binomial trial."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """One model's place; every field but `columns` is in index points or ranks from 1."""
+
+    value: float
+    low: float
+    high: float
+    rank: int
+    rank_low: int
+    rank_high: int
+    columns: int
+    """How many columns it rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The index of all models of a table, in the table's order."""
+
+    rows: tuple[IndexRow, ...]
+    draws: Array
+    """Abilities, shape (draws, models): what intervals and ranks are quantiles of."""
+
+    def not_told_from(self, model: int, rivals: Sequence[int]) -> list[int]:
+        """Those of `rivals` that are above the model in at least 2.5 % of the draws; all are row numbers."""
+        above = (self.draws[:, rivals] > self.draws[:, [model]]).mean(axis=0)
+        return [rival for rival, share in zip(rivals, above, strict=True) if share >= (1 - LEVEL) / 2]
+
+
+def compute_index(
+    scores: Array,
+    columns: Sequence[IndexColumn],
+    released: Array,
+    *,
+    tasks: Array | None = None,
+    seed: int = 0,
+) -> Index:
+    """The index of each row of `scores`.
+
+    The value is the posterior mean of the ability. Intervals at 95 %: models are drawn with replacement
+    `RESAMPLES` times, the columns fitted to each draw, and `DRAWS_EACH` abilities of every model drawn from
+    its posterior under that fit.
+
+    Args:
+        scores: 0..1, shape (models, columns), nan where there is none.
+        columns: what the columns are.
+        released: release dates in years, shape (models,), nan where unknown.
+        tasks: how many tasks each score rests on, shape (models, columns); left out, or where nan, those of
+            the column.
+        seed: of the draws.
+
+    Raises:
+        ValueError: a model without any score.
     """
-    ability = random.choice(GRID, size=draws, p=posterior)
-    scatter = columns.scatters[column] * random.standard_t(FREEDOM, size=draws)
-    share = expit(columns.slopes[column] * ability - columns.offsets[column] + scatter)
-    return np.asarray(random.binomial(tasks, share) / tasks)
+    if np.isnan(scores).all(axis=1).any():
+        raise ValueError("every model of the index needs a score in some column")
+    random = np.random.default_rng(seed)
+    most = np.array([column.tasks for column in columns], float)
+    counts = most if tasks is None else np.where(np.isnan(tasks), most, tasks)
+    cells = Cells.from_scores(scores, counts, released)
+    fitted = fit_columns(cells)
+    means = abilities(fitted, cells) @ GRID
+    draws = _draws(cells, fitted, random)
+    centre, spread = float(np.mean(means)), float(np.std(means)) or 1.0
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
+    ranks = 1 + (-draws).argsort(axis=1).argsort(axis=1)
+    rank_low, rank_high = np.quantile(ranks, [tail, 1 - tail], axis=0, method="closest_observation")
+    order = (-means).argsort().argsort() + 1
+    value, low, high = (CENTRE + POINTS * (ends - centre) / spread for ends in (means, low, high))
+    table = pd.DataFrame(
+        {
+            "value": value,
+            "low": np.minimum(low, value),
+            "high": np.maximum(high, value),
+            "rank": order,
+            "rank_low": np.minimum(rank_low, order).astype(int),
+            "rank_high": np.maximum(rank_high, order).astype(int),
+            "columns": np.bincount(cells.model, minlength=cells.models),
+        }
+    )
+    return Index(tuple(IndexRow(*row) for row in table.itertuples(index=False)), draws)
+
+
+def years(month: str) -> float:
+    """The middle of a month such as `2024-11` in years; nan for an empty text.
+
+    Raises:
+        ValueError: the text is no month.
+    """
+    if not month:
+        return float("nan")
+    year, number = month.split("-")
+    return int(year) + (int(number) - 0.5) / 12
+
+
+def _draws(cells: Cells, fitted: Columns, random: np.random.Generator) -> Array:
+    """Abilities, shape (RESAMPLES * DRAWS_EACH, models).
+
+    A fit to other models may have another unit and zero of ability; they are brought back by the mean and
+    standard deviation over all models.
+    """
+    reference = abilities(fitted, cells) @ GRID
+    step = GRID[1] - GRID[0]
+    parts = []
+    for columns in resample_columns(fitted, cells, random, RESAMPLES):
+        posterior = abilities(columns, cells)
+        uniform = random.random((DRAWS_EACH, cells.models, 1))
+        places = (posterior.cumsum(axis=1) < uniform).sum(axis=2).clip(max=len(GRID) - 1)
+        values = GRID[places] + step * (random.random(places.shape) - 0.5)
+        means = posterior @ GRID
+        scale = np.std(reference) / np.std(means) if np.std(means) else 1.0
+        parts.append(np.mean(reference) + scale * (values - np.mean(means)))
+    return np.concatenate(parts)

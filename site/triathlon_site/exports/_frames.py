@@ -1,6 +1,5 @@
 """The numbers of the boards as DataFrames: one row a model and column, or a model."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,7 +12,7 @@ from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
-from triathlon_site.scores import Board, ColumnScores, Overall, Score
+from triathlon_site.scores import Board, ColumnScores, Overall
 from triathlon_site.uncertainty import Interval
 
 _WITH_GAPS: Final[dict[Any, str]] = {int | None: "Int64", bool | None: "boolean", float | None: "float64"}
@@ -55,29 +54,25 @@ def score_frame(boards: Sequence[Board], models: Models, reported: Reported | No
         models: what is known of the models that have them.
         reported: figures of others that stand on the boards; left out, the frame has none.
     """
-    reported = reported or {}
+    figures = reported or {}
     return _frame(
-        [row for board in boards for row in _board_rows(board, models, reported.get(board.plan.id, ()))]
+        row for board in boards for row in _board_rows(board, models, figures.get(board.plan.id, ()))
     )
 
 
 def overall_frame(overall: Overall, models: Models) -> pd.DataFrame:
     """The ranking across disciplines; the columns are those of `schema.OverallRow`."""
+    names = [f"{board.plan.discipline}_percentile" for board in overall.boards]
     return _frame(
-        [
-            {
-                "model": row.model,
-                "name": models[row.model].name,
-                **_rank_fields(row.rank),
-                "mean_percentile": _plain(row.percentile),
-                "first_in_share_of_weightings": _plain(row.first),
-                **{
-                    f"{board.plan.discipline}_percentile": _plain(share)
-                    for board, share in zip(overall.boards, row.percentiles, strict=True)
-                },
-            }
-            for row in overall.rows
-        ]
+        {
+            "model": row.model,
+            "name": models[row.model].name,
+            **_rank_fields(row.rank),
+            "mean_percentile": row.percentile,
+            "first_in_share_of_weightings": row.first,
+            **dict(zip(names, row.percentiles, strict=True)),
+        }
+        for row in overall.rows
     )
 
 
@@ -89,50 +84,50 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def noise_records(files: Sequence[FileAggregate]) -> list[dict[str, Any]]:
     """The noise budget of each model and suite with several samples a task, on the score's own scale."""
-    return [
-        {
-            "model": noise.model,
-            "suite": noise.suite,
-            "metric": noise.metric,
-            "tasks": noise.budget.tasks,
-            "samples": _plain(noise.budget.samples),
-            "variance_between_tasks": _plain(noise.budget.between),
-            "variance_within_tasks": _plain(noise.budget.within),
-            "sampling_share": _plain(noise.budget.sampling_share),
-            "half_width_one_sample": _plain(noise.budget.half_width(noise.budget.tasks, 1)),
-            "half_width": _plain(noise.budget.half_width(noise.budget.tasks, noise.budget.samples)),
-            "sentence": noise.sentence,
-        }
-        for noise in score_noise(files)
-    ]
+    return records(
+        _frame(
+            {
+                "model": noise.model,
+                "suite": noise.suite,
+                "metric": noise.metric,
+                "tasks": noise.budget.tasks,
+                "samples": noise.budget.samples,
+                "variance_between_tasks": noise.budget.between,
+                "variance_within_tasks": noise.budget.within,
+                "sampling_share": noise.budget.sampling_share,
+                "half_width_one_sample": noise.budget.half_width(noise.budget.tasks, 1),
+                "half_width": noise.budget.half_width(noise.budget.tasks, noise.budget.samples),
+                "sentence": noise.sentence,
+            }
+            for noise in score_noise(files)
+        )
+    )
 
 
-def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows)
-    return frame.astype({name: dtype for name, dtype in DTYPES.items() if name in frame})
+def _frame(rows: Iterator[dict[str, Any]]) -> pd.DataFrame:
+    """Numbers have six digits, the same on every machine."""
+    frame = pd.DataFrame(list(rows))
+    frame = frame.astype({name: dtype for name, dtype in DTYPES.items() if name in frame})
+    for name in frame.select_dtypes("float64"):
+        frame[name] = [float(f"{value:.6g}") for value in frame[name]]
+    return frame
 
 
 def _board_rows(board: Board, models: Models, reported: Sequence[ReportedScore]) -> Iterator[dict[str, Any]]:
     """By column, first the board's own scores, then the reported ones by value."""
     for column in board.columns:
-        suites = [suite for suite, _ in column.column.parts]
         for model in board.models:
             if model in column.scores:
-                yield {
-                    **_place_fields(board, column, model, models[model].name),
-                    **_score_fields(column.scores[model]),
-                    "open_units": board.open_units(model, suites),
-                    "grade": column.scores[model].grade,
-                    "source": None,
-                    **_cost_fields(board, model, suites),
-                }
+                yield _place_fields(board, column, model, models[model].name) | _score_fields(
+                    board, column, model
+                )
         figures = [figure for figure in reported if figure.column == column.column.id]
         for figure in sorted(figures, key=lambda figure: (-figure.value, figure.name)):
             yield {
                 **_place_fields(board, column, figure.model, figure.name),
-                "score": _plain(figure.value),
-                "low": _plain(figure.interval.low) if figure.interval else None,
-                "high": _plain(figure.interval.high) if figure.interval else None,
+                "score": figure.value,
+                "low": figure.interval.low if figure.interval else None,
+                "high": figure.interval.high if figure.interval else None,
                 "grade": "reported",
                 "source": figure.source,
             }
@@ -143,35 +138,34 @@ def _place_fields(board: Board, column: ColumnScores, model: str | None, name: s
         "board": board.plan.id,
         "model": model,
         "name": name,
-        "suites": [suite for suite, _ in column.column.parts],
+        "suites": column.column.suites,
         "column": column.column.id,
         "title": column.column.title,
     }
 
 
-def _cost_fields(board: Board, model: str, suites: Sequence[str]) -> dict[str, float | None]:
+def _score_fields(board: Board, column: ColumnScores, model: str) -> dict[str, Any]:
+    score, suites = column.scores[model], column.column.suites
     cost = run_cost([file for file in board.files[model] if file.suite in suites])
     return {
-        "cost_usd": _plain(cost.usd),
-        "cost_usd_per_solved": _plain(cost.usd_per_solved),
-        "output_tokens_per_unit": _plain(cost.output_tokens),
-        "reasoning_tokens_per_unit": _plain(cost.reasoning_tokens),
-        "tokens_per_second": _plain(cost.tokens_per_second),
-        "cut_replies_share": _plain(cost.cut_share),
-    }
-
-
-def _score_fields(score: Score) -> dict[str, Any]:
-    return {
-        "score": _plain(score.value),
-        "low": _plain(score.interval.low),
-        "high": _plain(score.interval.high),
+        "score": score.value,
+        "low": score.interval.low,
+        "high": score.interval.high,
         "tasks": score.tasks,
-        "score_upper": _plain(score.upper),
+        "score_upper": score.upper,
         **_rank_fields(score.rank),
         "tier": score.tier,
         "rank_shift": score.shift.shift if score.shift else None,
         "rank_shift_significant": score.shift.significant if score.shift else None,
+        "open_units": board.open_units(model, suites),
+        "grade": score.grade,
+        "source": None,
+        "cost_usd": cost.usd,
+        "cost_usd_per_solved": cost.usd_per_solved,
+        "output_tokens_per_unit": cost.output_tokens,
+        "reasoning_tokens_per_unit": cost.reasoning_tokens,
+        "tokens_per_second": cost.tokens_per_second,
+        "cut_replies_share": cost.cut_share,
     }
 
 
@@ -183,8 +177,3 @@ def _rank_fields(rank: Rank | None) -> dict[str, Any]:
         "rank_low": rank.low if rank else None,
         "rank_high": rank.high if rank else None,
     }
-
-
-def _plain(value: float | None) -> float | None:
-    """Rounds to six digits, the same on every machine; None for nan, which JSON does not have."""
-    return None if value is None or math.isnan(value) else float(f"{value:.6g}")

@@ -1,19 +1,22 @@
-"""Ranks: higher scores first, ties share the smallest rank, an interval from comparisons with all others."""
+"""Ranks with ties, rank intervals, tiers, and the order over all disciplines."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from triathlon_site.uncertainty import LEVEL, Draws
+from triathlon_site.uncertainty import LEVEL, Draws, Sample, paired_p_values
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int32]
 """draws × models: the rank of each model within each draw."""
+SIGNIFICANCE: Final = 0.05
+STEPS: Final = 40
+"""Weights are tried in steps of 1/40: 861 weightings of three disciplines."""
 
 
 class DrawnRanks(NamedTuple):
@@ -51,9 +54,8 @@ class RankShift:
 
 def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
     """Rank of each score, None for nan; ties share the smallest (EvoEval's rule). Scores come rounded."""
-    values = np.asarray(scores, dtype=float)
-    places = rank_draws(values[None, :])[0].tolist()
-    return [None if unknown else place for place, unknown in zip(places, np.isnan(values), strict=True)]
+    places = pd.Series(scores, dtype=float).rank(method="min", ascending=False)
+    return [None if np.isnan(place) else int(place) for place in places]
 
 
 def rank_draws(draws: Draws) -> Places:
@@ -72,11 +74,10 @@ def drawn_ranks(draws: Draws, upper: Draws | None = None) -> DrawnRanks:
     if upper is None:
         places = rank_draws(draws)
         return DrawnRanks(places, places)
-    best, worst = (np.empty(draws.shape, dtype=np.int32) for _ in range(2))
-    for row, (low, high) in enumerate(zip(draws, upper, strict=True)):
-        best[row] = _ranks_against(low, high)
-        worst[row] = _ranks_against(high, low)
-    return DrawnRanks(best, worst)
+    pairs = list(zip(draws, upper, strict=True))
+    best = np.array([_ranks_against(low, high) for low, high in pairs], dtype=np.int32)
+    worst = np.array([_ranks_against(high, low) for low, high in pairs], dtype=np.int32)
+    return DrawnRanks(best.reshape(draws.shape), worst.reshape(draws.shape))
 
 
 def _ranks_against(opponents: Array, scores: Array) -> NDArray[np.int64]:
@@ -136,11 +137,79 @@ def rank_shifts(
     drawn, baseline = ranks_among(ranked, has_both), ranks_among(baseline_ranked, has_both)
     rises = (baseline.best > drawn.worst).mean(axis=0)
     falls = (baseline.worst < drawn.best).mean(axis=0)
-    result: list[RankShift | None] = []
-    for position, (new, old) in enumerate(zip(new_ranks, old_ranks, strict=True)):
-        if new is None or old is None:
-            result.append(None)
-            continue
-        agree = rises[position] if old > new else falls[position]
-        result.append(RankShift(old - new, old != new and bool(agree >= (1 + LEVEL) / 2)))
+    agree = np.where(np.array(old_ranks, float) > np.array(new_ranks, float), rises, falls)
+    return [
+        None
+        if new is None or old is None
+        else RankShift(old - new, old != new and bool(share >= (1 + LEVEL) / 2))
+        for new, old, share in zip(new_ranks, old_ranks, agree, strict=True)
+    ]
+
+
+def tiers(
+    samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float64], upper: Sequence[Sample] = ()
+) -> list[int | None]:
+    """The tier of each model, from 1; None without a score.
+
+    The best model leads tier 1. It is compared with every model below by the paired bootstrap; the first
+    model that is significantly worse leads the next tier, and so on. A leader is the luckiest of its equals,
+    so Bonferroni's correction counts every pair among the models from the leader down to the one compared:
+    the leader's own pairs alone would split 24 equal models (80 tasks) in one table of five. Models further
+    down do not count, so that a long list of weak models widens no tier above them.
+
+    Args:
+        samples: of one metric, rows in the order of the scores.
+        scores: the mean over the samples.
+        upper: where scores are only known as ranges, the samples of their upper ends: a model is then worse
+            than a leader where even its upper end is, against the leader's lower one.
+    """
+    p_values = paired_p_values(tuple(samples), tuple(upper))
+    result: list[int | None] = [None] * len(scores)
+    order = sorted(
+        (position for position, score in enumerate(scores) if not np.isnan(score)),
+        key=lambda position: (-scores[position], position),
+    )
+    tier = 0
+    while order:
+        tier += 1
+        leader, candidates = order[0], order[1:]
+        places = np.arange(2, len(order) + 1)
+        adjusted = places * (places - 1) / 2 * p_values[leader, candidates]
+        worse = np.flatnonzero(adjusted < SIGNIFICANCE)
+        end = 1 + int(worse[0]) if len(worse) else len(order)
+        for position in order[:end]:
+            result[position] = tier
+        order = order[end:]
     return result
+
+
+def percentiles(scores: Sequence[float] | Array) -> Array:
+    """Share of the other models that a model beats, ties half, 0 to 100; nan stays; 50 for a lone model."""
+    values = pd.Series(scores, dtype=float)
+    if values.count() == 1:
+        return np.asarray(values.where(values.isna(), 50.0))
+    return np.asarray(100 * (values.rank() - 1) / (values.count() - 1))
+
+
+def wins_by_weighting(by_discipline: Array) -> Array:
+    """Share of all weightings of the disciplines in which each model is first.
+
+    A shared first place is shared out among its models.
+
+    Args:
+        by_discipline: models × disciplines, percentiles without gaps.
+    """
+    totals = by_discipline @ _simplex(by_discipline.shape[1]).T
+    first = totals >= totals.max(axis=0) - 1e-9
+    return np.asarray((first / first.sum(axis=0)).mean(axis=1))
+
+
+def _simplex(parts: int) -> Array:
+    """All weightings of `parts` disciplines in steps of 1 / STEPS, each summing to 1."""
+    if parts == 1:
+        return np.ones((1, 1))
+    axes = np.meshgrid(*[np.arange(STEPS + 1)] * (parts - 1), indexing="ij")
+    heads = np.stack([axis.ravel() for axis in axes], axis=1)
+    heads = heads[heads.sum(axis=1) <= STEPS]
+    tail = STEPS - heads.sum(axis=1, keepdims=True)
+    return np.hstack([heads, tail]) / STEPS
